@@ -3,7 +3,7 @@ import type { Flag, FlagTable, Positional, PositionalTable } from "./command.ts"
 import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
 
-/** What stands on the command line behind the command's name. */
+/** The words of the command line after the command's name. */
 export interface ParsedArguments {
   /** By long name: a boolean for switches, a list for repeatable flags and flags of several values. */
   readonly flags: Record<string, string | boolean | string[] | undefined>;
@@ -45,12 +45,12 @@ export function isJsonWord(word: string): boolean {
   return /^\+{0,2}json(?:_format)?=true$/i.test(word);
 }
 
-/** How messages name a flag: `--input/-i`. */
+/** The name of a flag in messages: `--input/-i`. */
 function flagLabel(name: string, flag: Flag): string {
   return flag.short === undefined ? `--${name}` : `--${name}/-${flag.short}`;
 }
 
-/** How usage lines name the values of a flag. */
+/** The names of a flag's values in usage lines. */
 export function metavars(name: string, flag: Flag): readonly string[] {
   if (flag.kind === "switch") return [];
   if (typeof flag.metavar === "string") return [flag.metavar];
@@ -68,14 +68,14 @@ function looksLikeFlag(word: string): boolean {
   return word.length > 1 && word.startsWith("-") && !isNegativeNumber(word) && !word.includes(" ");
 }
 
-/** Says which of the choices would have been right, or nothing when the value is one of them. */
+/** A message that suggests one of the choices; undefined when the value is valid. */
 function choiceProblem(label: string, value: string, choices: readonly string[]): string | undefined {
   if (choices.includes(value)) return undefined;
   const listed = choices.map((choice) => `'${choice}'`).join(", ");
   return `argument ${label}: invalid choice: '${value}' (choose from ${listed})${hint(value, choices)}`;
 }
 
-/** Reads the words of one command in the manner of argparse: prefixes, `--flag=value`, clustered short flags. */
+/** Parses the words of one command like argparse: prefixes, `--flag=value`, clustered short flags. */
 export function parseArguments(tables: ArgumentTables, argv: readonly string[]): ParsedArguments {
   return new ArgumentParser(tables).parse(argv);
 }
@@ -193,7 +193,7 @@ class ArgumentParser {
     this.given.set(name, flag.repeatable ? [...before, ...values] : values);
   }
 
-  /** Of two different values one would be dropped without a word; the same one twice does no harm. */
+  /** Of two different values one would be dropped silently; repeating the same value is harmless. */
   private refuseTwice(name: string, flag: Flag, before: readonly string[], values: readonly string[]): void {
     if (before.length === 0 || before.join(" ") === values.join(" ")) return;
     const shown = (given: readonly string[]) => (isSecretName(name) ? MASK : given.join(" "));
@@ -229,7 +229,10 @@ class ArgumentParser {
     }
   }
 
-  /** Required positionals come first; optional ones share what is left, from the left. Further words are overrides. */
+  /**
+   * Required positionals come first; optional ones share the remaining words, from the left. Further words are
+   * overrides.
+   */
   private assignPositionals(): Record<string, string | undefined> {
     const entries = Object.entries(this.positionals);
     let required = entries.filter(([, positional]) => !positional.optional).length;
@@ -268,7 +271,7 @@ class ArgumentParser {
     return Object.values(this.positionals).some(({ rest }) => rest === true);
   }
 
-  /** Whether the first word is not a choice, nor nearly one: then all words belong to the last positional. */
+  /** Whether the first word is not a choice or close to one: then all words belong to the last positional. */
   private beginsRest({ choices }: Positional): boolean {
     const [word = ""] = this.plain;
     if (choices === undefined || choices.includes(word) || hint(word, choices) !== "") return false;

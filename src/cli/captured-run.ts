@@ -9,11 +9,11 @@ export interface CapturedRun {
 
 export type CaptureOptions = Partial<Omit<CliIo, "stdout" | "stderr">> & {
   readonly program?: Program;
-  /** Run as this older command. */
+  /** Runs as this older command. */
   readonly startedAs?: string;
 };
 
-/** Runs a command line inside this process and gives what it printed; for tests and conformance suites. */
+/** Runs a command line inside this process and returns its output; for tests and conformance suites. */
 export async function captureRun(
   argv: readonly string[],
   options: CaptureOptions = {},

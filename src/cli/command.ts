@@ -2,13 +2,13 @@ import type { Override, ResolvedConfig } from "../config/resolve.ts";
 import type { KeyTable } from "./config-keys.ts";
 import type { Terminal } from "./render/terminal.ts";
 
-/** Where a component selector looks; see selectors.ts for the files each one stands for. */
+/** The kind of component that a selector looks up; see selectors.ts for the files of each. */
 export type SelectorKind = "benchmark" | "environment" | "resources-server" | "agent-type" | "model-type";
 
 /**
- * How a flag reads its value and what it becomes:
- * `text` the value as it stands, `value` the value read by the override grammar, `switch` true when given,
- * `config` a part of `config_paths`, `selector` the config file of a named component, `search-dir` a further search root.
+ * How a flag reads its value: `text` the literal value, `value` the value parsed by the override grammar, `switch` true
+ * when given, `config` a part of `config_paths`, `selector` the config file of a named component, `search-dir` a
+ * further search root.
  */
 export type FlagKind = "text" | "value" | "switch" | "config" | "selector" | "search-dir";
 
@@ -18,28 +18,28 @@ export interface Flag {
   readonly help: string;
   /** One letter, without the dash. */
   readonly short?: string;
-  /** The config keys set by the flag. Without one only the command itself sees the value. */
+  /** The config keys that the flag sets. Without one, only the command sees the value. */
   readonly key?: string | readonly string[];
   /** Name of the value in usage lines. */
   readonly metavar?: string | readonly [string, ...string[]];
   readonly choices?: readonly string[];
-  /** What the command assumes when the flag is absent; shown in help, never turned into an override. */
+  /** The default of the command when the flag is absent; shown in help, never converted to an override. */
   readonly default?: string;
   /** May be given several times; the values are kept in order. */
   readonly repeatable?: boolean;
   readonly required?: boolean;
-  /** Flags that share this word cannot be given together. */
+  /** Flags with the same word here are mutually exclusive. */
   readonly exclusive?: string;
   /** For switches: the value given to `key` (default: true). */
   readonly sets?: string | boolean;
-  /** For text: put in front of the value before it becomes an override (`resources_servers/`). */
+  /** For text: prepended to the value before it becomes an override (`resources_servers/`). */
   readonly prefix?: string;
   readonly selector?: SelectorKind;
   /** What shell completion offers for the value. */
   readonly completes?: Completes;
 }
 
-/** Files, directories, or the names of components: the folders they lie in, such as `benchmarks`. */
+/** Files, directories, or the names of components: the folders that contain them, such as `benchmarks`. */
 export type Completes = "file" | "directory" | readonly string[];
 
 export type FlagTable = Readonly<Record<string, Flag>>;
@@ -48,13 +48,16 @@ export interface Positional {
   readonly help: string;
   readonly optional?: boolean;
   readonly choices?: readonly string[];
-  /** The config key the word becomes (taken literally). */
+  /** The config key that the word sets (literally). */
   readonly key?: string;
   /** What shell completion offers for the word. */
   readonly completes?: Completes;
-  /** Takes all words that are left, with spaces between them. */
+  /** Takes all remaining words, joined with spaces. */
   readonly rest?: boolean;
-  /** May hold `=` or begin with a dash: such words are neither overrides nor flags. `--flags` and known letters still are. */
+  /**
+   * May contain `=` or begin with a dash: such words are neither overrides nor flags. `--flags` and known letters still
+   * are.
+   */
   readonly literal?: boolean;
 }
 
@@ -67,7 +70,7 @@ export type FlagValue<F extends Flag> = F extends { readonly kind: "switch" }
     ? readonly Word<F>[]
     : Word<F> | undefined;
 
-/** One of the choices, where there are any. */
+/** One of the choices, if any. */
 type Word<T extends { readonly choices?: readonly string[] }> = T extends {
   readonly choices: readonly (infer C)[];
 }
@@ -82,31 +85,31 @@ export type PositionalValues<T extends PositionalTable> = {
     : Word<T[Name]>;
 };
 
-/** A place text is written to; `process.stdout` is one. */
+/** A destination for text, such as `process.stdout`. */
 export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
-/** Everything of the outside world a command may touch. */
+/** All external resources of a command. */
 export interface CliIo {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly stdin?: NodeJS.ReadableStream;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The directory that holds the built-in servers; default: this package. */
+  /** The directory of the built-in servers; default: this package. */
   readonly installRoot?: string;
   /** Aborted on SIGINT or SIGTERM. */
   readonly signal?: AbortSignal;
-  /** Aborted by the second signal. A command that uses it finishes on its own; others end at once. */
+  /** Aborted by the second signal. A command that uses it finishes by itself; others end immediately. */
   readonly stopSignal?: AbortSignal;
 }
 
-/** How a command wants its config resolved; what resolveConfig takes besides the overrides. */
+/** How a command resolves its config: options of resolveConfig besides the overrides. */
 export interface ResolveChoices {
-  /** Start from the empty model, so that no model has to be configured. */
+  /** Starts from the empty model, so that no model has to be configured. */
   readonly noModel?: boolean;
   readonly hideSecrets?: boolean;
   readonly requireServers?: boolean;
@@ -115,28 +118,28 @@ export interface ResolveChoices {
   readonly offline?: boolean;
 }
 
-/** What a command gets; `run` sees the types of its own flags and positionals. */
+/** The context of a command; `run` sees the types of its flags and positionals. */
 export interface CommandContext {
   readonly io: CliIo;
-  /** The environment with `--search-dir` applied; children of the command get this one. */
+  /** The environment with `--search-dir` applied; child processes inherit it. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: Readonly<Record<string, unknown>>;
   readonly positionals: Readonly<Record<string, unknown>>;
-  /** All overrides: those made from flags, then the user's own, `config_paths` joined. */
+  /** All overrides: those from flags, then the user's, with `config_paths` joined. */
   readonly overrides: readonly Override[];
   readonly verbose: boolean;
-  /** What `--env-file` says about env.yaml, for commands that resolve another config. */
+  /** The effect of `--env-file`, for commands that resolve another config. */
   readonly envFile: { readonly skipEnvYaml?: true; readonly envYamlPath?: string };
   /** Whether `--json` or `+json=true` was given. */
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly terminal: Terminal;
   readonly program: Program;
-  /** The directory that holds the built-in servers and benchmarks. */
+  /** The directory of the built-in servers and benchmarks. */
   readonly installRoot: string;
-  /** Where configs, components and files are looked up, first hit first. */
+  /** Where configs, components and files are looked up; the first match counts. */
   readonly roots: readonly string[];
-  /** Resolves the config from the overrides; the choices add to the command's own. */
+  /** Resolves the config from the overrides; the choices extend those of the command. */
   resolve(choices?: ResolveChoices): Promise<ResolvedConfig>;
   /** Writes one line to stdout. */
   out(line: string): void;
@@ -145,11 +148,11 @@ export interface CommandContext {
 }
 
 interface CommandText {
-  /** What the user types after `gym`: `env start`, or one word for a command without a group. */
+  /** The words after `gym`: `env start`, or one word for a command without a group. */
   readonly words: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** Older names: `run` is `ng_run` and `nemo_gym_run`; words behind the name are put in front of the user's. */
+  /** Older names: `run` is `ng_run` and `nemo_gym_run`; words after the name are prepended to the user's. */
   readonly legacy?: readonly string[];
   /** Paragraphs for the command's own help; the summary when absent. */
   readonly description?: string;
@@ -157,7 +160,7 @@ interface CommandText {
   readonly keys?: KeyTable;
   readonly examples?: readonly string[];
   readonly resolve?: ResolveChoices;
-  /** Whether programs read stdout: messages then go to stderr. */
+  /** Whether programs read stdout; messages then go to stderr. */
   readonly printsData?: boolean;
 }
 
@@ -165,9 +168,9 @@ interface CommandText {
 export interface CommandDescription<F extends FlagTable, P extends PositionalTable> extends CommandText {
   readonly flags: F;
   readonly positionals?: P;
-  /** Where the keys depend on the flags given. */
+  /** For keys that depend on the flags. */
   readonly keysFor?: (flags: FlagValues<F>) => KeyTable;
-  /** Does the work and returns the exit code. Heavy modules are imported inside. */
+  /** Runs the command and returns the exit code. Heavy modules are imported inside. */
   readonly run: (
     context: CommandContext & { readonly flags: FlagValues<F>; readonly positionals: PositionalValues<P> },
   ) => Promise<number>;
@@ -175,7 +178,7 @@ export interface CommandDescription<F extends FlagTable, P extends PositionalTab
 
 /** A command for code that does not know its flags. */
 export interface Command extends CommandText {
-  /** The first of two words; a command without a group stands at the top (`search`). */
+  /** The first of two words; undefined for a top-level command (`search`). */
   readonly group: string | undefined;
   readonly name: string;
   readonly flags: FlagTable;
@@ -184,7 +187,7 @@ export interface Command extends CommandText {
   readonly run: (context: CommandContext) => Promise<number>;
 }
 
-/** Describes a command; the types of its flags and positionals reach `run`. */
+/** Defines a command; `run` receives the types of its flags and positionals. */
 export function defineCommand<
   const F extends FlagTable,
   const P extends PositionalTable = Record<never, never>,

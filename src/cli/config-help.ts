@@ -6,7 +6,7 @@ import { padEnd } from "./render/text-width.ts";
 
 const HELP_WORD = /^(?:\+\+?)?(h|help)=(.*)$/s;
 
-/** True when `+h=true` or `+help=true` stands among the overrides; a file cannot ask for help. */
+/** Whether the overrides contain `+h=true` or `+help=true`; a file cannot request help. */
 export function asksForConfigHelp(words: readonly string[]): boolean {
   return words.some((word) => {
     const value = HELP_WORD.exec(word)?.[2]?.trim().toLowerCase();
@@ -14,12 +14,12 @@ export function asksForConfigHelp(words: readonly string[]): boolean {
   });
 }
 
-/** The keys a command reads with the flags as given. */
+/** The keys of a command with the given flags. */
 function keysOf(command: Command, flags: CommandContext["flags"]): KeyTable {
   return command.keysFor?.(flags) ?? command.keys ?? {};
 }
 
-/** The text behind `+h=true`: the keys of the command, then those that every config may set. */
+/** The output of `+h=true`: the keys of the command, then those of every config. */
 export function configHelp(command: Command, flags: CommandContext["flags"]): string {
   const name = `${PROGRAM_NAME} ${command.words}`;
   const own = Object.entries(keysOf(command, flags)).map(

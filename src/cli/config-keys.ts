@@ -19,10 +19,10 @@ export interface Key {
   readonly help: string;
   readonly required?: boolean;
   readonly default?: string | number | boolean;
-  /** The default is worked out by the command. */
+  /** Whether the command computes the default. */
   readonly computed?: boolean;
   readonly choices?: readonly string[];
-  /** Smallest number allowed. */
+  /** Minimum value. */
   readonly minimum?: number;
   readonly maximum?: number;
   /** The flag that sets the key; type, choices, default and help are those of the key. */
@@ -30,12 +30,12 @@ export interface Key {
 }
 
 export interface KeyFlag {
-  /** The name of the key with dashes when absent. */
+  /** Default: the name of the key with dashes. */
   readonly name?: string;
   readonly short?: string;
-  /** `FILE` and `DIR` also let the shell complete paths. */
+  /** `FILE` and `DIR` also enable path completion. */
   readonly metavar?: string;
-  /** `text` takes the value as it stands where the type alone would send it through the override grammar. */
+  /** `text` takes the value literally where the type would use the override grammar. */
   readonly kind?: "text";
 }
 
@@ -74,8 +74,8 @@ export function readKeys<const T extends KeyTable>(
 }
 
 /**
- * The keys of a command from flags and overrides alone, for commands that need no config. They work although a config is
- * broken.
+ * The keys of a command from flags and overrides alone, for commands that need no config. They work even if a config is
+ * invalid.
  */
 export async function listingKeys<const T extends KeyTable>(
   context: CommandContext,
@@ -85,7 +85,7 @@ export async function listingKeys<const T extends KeyTable>(
   return readKeys(table, { get: (key) => (Object.hasOwn(given, key) ? given[key] : undefined) });
 }
 
-/** What flags say is final; only the user's own words need the override grammar, which takes time to load. */
+/** Values of flags are final; only the user's words need the override grammar, which is slow to load. */
 async function givenValues({ overrides, env }: CommandContext): Promise<Record<string, unknown>> {
   const flags = overrides.filter((override) => typeof override !== "string");
   if (flags.length === overrides.length)
@@ -115,7 +115,7 @@ type Coerced = { value: unknown } | { problem: string };
 const TRUE_WORDS = new Set(["true", "t", "yes", "y", "on", "1"]);
 const FALSE_WORDS = new Set(["false", "f", "no", "n", "off", "0"]);
 
-/** Numbers and booleans may be written as text, since interpolations of the environment always give text. */
+/** Numbers and booleans may be text, because environment interpolations always return text. */
 function coerce(key: Key, given: unknown): Coerced {
   const result = coercions[key.type](given);
   if ("problem" in result) return result;
@@ -161,7 +161,7 @@ function toNumber(given: unknown): number | undefined {
   return typeof given === "string" && given.trim() !== "" ? Number(given) : undefined;
 }
 
-/** How help names a key's type. */
+/** The name of a key's type in help. */
 export function typeName(key: Key): string {
   return key.choices === undefined ? key.type : key.choices.map((choice) => `'${choice}'`).join(" | ");
 }

@@ -19,7 +19,7 @@ export const benchmarkFlag = {
   benchmark: selector("benchmark", "use the config of this benchmark"),
 } as const satisfies FlagTable;
 
-/** All selectors in the order their configs are merged, so the model's wins over the benchmark's. */
+/** All selectors in merge order, so that the model's config overrides the benchmark's. */
 export const selectorFlags = {
   ...benchmarkFlag,
   environment: selector("environment", "use the config of this environment"),
@@ -27,7 +27,7 @@ export const selectorFlags = {
   "model-type": selector("model-type", "use the config of this model server"),
 } as const satisfies FlagTable;
 
-/** Puts another agent in the place of the environment's own. */
+/** Replaces the agent of the environment. */
 export const agentTypeFlags = {
   "agent-type": selector("agent-type", "run the environment with this agent instead of its own"),
   "allow-unsupported-pairing": {
@@ -64,7 +64,7 @@ export const jsonFlag = {
   json: { kind: "switch", key: "json", help: "print JSON" },
 } as const satisfies FlagTable;
 
-/** `--resources-server NAME` where it names a folder instead of selecting a config. */
+/** `--resources-server NAME` if it names a folder instead of selecting a config. */
 export const serverFolderFlag = {
   "resources-server": {
     kind: "text",
@@ -75,7 +75,7 @@ export const serverFolderFlag = {
   },
 } as const satisfies FlagTable;
 
-/** The environment or benchmark a command is about. */
+/** The environment or benchmark of a command. */
 export const workloadName = {
   NAME: {
     optional: true,

@@ -3,7 +3,7 @@ import type { Command, Flag, FlagTable, Program } from "./command.ts";
 import { describeDefault, type KeyTable, typeName } from "./config-keys.ts";
 import { padEnd, textWidth, wrapText } from "./render/text-width.ts";
 
-/** The column the explanations start in, less where the terminal is narrow. */
+/** The column of the explanations; smaller on a narrow terminal. */
 const HELP_COLUMN = 26;
 const MINIMUM_TEXT_WIDTH = 20;
 const MINIMUM_INDENT = 4;
@@ -21,7 +21,7 @@ export const rootFlags = {
   verbose: commonFlags.verbose,
 } as const satisfies FlagTable;
 
-/** `usage: gym [-h] …` with the lines after the first indented below the first flag. */
+/** `usage: gym [-h] …` with further lines indented below the first flag. */
 export function programUsage(width: number): string {
   return wrapUsage(PROGRAM_NAME, [...flagParts(rootFlags), "COMMAND", "..."], width);
 }
@@ -76,7 +76,7 @@ export function commandHelp(command: Command, width: number): string {
   const positionals = Object.entries(command.positionals ?? {}).map(([name, { help, choices }]): Row => {
     return [name, choices === undefined ? help : `${help} (${choices.join(", ")})`];
   });
-  // Where keys depend on flags, those of a call without flags; `+h=true` shows the others.
+  // If keys depend on flags, those of a call without flags; `+h=true` shows the others.
   const table = command.keys ?? command.keysFor?.({}) ?? {};
   const keys = Object.keys(table).length === 0 ? "" : keySection(table, width);
   const examples = (command.examples ?? []).map((example) => `  ${example}`);
@@ -90,7 +90,7 @@ export function commandHelp(command: Command, width: number): string {
   ]);
 }
 
-/** What a command does, as a sentence. */
+/** The description of a command as a sentence. */
 export function describe(command: Command): string {
   return command.description ?? `${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`;
 }

@@ -1,6 +1,6 @@
 import { getCloseMatches } from "../python/difflib.ts";
 
-/** ` Did you mean \`x\`?` for the nearest candidate, or nothing. A word is never suggested to itself. */
+/** ` Did you mean \`x\`?` for the nearest candidate, or an empty text. Never suggests the word itself. */
 export function hint(word: string, candidates: Iterable<string>): string {
   const others = [...new Set(candidates)].filter((candidate) => candidate !== word);
   const [nearest] = getCloseMatches(word, others, 1, 0.6);

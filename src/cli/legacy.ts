@@ -23,11 +23,11 @@ export function legacyNames(program: Program): Map<string, readonly string[]> {
 export interface LegacyCall {
   /** A message for stderr, printed first. */
   readonly notice: string;
-  /** The words for `gym`, or nothing when no command is known by that name. */
+  /** The words for `gym`; undefined for an unknown name. */
   readonly argv: readonly string[] | undefined;
 }
 
-/** Translates a call of an older command, by the name it was started under. */
+/** Translates a call of an older command, by the name of the started file. */
 export function translateLegacy(program: Program, startedAs: string, argv: readonly string[]): LegacyCall {
   const name = path.basename(startedAs).replace(/\.(js|cmd|exe|ps1)$/, "");
   const prefix = legacyPrefixes.find((candidate) => name.startsWith(candidate)) ?? "";

@@ -15,7 +15,7 @@ import {
 import { hint } from "./hint.ts";
 import { createTerminal } from "./render/terminal.ts";
 
-/** Runs one command line and gives the exit code. Nothing here touches `process`; see process.ts for that. */
+/** Runs one command line and returns the exit code. Does not use `process`; see process.ts for that. */
 export async function runCli(
   argv: readonly string[],
   io: CliIo,
@@ -57,13 +57,13 @@ export async function runCli(
 const OPEN_FILES_HINT =
   "The limit on open files is too low (`ulimit -n`). Raise it to 1024 or more; a run also needs one for every connection.";
 
-/** Handled here, because no further module can be loaded then. */
+/** Handled here, because no further module can be loaded in this state. */
 function isOutOfFiles(error: unknown): error is Error {
   const { code } = (error ?? {}) as { code?: unknown };
   return error instanceof Error && (code === "EMFILE" || code === "ENFILE");
 }
 
-/** Runs a command of the older family, by the name the process was started under. */
+/** Runs an older command, by the name of the started file. */
 export async function runLegacy(
   startedAs: string,
   argv: readonly string[],
@@ -93,7 +93,7 @@ interface RootWords {
   readonly json: boolean;
   /** The first word that is neither a flag nor an override. */
   readonly command: string | undefined;
-  /** Overrides and `-v` in front of the command; they belong to it. */
+  /** Overrides and `-v` before the command; they belong to it. */
   readonly before: readonly string[];
   readonly rest: readonly string[];
 }
@@ -138,7 +138,7 @@ async function printVersion(frame: Frame, root: RootWords): Promise<number> {
 
 type Found = { command: Command; rest: readonly string[] } | { exitCode: number };
 
-/** The command the words name; help of the group is printed here. */
+/** Finds the command; prints the help of a group. */
 function findCommand(frame: Frame, root: RootWords, enterGroup: (group: string) => void): Found {
   const { program } = frame;
   const word = root.command ?? "";

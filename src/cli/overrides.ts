@@ -6,7 +6,7 @@ import { UsageError } from "./errors.ts";
 const USER_CONFIG_PATHS = /^\+config_paths=\s*\[(.*)\]\s*$/s;
 
 export interface OverrideSources {
-  /** The config file a selector stands for. */
+  /** The config file of a selector. */
   select(kind: SelectorKind, flag: string, value: string): Promise<string>;
 }
 
@@ -29,7 +29,7 @@ export async function collectOverrides(
   return [...result, ...positionalOverrides(command, parsed), ...flagOverrides(command, parsed), ...words];
 }
 
-/** A file name alone is not an override: it lacks the flag it belongs to. */
+/** A file name alone is not an override: its flag is missing. */
 function refuseFileWords(command: Command, words: readonly string[]): void {
   const word = words.find((given) => /^[^=~]*\.jsonl$/.test(given));
   if (word === undefined) return;
@@ -38,7 +38,7 @@ function refuseFileWords(command: Command, words: readonly string[]): void {
   if (names !== "") throw new UsageError(`unrecognized argument: '${word}'. Files are given with ${names}.`);
 }
 
-/** The user's lists stay as typed, so that quotes and interpolations in them keep their meaning. */
+/** The user's lists stay as typed, so that their quotes and interpolations keep their meaning. */
 async function joinLists(paths: readonly string[], lists: readonly string[]): Promise<string> {
   const { quoteOverride } = await import("../config/overrides/override-write.ts");
   return [...paths.map(quoteOverride), ...lists.filter((list) => list.trim() !== "")].join(",");
@@ -51,7 +51,7 @@ function literal(path: string, value: unknown, source: string): Override {
 async function configPaths(command: Command, parsed: ParsedArguments, { select }: OverrideSources) {
   const paths: string[] = [];
   const flags: string[] = [];
-  // Later files win, so the files that the user names come after those that selectors stand for.
+  // Later files take precedence, so the user's files follow those of selectors.
   const table = Object.entries(command.flags);
   const ordered = [
     ...table.filter(([, { kind }]) => kind === "selector"),
@@ -116,7 +116,7 @@ function asList(given: string | boolean | readonly string[] | undefined): readon
   return Array.isArray(given) ? given : [];
 }
 
-/** For commands that read no config: refuses words and overrides, which nothing would look at. */
+/** For commands that read no config: refuses words and overrides, which would have no effect. */
 export function refuseSurplusWords({ overrides }: CommandContext): void {
   const surplus = overrides.filter((word) => typeof word === "string").filter((word) => !isJsonWord(word));
   if (surplus.length === 0) return;

@@ -12,7 +12,7 @@ import { runCli, runLegacy } from "./main.ts";
 
 const END_GRACE_MS = 500;
 const MANY_LISTENERS = 1_000_000;
-/** Error codes of writes to a pipe or terminal that is gone. */
+/** Error codes of writes to a closed pipe or terminal. */
 const READER_LEFT = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED"]);
 
 /** Runs `gym` for this process. */
@@ -25,11 +25,11 @@ export async function mainLegacy(): Promise<void> {
   end(await runLegacy(process.argv[1] ?? "", process.argv.slice(2), processIo()));
 }
 
-/** Ends the process when the work is done, although server code may have left timers and sockets open. */
+/** Ends the process when the command is done, because server code may have left timers and sockets open. */
 function end(exitCode: number): void {
   process.exitCode = exitCode;
   setTimeout(() => {
-    // A slow reader still gets all of the output.
+    // A slow reader still receives all output.
     if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit(exitCode);
     else end(exitCode);
   }, END_GRACE_MS).unref();
@@ -40,11 +40,11 @@ function tellLast(line: string): void {
   try {
     writeSync(process.stderr.fd, `${line}\n`);
   } catch {
-    // There is nowhere left to report to.
+    // Errors cannot be reported anywhere.
   }
 }
 
-/** The stream as it is now, before server output is captured. */
+/** The stream before server output is captured. */
 function ownOutput(stream: NodeJS.WriteStream): OutputStream {
   const write = stream.write.bind(stream);
   return {
@@ -61,13 +61,14 @@ function ownOutput(stream: NodeJS.WriteStream): OutputStream {
 function processIo(): CliIo {
   const controller = new AbortController();
   const stop = new AbortController();
-  // Every server and every request of a large run listens to these. Not 0: Node 20's fetch fails on a signal with that limit.
+  // Every server and request of a large run listens to these signals. Not 0, because Node 20's fetch fails on a signal
+  // with that limit.
   setMaxListeners(MANY_LISTENERS, controller.signal, stop.signal);
-  /** Whether the command handles the end of its work itself. */
+  /** Whether the command handles the end of its work. */
   let windsUp = false;
   const stopNow = (reason: SignalReceived) => {
     stop.abort(reason);
-    // A process that was told to end does not wait for work that hangs.
+    // A process that was told to end does not wait for blocked work.
     setTimeout(() => process.exit(SIGNAL_EXIT_CODES[reason.signal]), CLOSE_GRACE_MS).unref();
   };
   for (const signal of Object.keys(SIGNAL_EXIT_CODES) as EndingSignal[]) {
@@ -91,12 +92,12 @@ function processIo(): CliIo {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       const left = READER_LEFT.has(error.code ?? "");
       if (left && windsUp) {
-        // The files of a run are worth more than its messages.
+        // The files of a run are more important than its messages.
         if (!isReaderGone) tellLast("gym: the reader of the output has gone; the run continues without it.");
         isReaderGone = true;
         return;
       }
-      // A reader that left (`gym … | head`) is not a failure.
+      // A reader that closed the pipe (`gym … | head`) is not a failure.
       if (error.code === "EPIPE") process.exit(0);
       if (stream === process.stdout) tellLast(`gym: the output cannot be written: ${error.message}`);
       process.exit(1);

@@ -14,11 +14,11 @@ export interface UsageText {
 export interface ReportOptions {
   /** A program reads stdout: the error goes there as one line of JSON, and as text to stderr. */
   readonly json: boolean;
-  /** Names the code of the error, which docs/reference/errors.md explains. */
+  /** Prints the code of the error, which docs/reference/errors.md explains. */
   readonly verbose: boolean;
 }
 
-/** Prints an error in the form its kind has and gives the exit code. Only unforeseen errors show a stack. */
+/** Prints an error in the format of its kind and returns the exit code. Only unexpected errors show a stack. */
 export function reportError(error: unknown, io: CliIo, usage: UsageText, options: ReportOptions): number {
   if (options.json && io.signal?.aborted !== true) io.stdout.write(`${errorJson(error)}\n`);
   if (error instanceof UsageError || error instanceof CommandKeysError) {

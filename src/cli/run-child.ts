@@ -6,9 +6,9 @@ const STOP_GRACE_MS = 5_000;
 
 export interface ChildOptions {
   readonly cwd: string;
-  /** Set besides the command's own environment. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Both streams go to stderr, so that stdout stays ours. */
+  /** Both streams go to stderr, so that stdout stays free for the command. */
   readonly quiet?: boolean;
 }
 
@@ -17,7 +17,7 @@ function colours(isTty: boolean, env: CommandContext["env"]): Record<string, str
   return env["FORCE_COLOR"] === undefined ? { NO_COLOR: "1" } : {};
 }
 
-/** Runs a tool with its output shown as it comes, and gives its exit code. Ctrl-C ends it too. */
+/** Runs a tool, shows its output and returns its exit code. Ctrl-C also ends the tool. */
 export async function runChild(
   { io, env, signal, terminal }: CommandContext,
   command: readonly [string, ...string[]],

@@ -7,7 +7,7 @@ import { UsageError } from "./errors.ts";
 import { collectOverrides } from "./overrides.ts";
 import { createTerminal } from "./render/terminal.ts";
 
-/** Turns the flags into overrides, builds the context and runs the command, or shows the help of its config. */
+/** Converts flags to overrides, builds the context and runs the command, or shows the help of its config. */
 export async function runCommand(
   command: Command,
   parsed: ParsedArguments,
@@ -66,7 +66,7 @@ async function createContext(
         cwd: io.cwd,
         env,
         installRoot: root,
-        // With --json stdout holds one JSON text and nothing else.
+        // With --json, stdout contains one JSON text and nothing else.
         onNotice: (text, stream) =>
           stream === "stdout" && !json && !command.printsData ? out(text) : err(text),
       });
@@ -74,13 +74,13 @@ async function createContext(
   };
 }
 
-/** What `--env-file` says about env.yaml. */
+/** The effect of `--env-file`. */
 function envFileChoice(given: string | undefined): { skipEnvYaml?: true; envYamlPath?: string } {
   if (given === undefined) return {};
   return given === "none" ? { skipEnvYaml: true } : { envYamlPath: given };
 }
 
-/** `--search-dir` goes in front of the roots the environment names, so that child processes inherit it. */
+/** `--search-dir` precedes the roots of the environment, so that child processes inherit it. */
 function withSearchDirs(command: Command, parsed: ParsedArguments, io: CliIo): CliIo["env"] {
   const directories = Object.entries(command.flags)
     .filter(([, flag]) => flag.kind === "search-dir")

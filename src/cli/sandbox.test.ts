@@ -13,7 +13,7 @@ let directory: string;
 let left: string;
 let used: string;
 
-/** A docker with two containers: one of this process, one of a process that is gone. */
+/** A docker with two containers: one of this process, one of a process that has ended. */
 beforeEach(() => {
   directory = mkdtempSync(path.join(tmpdir(), "nemo-gym-sandbox-commands-"));
   mkdirSync(path.join(directory, "bin"));

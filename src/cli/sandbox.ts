@@ -46,7 +46,7 @@ function tableOf(found: readonly ReturnType<typeof plain>[]) {
   };
 }
 
-/** Prints what each provider says; 1 when none works. */
+/** Prints the diagnosis of each provider; 1 when none works. */
 export async function runDoctor(context: CommandContext): Promise<number> {
   const { out, terminal, signal, json } = context;
   const checks = await checkProviders({}, { signal });

@@ -17,12 +17,12 @@ const LISTED_AS = {
 } as const satisfies Record<SelectorKind, string>;
 
 export interface SelectorPlaces {
-  /** Search roots, the first one wins. */
+  /** Search roots; the first match counts. */
   readonly roots: readonly string[];
   warn(line: string): void;
 }
 
-/** The config file (absolute, links resolved) a component selector such as `--benchmark gpqa` stands for. */
+/** The config file (absolute, links resolved) of a component selector such as `--benchmark gpqa`. */
 export async function selectConfig(
   kind: SelectorKind,
   flag: string,
@@ -45,7 +45,7 @@ export async function selectConfig(
   throw new UsageError(await notFoundMessage(kind, flag, given, roots));
 }
 
-/** Relative paths in the order they are tried; the last one is named when none exists. */
+/** Relative paths in search order; the error names the last one. */
 function impliedPaths(kind: SelectorKind, value: string): string[] {
   const directory = componentDirectory(kind);
   if (kind === "environment") return [...listedPaths(value), ...nestedPaths(directory, value)];
@@ -134,7 +134,7 @@ async function flavorsOf(kind: SelectorKind, name: string, roots: readonly strin
 
 const KINDS = ["resources-server", "environment", "benchmark"] as const satisfies readonly SelectorKind[];
 
-/** The config file that NAME means: a file itself, or that of a resources server, environment or benchmark. */
+/** The config file for NAME: a file, or that of a resources server, environment or benchmark. */
 export async function namedConfig({ io, roots, err }: CommandContext, name: string): Promise<string> {
   if (name.endsWith(".yaml")) {
     const configFile = path.resolve(io.cwd, name);
@@ -166,12 +166,12 @@ const DIRECTORIES = {
 
 const MAX_BENCHMARK_DEPTH = 6;
 
-/** The folder, below each search root, that holds the components of a kind. */
+/** The folder of the components of a kind, relative to each search root. */
 export function componentDirectory(kind: SelectorKind): string {
   return DIRECTORIES[kind];
 }
 
-/** The names one may give to a selector, from all roots, sorted. */
+/** The valid names of a selector, from all roots, sorted. */
 async function componentNames(kind: SelectorKind, roots: readonly string[]): Promise<string[]> {
   const names = new Set<string>();
   for (const root of roots) {

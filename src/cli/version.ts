@@ -26,7 +26,7 @@ interface PackageFile {
   dependencies?: Record<string, string>;
 }
 
-/** Gathers the version of the gym, of its direct dependencies and of the machine. */
+/** Collects the version of the gym, of its direct dependencies and of the machine. */
 export function versionReport(installRoot: string): VersionReport {
   const own = readPackage(path.join(installRoot, "package.json"));
   const processor = os.cpus()[0]?.model.trim();
@@ -49,7 +49,7 @@ export function versionReport(installRoot: string): VersionReport {
   };
 }
 
-/** The human form. */
+/** The text output. */
 export function formatVersion(report: VersionReport): string {
   const { system } = report;
   return [
@@ -79,7 +79,7 @@ function installedVersions(names: readonly string[], installRoot: string): Recor
   return versions;
 }
 
-/** Dependencies of an installed package lie in a `node_modules` further up. */
+/** Dependencies of an installed package are in a `node_modules` of a parent directory. */
 function findUpwards(start: string, relative: string): string | undefined {
   for (let directory = start; ; directory = path.dirname(directory)) {
     const candidate = path.join(directory, relative);

@@ -76,7 +76,7 @@ export async function listEnvironments(context: CommandContext): Promise<number>
   });
 }
 
-/** A filter that leaves nothing is often a misspelt one: says which values there are. */
+/** A filter without matches is often misspelt, so the message lists the existing values. */
 function tellValues(
   { err }: CommandContext,
   field: keyof Workload,
@@ -206,7 +206,7 @@ async function inspect(
   });
 }
 
-/** What lives in a resources server may be called by that server's name alone. */
+/** A workload in a resources server can be named by that server alone. */
 function named(entries: readonly Workload[], name: string): Workload[] {
   const called = entries.filter((entry) => entry.name === name);
   return called.length > 0 ? called : entries.filter((entry) => entry.resourcesServer === name);

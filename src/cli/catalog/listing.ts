@@ -12,7 +12,7 @@ export function openCatalog({ io, env, installRoot }: CommandContext): ConfigFil
   return new ConfigFiles({ cwd: io.cwd, env, installRoot });
 }
 
-/** What `gym list` and `gym search` have in common. */
+/** Config keys that `gym list` and `gym search` share. */
 export const commonKeys = {
   component_name: { type: "str", help: "the component to show" },
   query: { type: "str", help: "words to look for" },
@@ -26,7 +26,7 @@ interface Listing {
   readonly rows: readonly object[];
 }
 
-/** Prints a listing as a table, as JSON, or says that it is empty. */
+/** Prints a listing as a table or as JSON, or a message that it is empty. */
 export function printListing({ json, out, terminal }: CommandContext, listing: Listing): number {
   if (json) out(JSON.stringify(listing.rows));
   else if (listing.rows.length === 0) {
@@ -46,7 +46,7 @@ export interface Inspection {
   readonly usage?: string;
 }
 
-/** The real path of a config, or for a server that needs none, that of its code. */
+/** The real path of a config or, for a server without one, of its code. */
 export function configPlace(file: string): string {
   const place = existsSync(file) ? file : impliedEntry(path.dirname(path.dirname(file)));
   return realpathSync(place ?? file);
@@ -96,7 +96,7 @@ export function printUnknown(
   return 1;
 }
 
-/** A component's description with what it is good for as a last line. */
+/** A component's description with its value as the last line. */
 export function withValue(description: string | undefined, value: string | undefined): string | undefined {
   const line = value === undefined ? undefined : `Value: ${value}`;
   return [description, line].filter((part) => part !== undefined).join("\n") || undefined;

@@ -1,7 +1,7 @@
 import { type CommandContext, defineCommand, type PositionalTable } from "../command.ts";
 import { jsonFlag, searchDirFlag } from "../flags.ts";
 
-/** What the types of `gym list` and `gym search` run. */
+/** The implementations of the types of `gym list` and `gym search`. */
 const LISTINGS = {
   benchmarks: async (context: CommandContext) =>
     (await import("../catalog/list-workloads.ts")).listBenchmarks(context),

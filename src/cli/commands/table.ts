@@ -6,7 +6,7 @@ import { envCommands } from "./env.ts";
 import { evalCommands } from "./eval.ts";
 import { toolCommands } from "./tools.ts";
 
-/** Everything `gym` can do. The commands import their work inside `run`, so that the table is light. */
+/** All commands of `gym`. They import their implementation inside `run`, so that the table loads quickly. */
 export const program: Program = {
   groups: [
     { name: "list", summary: "list available components" },

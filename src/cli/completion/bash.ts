@@ -16,7 +16,7 @@ export function bashScript(nodes: readonly CompletionNode[], installRoot: string
         return `    ${keys}) ${valueCommand(value)} ;;`;
       }),
   );
-  // No flag is called "": under that name stands what a word of its own may be.
+  // The empty flag name holds the values of positional words.
   const wordValues = nodes.flatMap(({ path, argument }) =>
     argument === undefined ? [] : [`    ${shellQuote(`${path}:`)}) ${valueCommand(argument)} ;;`],
   );

@@ -3,7 +3,7 @@ import type { Command, Completes, Flag, FlagTable, Program } from "../command.ts
 import { rootFlags } from "../help.ts";
 import { componentDirectory } from "../selectors.ts";
 
-/** What may stand behind a flag. */
+/** The possible values of a flag. */
 export type ValueSource =
   | { readonly kind: "none" | "file" | "directory" | "text" }
   | { readonly kind: "choices"; readonly choices: readonly string[] }
@@ -17,7 +17,7 @@ export interface FlagCompletion {
   readonly value: ValueSource;
 }
 
-/** What may follow a given sequence of command words. */
+/** The possible words after a sequence of command words. */
 export interface CompletionNode {
   /** `""`, `env`, `env resolve` */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface CompletionNode {
   readonly argument?: ValueSource | undefined;
 }
 
-/** The program as a flat list of places, each with what can be typed there. */
+/** The program as a flat list of positions, each with its possible words. */
 export function completionNodes(program: Program): CompletionNode[] {
   const groups = program.groups.filter(({ name }) => program.commands.some(({ group }) => group === name));
   const tops = program.commands.filter(({ group }) => group === undefined);

@@ -8,7 +8,7 @@ const writers = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
 export type Shell = keyof typeof writers;
 
-/** The completion script of one shell, made from the tables of commands and flags. */
+/** The completion script of one shell, generated from the tables of commands and flags. */
 export function completionScript(shell: Shell, program: Program, installRoot: string): string {
   return writers[shell](completionNodes(program), installRoot);
 }

@@ -15,7 +15,7 @@ export function zshScript(nodes: readonly CompletionNode[], installRoot: string)
         return `    ${keys.join("|")}) ${valueCommand(flag.value)} ;;`;
       }),
   );
-  // No flag is called "": under that name stands what a word of its own may be.
+  // The empty flag name holds the values of positional words.
   const wordValues = nodes.flatMap(({ path, argument }) =>
     argument === undefined ? [] : [`    ${shellQuote(`${path}:`)}) ${valueCommand(argument)} ;;`],
   );

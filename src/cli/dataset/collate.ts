@@ -22,7 +22,7 @@ const STAGES = {
 export async function collateDatasets(context: CommandContext, json: boolean): Promise<number> {
   const config = await context.resolve();
   const keys = readKeys(collateKeys, config);
-  // Without a config only the model is there that stands in for the one of a run.
+  // Without a config there is only the placeholder for the model of a run.
   if (config.servers.every(({ type }) => type === "responses_api_models")) {
     throw new CommandKeysError(
       "no config was given, so there are no datasets. Name one with --config FILE or --resources-server NAME.",

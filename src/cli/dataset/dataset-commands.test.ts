@@ -67,7 +67,7 @@ async function put(name: string, text: string): Promise<void> {
 
 const read = (name: string) => readFile(path.join(cwd, name), "utf8");
 
-/** Runs a command; whatever it prints, no key is in it. */
+/** Runs a command and checks that its output contains no key. */
 async function gym(words: string, options: CaptureOptions = {}) {
   const run = await captureRun(words.split(" "), { cwd, ...options });
   expect(run.stdout + run.stderr).not.toMatch(/verysecret/);

@@ -15,7 +15,7 @@ import { ByteProgress } from "./transfer-progress.ts";
 
 type HubKeys = KeyValues<typeof hubDownloadKeys>;
 
-/** One file that was written; `rows` where it was made of a split. */
+/** One written file, with `rows` if it was converted from a split. */
 interface Fetched {
   file: string;
   rows?: number;

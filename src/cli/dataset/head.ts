@@ -37,7 +37,7 @@ export async function showRows(context: CommandContext, name: string, flags: Hea
   });
 }
 
-/** Prints a row as it stands in the file; reports a line that is not a row on stderr. */
+/** Prints a row unchanged; reports a line that is not a row on stderr. */
 function printJson(text: string | null, where: string, context: CommandContext): boolean {
   try {
     readRow(text, where);

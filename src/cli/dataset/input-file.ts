@@ -4,7 +4,7 @@ import { findExistingPath } from "../../config/paths.ts";
 import { DatasetError } from "../../datasets/errors.ts";
 import type { CommandContext } from "../command.ts";
 
-/** A file the user named, as an absolute path; fails with the flag it came from when it is not there. */
+/** A file that the user named, as an absolute path; if it is missing, the error names the flag. */
 export async function inputFile(context: CommandContext, file: string, flag: string): Promise<string> {
   const absolute = path.resolve(context.io.cwd, file);
   const entry = await stat(absolute).catch(() => undefined);
@@ -14,13 +14,13 @@ export async function inputFile(context: CommandContext, file: string, flag: str
   return absolute;
 }
 
-/** A file of the working directory or any other root, as configs name them. */
+/** A file of the working directory or another root, as configs name them. */
 export async function rootedFile(context: CommandContext, file: string, flag: string): Promise<string> {
   const found = findExistingPath(file, context.roots);
   return inputFile(context, found ?? file, flag);
 }
 
-/** The absolute path of a file that will be written; fails before any work when it cannot be one. */
+/** The absolute path of an output file; fails before any work if it is not writable. */
 export async function outputFile(context: CommandContext, file: string, advice: string): Promise<string> {
   const absolute = path.resolve(context.io.cwd, file);
   const entry = await stat(absolute).catch(() => undefined);
@@ -29,7 +29,7 @@ export async function outputFile(context: CommandContext, file: string, advice: 
   return absolute;
 }
 
-/** Runs the work of a command; what the file system refuses becomes one sentence instead of a stack. */
+/** Runs a command and reports file system errors as one sentence instead of a stack. */
 export async function withFileErrors(run: () => Promise<number>): Promise<number> {
   try {
     return await run();
@@ -50,7 +50,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "lies on a read-only file system",
 };
 
-/** A failure of the file system as one sentence; other errors come back as they are. */
+/** A file system error as one sentence; other errors are unchanged. */
 function fileError(error: unknown): unknown {
   const { code, path } = error as NodeJS.ErrnoException;
   if (typeof code !== "string" || !Object.hasOwn(REASONS, code)) return error;

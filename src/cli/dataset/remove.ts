@@ -7,9 +7,9 @@ import { requireRegistry } from "./access.ts";
 import { removeKeys } from "./keys.ts";
 
 interface DeleteOptions {
-  /** Do not ask. */
+  /** Skips the confirmation. */
   yes: boolean;
-  /** Stdout holds one JSON text; messages go to stderr. */
+  /** Stdout contains one JSON text; messages go to stderr. */
   json?: boolean;
 }
 
@@ -58,7 +58,7 @@ async function deleteAsked(
   say(`Deleted '${name}' from the registry.`);
 }
 
-/** Asks on the terminal; only `y` and `yes` mean yes. Undefined when the input ends without an answer. */
+/** Asks on the terminal; only `y` and `yes` confirm. Undefined when the input ends without an answer. */
 async function confirm(
   context: CommandContext,
   { question, json }: { question: string; json?: boolean },

@@ -10,12 +10,12 @@ const MAX_VALUE_CHARACTERS = 200;
 const LABEL_WIDTH = 12;
 
 export interface RowViewOptions {
-  /** Do not cut long texts. */
+  /** Does not truncate long texts. */
   full: boolean;
   terminal: Terminal;
 }
 
-/** A row as a person wants to read it: messages, tools, parameters, the answer if there is one, the other fields. */
+/** A row in readable form: messages, tools, parameters, the answer if any, the other fields. */
 export function formatRow(row: JsonObject, options: RowViewOptions): string {
   const { responses_create_params: params, response, ...fields } = row;
   const lines: string[] = [];
@@ -54,7 +54,7 @@ function cutText(text: string): string {
 
 function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // A surrogate pair is not cut in half.
+  // Does not split a surrogate pair.
   const end = /[\ud800-\udbff]$/.test(text.slice(0, limit)) ? limit - 1 : limit;
   return `${text.slice(0, end)}… (${text.length - end} more characters)`;
 }

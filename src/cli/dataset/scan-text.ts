@@ -37,7 +37,7 @@ function numericRow(name: string, value: NumericSummary): string[] {
   return [name, value.total, value.average, value.min, value.max, value.standardDeviation].map(String);
 }
 
-/** What the metrics file does not hold: sampling parameters, length in tokens, distinct params and messages. */
+/** Statistics that are not in the metrics file: sampling parameters, length in tokens, distinct params and messages. */
 export function formatExtended(summary: ExtendedSummary, terminal: Terminal): string {
   const rows = Object.entries(summary.samplingParameters).map(([name, value]) => numericRow(name, value));
   if (summary.tokens !== undefined) rows.push(numericRow("input tokens", summary.tokens));
@@ -49,7 +49,7 @@ export function formatExtended(summary: ExtendedSummary, terminal: Terminal): st
   ].join("\n");
 }
 
-/** The invalid rows of a dataset, one line per problem with file, line and place; empty when all are valid. */
+/** The invalid rows of a dataset, one line per problem with file, line and position; empty when all are valid. */
 export function formatRowReports(file: string, scan: DatasetScan, terminal: Terminal): string[] {
   if (scan.bad.count === 0) return [];
   const heading = `${scan.bad.count} of ${scan.rows} rows of ${file} are invalid (lines ${scan.bad.text()}):`;
@@ -63,7 +63,7 @@ export function formatRowReports(file: string, scan: DatasetScan, terminal: Term
   return [terminal.yellow(heading), ...details, ...(hidden > 0 ? [`  … and ${hidden} more rows`] : [])];
 }
 
-/** The same for programs. */
+/** The same as JSON. */
 export function rowReportsJson(scan: DatasetScan) {
   return {
     rows: scan.rows,

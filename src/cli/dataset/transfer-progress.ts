@@ -3,7 +3,7 @@ import { createProgress, type Progress } from "../render/progress.ts";
 
 const KILOBYTE = 1000;
 
-/** A progress line per piece of work, measured in kilobytes; a new label ends the line before. */
+/** A progress line per task, in kilobytes; a new label ends the previous line. */
 export class ByteProgress {
   private readonly context: CommandContext;
   private label: string | undefined;
@@ -24,7 +24,7 @@ export class ByteProgress {
     this.progress?.update(Math.ceil(done / KILOBYTE), "kB");
   }
 
-  /** Takes the line away before other text is written. */
+  /** Removes the line before other text is written. */
   clear(): void {
     this.progress?.clear();
   }

@@ -38,7 +38,7 @@ export async function uploadToHuggingFace(
   });
 }
 
-/** `gym dataset migrate`: to the hub, then out of the registry. */
+/** `gym dataset migrate`: uploads to the hub, then deletes from the registry. */
 export async function migrate(
   context: CommandContext,
   options: { json: boolean; yes: boolean },
@@ -120,7 +120,7 @@ async function upload(
   }
 }
 
-/** The file to upload; an empty one is a mistake, and the hub would refuse it with words of its own. */
+/** The file to upload; an empty file is refused here, because the hub's error would be unclear. */
 async function filledInput(context: CommandContext, name: string): Promise<string> {
   const file = await inputFile(context, name, "--input");
   if ((await stat(file)).size > 0) return file;

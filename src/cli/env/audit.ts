@@ -17,12 +17,12 @@ interface Target {
 interface Audited {
   readonly name: string;
   readonly reports: readonly AuditReport[];
-  /** Why there is no report. */
+  /** Why the report is missing. */
   readonly problem?: string;
 }
 
 const MARKS = { passed: "✓", failed: "✗", waived: "~", skipped: "-" } as const;
-/** Findings of one check printed for people; `--json` has all. */
+/** Maximum number of printed findings per check; `--json` has all. */
 const SHOWN_FINDINGS = 5;
 
 /** Runs `gym env audit`. */
@@ -48,7 +48,7 @@ export async function auditEnvironments(
           ...(context.verbose && { onProgress: (what) => err(terminal.dim(what)) }),
         },
       );
-      // Of configs that only bring parts there is nothing to audit.
+      // Configs that only define parts have nothing to audit.
       if (reports.length === 0 && name === undefined) continue;
       const problem = reports.length === 0 ? "its config has no agent with example data." : undefined;
       audited.push({ name: target.name, reports, ...(problem !== undefined && { problem }) });

@@ -11,18 +11,18 @@ import { locateServer, type ServerCode } from "../../hosting/locate-server.ts";
 import { silentLogger } from "../../logger.ts";
 import type { CommandContext } from "../command.ts";
 
-/** Stands for the model where none is configured; it has no code. */
+/** Placeholder for a model that is not configured; it has no code. */
 const NO_MODEL = "dummy_model";
 
 interface Findings {
-  /** What keeps the servers from starting. */
+  /** Problems that prevent the servers from starting. */
   problems: string[];
   warnings: string[];
 }
 
 /**
- * Looks at what a config that resolves would still stumble over when it is started. Values that no server can run with are an
- * error; code that is missing or cannot be loaded is a warning, since it may be complete on another machine, and an error with `deep`.
+ * Finds problems that a config which resolves would have at the start. Invalid values are an error. Missing code, or
+ * code that cannot be loaded, is a warning, because it may be complete on another machine, and an error with `deep`.
  */
 export async function checkServers(
   config: ResolvedConfig,
@@ -52,7 +52,7 @@ function* hostingProblems(config: ResolvedConfig): Generator<string> {
     yield `hosting: must be one of ${HOSTING.join(", ")}, not ${JSON.stringify(hosting)}`;
 }
 
-/** Undefined when a value refers to something that is not there yet: a config without its model is valid. */
+/** Undefined when a value refers to something that is not set yet: a config without its model is valid. */
 function blockOf(server: ServerInstance, deep: boolean): Record<string, unknown> | undefined {
   try {
     return server.config;
@@ -73,7 +73,7 @@ function findCode(server: ServerInstance, roots: readonly string[], told: string
   }
 }
 
-/** Undefined when there is nothing to check the block against. */
+/** Undefined without a schema to check the block against. */
 async function loadCode(
   code: ServerCode,
   installRoot: string,
@@ -88,7 +88,7 @@ async function loadCode(
   }
 }
 
-/** Checks a block against the schema of its server, or where that is unknown, only the keys every server has. */
+/** Checks a block against the schema of its server or, if that is unknown, only the keys that every server has. */
 function checkBlock(
   { name, type, implementation }: ServerInstance,
   config: Record<string, unknown>,

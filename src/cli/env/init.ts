@@ -70,7 +70,7 @@ export async function initComponent(context: CommandContext): Promise<number> {
   return initWorkload(context, flags, environment === undefined ? "benchmark" : "environment", workload);
 }
 
-/** `+entrypoint`, or `--resources-server`; without either the user has not said what to create. */
+/** `+entrypoint`, or `--resources-server`; without either, the user has not chosen what to create. */
 async function givenEntrypoint(context: CommandContext): Promise<string> {
   const { entrypoint } = await listingKeys(context, { entrypoint: { type: "str", help: "" } });
   if (entrypoint !== undefined) return entrypoint;
@@ -128,7 +128,7 @@ async function initWorkload(
   return 0;
 }
 
-/** An environment around one of another library. */
+/** An environment that wraps one of another library. */
 async function initBridge(context: CommandContext, source: BridgeSource): Promise<number> {
   const { name, files } = bridgeFiles(source, context.io.cwd);
   await create(context, `environments/${name}`, files);
@@ -177,7 +177,7 @@ function printJson({ out }: CommandContext, component: string, { created, kept }
   out(JSON.stringify({ component, created, kept }));
 }
 
-/** Components of other roots that have the names of those about to be made: the working directory comes first. */
+/** Components of other roots with the names of the new ones: the working directory takes precedence. */
 function hiddenComponents({ io, roots }: CommandContext, files: ScaffoldFiles) {
   const names = new Set(Object.keys(files).map((file) => file.split("/").slice(0, 2).join("/")));
   const others = roots.filter((root) => root !== io.cwd);
@@ -201,7 +201,7 @@ function refuseWorkloadFlags(flags: InitFlags): void {
   }
 }
 
-/** A new verifier gives rewards from 0 to 1; what a reused one gives has to be said. */
+/** A new verifier has rewards from 0 to 1; the range of a reused one must be given. */
 function readReward(flags: InitFlags): { range: [number, number]; higherIsBetter: boolean } {
   const directed = flags["higher-is-better"] || flags["lower-is-better"];
   const range = flags["reward-range"];

@@ -2,8 +2,8 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import { CommandKeysError } from "../errors.ts";
 
 /**
- * Some model configs name their provider's address themselves. Another address on the command line would send key and prompts to a host that
- * was not typed, so it is an error.
+ * Some model configs contain their provider's address. A different address on the command line would send key and
+ * prompts to a host that was not typed, so it is an error.
  */
 export function refuseUnusedModelUrl(
   flags: Readonly<Record<string, unknown>>,
@@ -14,7 +14,7 @@ export function refuseUnusedModelUrl(
   const models = config.servers.filter(({ type }) => type === "responses_api_models");
   const addresses = models.map((server) => ({ server, own: addressOf(server.config, url) }));
   const [first] = addresses;
-  // A server without an address, such as a random model, has no use for the flag and does no harm with it.
+  // A server without an address, such as a random model, ignores the flag.
   if (!first || addresses.some(({ own }) => own === undefined || own.isGiven)) return;
   const { server, own } = first;
   const key = `${server.name}.${server.type}.${server.implementation}.${own?.key}`;

@@ -21,7 +21,7 @@ interface InstalledPackage {
   readonly latest_version?: string;
 }
 
-/** Runs `gym env packages`: what the server's environment holds. */
+/** Runs `gym env packages`: lists the packages of a server's environment. */
 export async function listPackages(context: CommandContext): Promise<number> {
   const keys = await listingKeys(context, packagesKeys);
   const server = findServerFolder(context, keys.entrypoint);
@@ -52,7 +52,7 @@ function printHeader({ out }: CommandContext, server: ServerFolder, environment:
   out(RULE);
 }
 
-/** What the virtual environment of a Python server holds, as pip lists it. */
+/** The packages in the virtual environment of a Python server, as listed by pip. */
 async function listPythonPackages(
   context: CommandContext,
   server: ServerFolder,
@@ -73,7 +73,7 @@ async function listPythonPackages(
   });
 }
 
-/** The `node_modules` the server's imports come from: its own, or that of the project it lies in. */
+/** The `node_modules` of the server's imports: its own, or that of the surrounding project. */
 function nodeModulesOf({ directory }: ServerFolder): string | undefined {
   if (existsSync(path.join(directory, "package.json"))) {
     const own = path.join(directory, "node_modules");
@@ -87,7 +87,7 @@ function nodeModulesOf({ directory }: ServerFolder): string | undefined {
   return undefined;
 }
 
-/** A server with packages of its own is installed by the gym, others with the project they lie in. */
+/** The gym installs the packages of a server with a package.json; the surrounding project installs those of others. */
 function howToInstall({ directory, entrypoint, name }: ServerFolder): string {
   const project = path.resolve(directory, "../..");
   return existsSync(path.join(directory, "package.json")) || !existsSync(path.join(project, "package.json"))
@@ -113,7 +113,7 @@ function installedPackages(nodeModules: string): InstalledPackage[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** npm lists newer versions; its exit code 1 only means that there are some. */
+/** npm lists newer versions; exit code 1 only means that there are some. */
 async function outdatedPackages(
   { env, signal }: CommandContext,
   nodeModules: string,

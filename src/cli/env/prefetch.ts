@@ -6,7 +6,7 @@ import { silentLogger } from "../../logger.ts";
 import { locateInstances } from "../../run/start-servers.ts";
 import type { CommandContext } from "../command.ts";
 
-/** Stands in for a model that was not given; there is nothing to prepare for it. */
+/** Placeholder for a model that was not given; there is nothing to prepare for it. */
 const NO_MODEL_IMPLEMENTATION = "dummy_model";
 
 /** Runs `gym env prefetch`: each distinct server folder once, one after the other. */
@@ -41,7 +41,7 @@ export async function prefetchServers(context: CommandContext): Promise<number> 
   return 0;
 }
 
-/** What an agent needs besides the libraries of its folder, such as the program it runs. */
+/** Prepares what an agent needs besides the libraries of its folder, such as the program that it runs. */
 async function prefetchAgent(
   instance: ReturnType<typeof locateInstances>[number],
   context: { installRoot: string; signal: AbortSignal; log(line: string): void },

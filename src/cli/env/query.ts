@@ -20,7 +20,7 @@ interface Item {
   summary?: { text?: string }[];
 }
 
-/** Runs `gym env query`: one question to an agent that runs. */
+/** Runs `gym env query`: sends one question to a running agent. */
 export async function queryAgent(context: CommandContext): Promise<number> {
   const { positionals, flags, signal, out } = context;
   const text = positionals["TEXT"] as string | undefined;
@@ -78,7 +78,7 @@ function chooseAgent(servers: readonly InstanceRecord[], wanted: string | undefi
   throw new GymError("UNKNOWN_AGENT", `Several agents run; choose one with --agent: ${agents.join(", ")}.`);
 }
 
-/** Finds the file where `--input` of `gym eval run` finds it: in the working directory, then in the package. */
+/** Finds the file like `--input` of `gym eval run`: in the working directory, then in the package. */
 export async function readRow(spec: string, roots: readonly string[]): Promise<Record<string, unknown>> {
   const [, given = spec, line = "1"] = /^(.*?)(?::(\d+))?$/.exec(spec) ?? [];
   const file = findPath(given, roots);

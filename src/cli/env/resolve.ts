@@ -20,7 +20,7 @@ export async function showConfig(
   return 0;
 }
 
-/** Where the value of a key came from; a key without a source is an error with a hint. */
+/** The source of a key's value; an unknown key is an error with a hint. */
 function explainKey(config: ResolvedConfig, key: string): Explanation {
   const explanation = config.explain(key);
   if (explanation.value === undefined && explanation.sources.length === 0) {
@@ -29,7 +29,7 @@ function explainKey(config: ResolvedConfig, key: string): Explanation {
   return explanation;
 }
 
-/** The keys beside the first segment that does not exist, written as full paths. */
+/** The siblings of the first segment that does not exist, as full paths. */
 function siblingKeys(config: ResolvedConfig, key: string): string[] {
   const segments = key.split(".");
   for (let depth = 0; depth < segments.length; depth++) {
@@ -44,10 +44,13 @@ function siblingKeys(config: ResolvedConfig, key: string): string[] {
   return [];
 }
 
-/** Longer values are cut here; `--json` shows them whole. */
+/** Longer values are truncated; `--json` shows them whole. */
 const MAX_VALUE_LENGTH = 120;
 
-/** The sources of a value, lowest precedence first, the winner marked; below it those of the keys it refers to. */
+/**
+ * The sources of a value, lowest precedence first, with the winner marked, followed by those of the keys that it refers
+ * to.
+ */
 function explanationLines(
   { path, value, sources, references = [] }: Explanation,
   terminal: Terminal,

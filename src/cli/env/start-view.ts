@@ -4,7 +4,7 @@ import type { CommandContext } from "../command.ts";
 import { serverJsonEvent } from "../eval/json-events.ts";
 import { lagText } from "../render/server-text.ts";
 
-/** What `gym env start` shows of itself. */
+/** The output of `gym env start`. */
 export interface StartView {
   serverEvent(event: RunEvent): void;
   notice(text: string): void;
@@ -20,7 +20,7 @@ export function startView(context: CommandContext): StartView {
   return context.json ? jsonView(context) : textView(context);
 }
 
-/** One JSON text a line; warnings of the command itself stay on stderr. */
+/** One JSON text per line; warnings of the command stay on stderr. */
 function jsonView({ out, err }: CommandContext): StartView {
   const tell = (event: string, about: object = {}) => out(JSON.stringify({ event, ...about }));
   return {

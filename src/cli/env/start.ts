@@ -60,14 +60,14 @@ export async function envStart(context: CommandContext): Promise<number> {
   }
 }
 
-/** Below the working directory unless the config names a place: the default of the key may be the checkout. */
+/** Below the working directory unless the config names a directory: the default of the key may be the checkout. */
 function resultsDirectory(config: ResolvedConfig, { io, installRoot }: CommandContext): string {
   const chosen = String(config.get("results_dir") ?? "");
   const preset = path.join(workingRoot(io.cwd, installRoot), "results");
   return chosen === "" || chosen === preset ? path.join(io.cwd, "results") : chosen;
 }
 
-/** The pipe to standard input closes when the parent ends, however it ends. */
+/** The pipe to stdin closes when the parent ends, for any reason. */
 function withParent(signal: AbortSignal, stdin: NodeJS.ReadableStream | undefined): AbortSignal {
   const parentEnded = new AbortController();
   stdin?.once("close", () => parentEnded.abort()).once("error", () => parentEnded.abort());

@@ -17,7 +17,7 @@ export async function showStatus(context: CommandContext): Promise<number> {
   try {
     servers = await runningServers(headUrl(config), signal);
   } catch (error) {
-    // No head server: an empty list. One that does not respond: an error.
+    // Without a head server, the list is empty. A head server that does not respond is an error.
     if (!(error instanceof HeadServerError) || error.trouble !== "absent") throw error;
     err(`Warning: ${error.message}`);
   }
@@ -58,7 +58,7 @@ export async function showStatus(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Any HTTP answer is healthy. */
+/** Any HTTP response counts as healthy. */
 export async function healthOf(url: string, signal: AbortSignal): Promise<Health> {
   const deadline = new Deadline(HEALTH_TIMEOUT_MS, signal);
   try {

@@ -7,7 +7,7 @@ import type { CommandContext } from "../command.ts";
 const STOP_TIMEOUT_MS = 30_000;
 const POLL_MS = 100;
 
-/** Runs `gym env stop`: ends the process behind the head server, which stops its servers. */
+/** Runs `gym env stop`: ends the process of the head server, which stops its servers. */
 export async function stopServers(context: CommandContext): Promise<number> {
   const { out, json, signal } = context;
   const url = headUrl(await context.resolve());
@@ -47,7 +47,7 @@ export async function stopServers(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** A process that is ending may break connections off; only a refused one means that it is gone. */
+/** A process that is ending may reset connections; only a refused connection means that it is gone. */
 async function answers(url: string, signal: AbortSignal): Promise<boolean> {
   try {
     return (await serversAt(url, signal)) !== undefined;

@@ -23,18 +23,18 @@ export async function validate(context: CommandContext, deep: boolean): Promise<
   return 0;
 }
 
-/** Whether `gym env validate` is about a workload, and not about a config. */
+/** Whether `gym env validate` checks a workload instead of a config. */
 function choosesManifest(context: CommandContext): boolean {
   const given = givenKeys(context);
   if (given.includes("onboarding_name") || given.includes("manifest_path")) return true;
   const needs = ["catalog_kind", "sync", "update_expected"].filter((key) => given.includes(key));
-  // A config that is chosen may be reported as JSON too.
+  // A selected config may also be reported as JSON.
   if (context.json && !given.includes("config_paths")) needs.push("json");
   if (needs.length === 0) return false;
   throw new ConfigError(`These need the name of a workload or --manifest: ${needs.join(", ")}.`);
 }
 
-/** A config without servers has nothing that could be valid. */
+/** A config without servers cannot be valid. */
 function requireContent(config: ResolvedConfig): ResolvedConfig {
   if (config.servers.some(({ implementation }) => implementation !== "dummy_model")) return config;
   throw new NoServerInstancesError(
@@ -42,12 +42,12 @@ function requireContent(config: ResolvedConfig): ResolvedConfig {
   );
 }
 
-/** What `gym env validate --json` prints. */
+/** The output of `gym env validate --json`. */
 type ValidationReport =
   | { valid: true; servers: { name: string; type: string; implementation: string }[]; warnings: string[] }
   | { valid: false; error: { class: string; code: string; message: string } };
 
-/** Validates and returns a report; a bad override stays an error, as on every other command. */
+/** Validates and returns a report; a bad override is still an error, like on every other command. */
 async function validationReport(
   validate: () => Promise<{ config: ResolvedConfig; warnings: string[] }>,
 ): Promise<ValidationReport> {

@@ -35,7 +35,7 @@ it.each(["app.ts", join("lib", "rules.ts")])(
     for (let round = 0; round < 3; round++) {
       saveByRename(join(folder, file), `${round}`);
       await sees(file);
-      // Events of one step must not stand for the next.
+      // Events of one step must not be mistaken for those of the next.
       await new Promise((resolve) => setTimeout(resolve, 50));
       seen.clear();
       appendFileSync(join(folder, file), "more");

@@ -4,11 +4,11 @@ import { errorMessage } from "../../errors.ts";
 import type { RunningServers } from "../../hosting/processes/run-servers.ts";
 import type { StartView } from "./start-view.ts";
 
-/** Editors write a file in several steps: wait until they are done. */
+/** Editors write a file in several steps; this waits until they are done. */
 const SETTLE_MS = 200;
 const CODE = /\.(ts|js|mjs|py|json|ya?ml|txt|md)$/;
 
-/** Restarts a server when something in its folder changes; a restart that fails leaves the others running. */
+/** Restarts a server when its folder changes; a failed restart leaves the others running. */
 export function watchServers(
   servers: RunningServers,
   view: Pick<StartView, "restarted" | "watching">,
@@ -48,15 +48,15 @@ export function watchServers(
 const SKIPPED = new Set(["node_modules", "data", ".venv", "__pycache__", ".git"]);
 
 /**
- * Reports changes of files in a folder and the folders below. Each folder is watched, none of the files: one that is
- * saved by putting a new file in its place is still seen afterwards.
+ * Reports changes of files in a folder and its subfolders. Watches folders instead of files, so that a file that is
+ * replaced on save is still seen.
  */
 export class FolderWatch {
   readonly #root: string;
   readonly #onChange: (file: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
 
-  /** `onChange` gets the path below the folder. */
+  /** `onChange` receives the path relative to the folder. */
   constructor(root: string, onChange: (file: string) => void) {
     this.#root = root;
     this.#onChange = onChange;
@@ -89,17 +89,17 @@ export class FolderWatch {
       return;
     }
     if (SKIPPED.has(path.basename(place))) return;
-    // A folder under a name that was watched may be another one, and its files may be older than our look at it.
+    // A folder with a watched name may be a new one, and its files may be older than the watcher.
     this.#remove(place);
     try {
       this.#add(place);
       for (const file of filesIn(place)) this.#onChange(path.relative(this.#root, file));
     } catch {
-      // It has gone again.
+      // The folder no longer exists.
     }
   }
 
-  /** Forgets a folder and those below it. */
+  /** Removes the watchers of a folder and its subfolders. */
   #remove(folder: string): void {
     for (const [known, watcher] of this.#watchers) {
       if (known === this.#root || (known !== folder && !known.startsWith(folder + path.sep))) continue;

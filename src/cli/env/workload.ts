@@ -10,7 +10,7 @@ import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyTable, listingKeys } from "../config-keys.ts";
 
-/** The keys that choose a workload with a manifest, and how it is treated. */
+/** The keys that select a workload with a manifest, and its options. */
 const workloadKeys = {
   onboarding_name: { type: "str", help: "the environment or benchmark, as `gym list environments` names it" },
   catalog_kind: {
@@ -37,7 +37,7 @@ export function givenKeys({ overrides }: CommandContext): string[] {
 
 const ALWAYS_ALLOWED = ["json", "verbose"];
 
-/** The keys of a command that is about a workload; nothing of a run can be configured there. */
+/** The keys of a workload command, which has no run configuration. */
 async function readWorkloadKeys(context: CommandContext, allowed: readonly (keyof typeof workloadKeys)[]) {
   const known: readonly string[] = [...allowed, ...ALWAYS_ALLOWED];
   const extra = [...new Set(givenKeys(context))].filter((key) => !known.includes(key)).sort();
@@ -49,7 +49,7 @@ async function readWorkloadKeys(context: CommandContext, allowed: readonly (keyo
   return listingKeys(context, workloadKeys);
 }
 
-/** The workload of that name, from the catalog under the search roots. */
+/** The workload with that name, from the catalog under the search roots. */
 async function workloadNamed(
   context: CommandContext,
   name: string,
@@ -63,7 +63,7 @@ export async function catalogEntries(context: CommandContext): Promise<readonly 
   return entries;
 }
 
-/** Where paths of a workload are looked up, and how its verifier is run. */
+/** The search paths of a workload, and how to run its verifier. */
 export function workloadOptions(context: CommandContext) {
   const { io, env, installRoot, signal, verbose, err, terminal } = context;
   return {

@@ -7,7 +7,7 @@ import { checkAfterRun, ignoredChecks, printHealth } from "./health-check.ts";
 import { aggregateKeys } from "./keys.ts";
 import { printSummary } from "./report.ts";
 
-/** Runs `gym eval aggregate`: joins shards and computes the metrics of the whole. */
+/** Runs `gym eval aggregate`: joins shards and computes their overall metrics. */
 export async function aggregateShards(context: CommandContext): Promise<number> {
   const { io, installRoot, err, signal, terminal } = context;
   const config = await context.resolve();

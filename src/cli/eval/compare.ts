@@ -43,7 +43,7 @@ export async function compareWithFirst(
   return problems.length === 0 ? 0 : THRESHOLD_MISSED;
 }
 
-/** One line for each run; two of them show more in a comparison of their own. */
+/** One line for each run; comparing two runs shows more detail. */
 function printAll(comparisons: readonly FilesComparison[], context: CommandContext): void {
   const { out, json, terminal } = context;
   if (json) {
@@ -74,7 +74,7 @@ function printAll(comparisons: readonly FilesComparison[], context: CommandConte
   for (const warning of warnings) out(terminal.yellow(`Warning: ${warning}`));
 }
 
-/** Why the second run is not good enough, where it is not. */
+/** Why the second run fails the threshold, if it does. */
 function regression(
   { difference, permutation }: FilesComparison,
   { fail_on_regression, max_drop }: { fail_on_regression: boolean; max_drop?: number | undefined },

@@ -43,7 +43,7 @@ export async function controlRun(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** What an action and its value mean. */
+/** The request for an action and its value. */
 export function requestOf(action: string, value: string | undefined): ControlRequest {
   switch (action) {
     case "cancel":

@@ -11,10 +11,10 @@ import { ignoredChecks } from "./health-check.ts";
 import { exportKeys } from "./keys.ts";
 import { rolloutFile, shownPath } from "./rollout-file.ts";
 
-/** Formats whose records a model is trained to imitate. */
+/** Formats for imitation training. */
 const IMITATED = new Set(["sft", "chat"]);
 
-/** Rows named one by one; `--json` has up to a thousand. */
+/** Maximum number of listed rows; `--json` has up to a thousand. */
 const MAX_SHOWN = 20;
 
 /** Runs `gym eval export`. */
@@ -54,12 +54,12 @@ export async function exportRun(context: CommandContext): Promise<number> {
     signal: context.signal,
   });
   printReport(context, report, { format: keys.format, rolloutsPath, outputPath });
-  // An export of which nothing could be used is a failure, also without --strict.
+  // An export without any valid rollout is a failure, even without --strict.
   const nothingValid = report.read > 0 && report.invalid === report.read;
   return nothingValid || (context.flags["strict"] && report.invalid > 0) ? 1 : 0;
 }
 
-/** The file an export goes to; what lies there already must be one. */
+/** The output file of an export; an existing file must be an earlier export. */
 async function outputFile(
   context: CommandContext,
   keys: Parameters<typeof outputOf>[1],
@@ -74,7 +74,7 @@ async function outputFile(
   return outputPath;
 }
 
-/** What `atif` needs besides; its flags mean nothing to the other formats. */
+/** Additional options of `atif`; its flags have no effect on other formats. */
 function atifContext({ io, installRoot }: CommandContext, keys: KeyValues<typeof exportKeys>) {
   const { output_dirpath: directory, session_id: sessionId, agent_version: agentVersion } = keys;
   const given = { "--output-dir": directory, "--session-id": sessionId, "--agent-version": agentVersion };

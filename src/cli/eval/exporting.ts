@@ -7,13 +7,13 @@ import { exportedMetrics, exportedRows } from "../../tracking/exported-results.t
 import { RunExporters } from "../../tracking/run-exporters.ts";
 import type { CommandContext } from "../command.ts";
 
-/** The exporters of a command, while they are being opened; undefined when the config asks for none. */
+/** The exporters of a command, which may still be opening; undefined when the config has none. */
 export interface RunExport {
   /** Sends the results and ends the runs of the exporters. A failure is a warning. */
   finish(results: { summary: RunSummary | undefined; rollouts?: ArtifactPaths | undefined }): Promise<void>;
 }
 
-/** Begins to open the exporters whose keys are set; see docs/reference/exporters.md. */
+/** Starts to open the exporters whose keys are set; see docs/reference/exporters.md. */
 export function startExport(
   context: CommandContext,
   config: ResolvedConfig,
@@ -41,7 +41,7 @@ export function startExport(
   };
 }
 
-/** Whether rollouts are sent too; the older key still works, and loses against the newer one. */
+/** Whether rollouts are sent too; the older key still works, but the newer one takes precedence. */
 export function uploadsRollouts(
   config: ResolvedConfig,
   upload: boolean,

@@ -23,18 +23,18 @@ const ADVICE: Record<KnownFailureClass, string> = {
   cancelled: "Go on with --resume.",
 };
 
-/** The same classes where it was the model's endpoint that could not be reached or understood. */
+/** The same classes if the model's endpoint could not be reached or understood. */
 const ADVICE_ON_ENDPOINT: Readonly<Record<string, string>> = {
   connection: "Check the address of the model's endpoint (--model-url), and that it is up.",
   invalid_response:
     "Check the address of the model's endpoint (--model-url), up to its last /v1, and that it speaks the API of --model-type.",
 };
 
-/** Where a run with its own servers keeps what they say, and where one that joins a run finds it. */
+/** The log location of a run with its own servers, and of one that connects to running servers. */
 const OWN_LOGS = "in the directory `logs` beside the results";
 const OTHERS_LOGS = "where `gym env start` keeps it (it says so when it starts)";
 
-/** What to do about failures of a class in a stage; classes that servers made up have none. */
+/** The remedy for failures of a class in a stage; custom classes of servers have none. */
 export function failureAdvice(
   failureClass: string,
   {
@@ -46,7 +46,7 @@ export function failureAdvice(
   if (stage === "model" && Object.hasOwn(ADVICE_ON_ENDPOINT, failureClass))
     return ADVICE_ON_ENDPOINT[failureClass];
   if (!Object.hasOwn(ADVICE, failureClass)) return undefined;
-  // Messages about time name the key of the limit that was reached.
+  // Time-out messages name the key of the limit.
   const limit = /\((\w+_timeout_seconds)\)/.exec(message)?.[1] ?? "the time limit";
   return ADVICE[failureClass as KnownFailureClass]
     .replace("{limit}", limit)

@@ -9,7 +9,7 @@ import { CommandKeysError, UsageError } from "../errors.ts";
 import { refuseSurplusWords } from "../overrides.ts";
 import { shownPath } from "./rollout-file.ts";
 
-/** Findings listed by kind after a run; the reports have all of them. */
+/** Maximum number of kinds of findings listed after a run; the reports have all of them. */
 const MAX_ISSUES = 3;
 
 /** Runs `gym eval health-check RUN_DIR`. */
@@ -59,7 +59,7 @@ export interface HealthKeys {
   health_check_ignored_checks: unknown;
 }
 
-/** The ids that the keys leave out; an unknown one is refused before anything runs. */
+/** The ignored check ids of the keys; an unknown id is refused before anything runs. */
 export function ignoredChecks({
   health_check_ignored_checks: given,
 }: Pick<HealthKeys, "health_check_ignored_checks">): readonly string[] {
@@ -67,7 +67,7 @@ export function ignoredChecks({
   return knownChecks(ids, (message) => new CommandKeysError(`invalid configuration: ${message}`));
 }
 
-/** Checks a run that has just ended; undefined when that was not asked for or did not work, which does not fail the run. */
+/** Checks a finished run; undefined when disabled or failed, which does not fail the run. */
 export async function checkAfterRun(
   { signal, err, terminal }: CommandContext,
   rolloutsPath: string,
@@ -89,7 +89,7 @@ export async function checkAfterRun(
   }
 }
 
-/** Shows what a check after a run found; nothing when nothing was found. */
+/** Prints the findings of a check after a run, if any. */
 export function printHealth(report: HealthReport | undefined, context: CommandContext): void {
   if (report === undefined || report.summary.run.verdicts.unhealthy === 0) return;
   for (const line of ["", ...reportLines(report, context)]) context.err(context.terminal.yellow(line));

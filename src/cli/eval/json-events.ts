@@ -28,7 +28,7 @@ export function serverJsonEvent(event: RunEvent): JsonEvent {
   }
 }
 
-/** Everything but the start of a collection, which is told by its progress. */
+/** All events except the start of a collection, which the progress covers. */
 export function evaluationJsonEvent(event: Exclude<EvaluationEvent, { type: "started" }>): JsonEvent {
   switch (event.type) {
     case "notice":
@@ -113,7 +113,7 @@ function jsonResult({ completed, failed, cancelled, stoppedEarly, progress }: Co
 }
 
 function jsonSummary({ agents, coverage, turnBoundaries }: RunSummary) {
-  // Results per task are in the files, and may be long.
+  // Results per task are in the files, because they may be long.
   const short = agents.map(({ agent, metrics, statistics }) => ({
     agent,
     key_metrics: metrics.key_metrics,

@@ -10,7 +10,7 @@ const INPUTS_FLAG = { name: "inputs", metavar: "FILE" } as const;
 const ROLLOUTS_FLAG = { name: "rollouts", metavar: "FILE" } as const;
 const OUTPUT_FLAG = { name: "output", short: "o", metavar: "FILE" } as const;
 
-/** Keys about the health check of rollouts that were just written. */
+/** Keys of the health check after a run. */
 const healthKeys = {
   disable_health_check: {
     type: "bool",
@@ -32,7 +32,7 @@ const healthKeys = {
   },
 } as const satisfies KeyTable;
 
-/** Keys of every collection, with servers started or not. */
+/** Keys of every collection, with or without starting servers. */
 export const collectionKeys = {
   output_jsonl_fpath: {
     type: "str",
@@ -112,7 +112,7 @@ export const collectionKeys = {
   ...healthKeys,
 } as const satisfies KeyTable;
 
-/** Further keys when the servers are started by the command. */
+/** Additional keys if the command starts the servers. */
 export const servingKeys = {
   split: {
     type: "str",

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileError } from "../../rollouts/errors.ts";
 import { makeDirectory } from "../../rollouts/files/artifact-paths.ts";
 
-/** The default place for results: a new directory for every run, created at once so that no other run takes it. */
+/** The default output: a new directory for every run, created immediately so that no other run uses it. */
 export async function newOutput(cwd: string, agent: string, now: Date): Promise<string> {
   const time = now.toISOString().replace(/[:.]/g, "-").slice(0, 19);
   const parent = path.join(cwd, "results", agent);
@@ -19,14 +19,14 @@ export async function newOutput(cwd: string, agent: string, now: Date): Promise<
   }
 }
 
-/** Takes the directory of a refused run away again, unless something lies in it. */
+/** Removes the directory of a refused run if it is empty. */
 export async function dropEmptyDirectory(output: string): Promise<void> {
   await rmdir(path.dirname(output)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
   });
 }
 
-/** The same for a run whose rows were refused: its servers have started, but their logs say nothing about the rows. */
+/** The same for a run whose rows were refused: its servers have started, but their logs do not concern the rows. */
 export async function dropRefusedRun(output: string): Promise<void> {
   await rm(path.join(path.dirname(output), "logs"), { recursive: true, force: true });
   await dropEmptyDirectory(output);

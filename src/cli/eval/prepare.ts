@@ -11,7 +11,7 @@ import { UsageError } from "../errors.ts";
 
 const NEARNESS = 0.85;
 
-/** Refuses `+key=…` where the key is nearly, but not quite, one the command reads: nothing would ever look at it. */
+/** Refuses `+key=…` with a misspelt key of the command, because it would have no effect. */
 function refuseMisspeltKeys(overrides: readonly Override[]): void {
   const known = Object.keys(prepareKeys);
   for (const word of overrides) {

@@ -7,7 +7,7 @@ import { readKeys } from "../config-keys.ts";
 import { profileKeys, taskProfileKeys } from "./keys.ts";
 import { rolloutFile, shownPath } from "./rollout-file.ts";
 
-/** Runs `gym eval profile`; an output or an input asks for the older form, which writes the task rows. */
+/** Runs `gym eval profile`; with an output or an input, the older form, which writes the task rows. */
 export async function profileRollouts(context: CommandContext): Promise<number> {
   const config = await context.resolve();
   const isSet = (key: string) => (config.get(key) ?? null) !== null;

@@ -29,7 +29,7 @@ export function progressLines(
   return lines.map((line) => cut(line, width - 1));
 }
 
-/** The numbers come first: where there is little room the bar shrinks, then the label goes, then the bar. */
+/** The numbers have priority: on a narrow terminal the bar shrinks, then the label is dropped, then the bar. */
 function headLine(snapshot: ProgressSnapshot, width: number, terminal: Terminal, label: string): string {
   const share = snapshot.total > 0 ? Math.min(1, snapshot.done / snapshot.total) : 1;
   const numbers = `${Math.floor(share * 100)}% ${counts(snapshot)}`;
@@ -53,7 +53,7 @@ function flow(texts: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** Rewards of different environments have different scales, so a mean over all of them says little. */
+/** Rewards of different environments have different scales, so an overall mean is not meaningful. */
 function agentTexts({ by_agent }: ProgressSnapshot): string[] {
   const agents = Object.entries(by_agent);
   if (agents.length < 2) return [];
@@ -87,7 +87,7 @@ function counts({ done, total, elapsed_seconds, eta_seconds, rate }: ProgressSna
   return `${done}/${total} [${duration(elapsed_seconds * 1000)}${left}, ${rate.toFixed(1)}/s]`;
 }
 
-/** The mean of the run, unless it would mix environments: then each agent has its own. */
+/** The mean of the run, unless it would mix environments: then one per agent. */
 function rewardText({ mean_reward, reward_interval, by_agent }: ProgressSnapshot): string[] {
   if (Object.keys(by_agent).length > 1) return [];
   if (mean_reward === null) return ["reward –"];
@@ -100,7 +100,7 @@ function retryText({ retrying }: ProgressSnapshot): string {
   return retrying > 0 ? `, ${retrying} waiting to retry` : "";
 }
 
-/** Calls are counted in this session; retries, tokens and money are those of all rollouts that are done. */
+/** Calls are those of this session; retries, tokens and cost are those of all completed rollouts. */
 function tokenText(snapshot: ProgressSnapshot): string {
   const { model_calls, model_retries, input_tokens, output_tokens, cost, resumed } = snapshot;
   const all = resumed ? " (all sessions)" : "";
@@ -132,7 +132,7 @@ function failureText({ failures_by_class }: ProgressSnapshot): string {
 
 const MAX_TROUBLE = 200;
 
-/** Why nothing completes, in one line. */
+/** Why no rollout completes, in one line. */
 function troubleText({ trouble, in_flight, retrying }: ProgressSnapshot): string {
   if (!trouble || in_flight + retrying === 0) return "";
   const message = printable(trouble.message.replace(/\s+/g, " ").replace(/^warning: /, ""));
@@ -151,7 +151,7 @@ function short(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** Cuts a line that may hold colour codes to the visible width. */
+/** Truncates a line that may contain colour codes to the visible width. */
 function cut(line: string, width: number): string {
   let visible = 0;
   let result = "";

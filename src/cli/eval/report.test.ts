@@ -12,7 +12,7 @@ import { exitCodeOf, printReport, printSummary } from "./report.ts";
 
 const CAUSE = "401 from api.example.org: no such key";
 
-/** What is printed at the end of a run in which every rollout failed. */
+/** The report of a run in which every rollout failed. */
 function reportOf(options: {
   stoppedEarly?: string;
   failureClass?: string;

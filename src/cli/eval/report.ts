@@ -40,7 +40,7 @@ export function printReport(
   if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures:  ${show(paths.failures)}`);
 }
 
-/** Unreadable verdicts were scored all the same, most often with 0. */
+/** Replies without a verdict were scored anyway, usually with 0. */
 function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): void {
   const { judge } = result.progress;
   if (!judge || judge.unreadable === 0) return;
@@ -51,7 +51,7 @@ function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): 
   );
 }
 
-/** The model has read them as results of its calls, and the rollouts are scored. */
+/** The model received the exceptions as tool results, and the rollouts are scored. */
 function printToolExceptions({ result }: Evaluation, { out, terminal }: CommandContext): void {
   for (const { server, count, message } of result.progress.tool_exceptions) {
     const calls = countText(count, "tool call", "tool calls");
@@ -60,7 +60,7 @@ function printToolExceptions({ result }: Evaluation, { out, terminal }: CommandC
   }
 }
 
-/** Each cause once, with what to do about it. */
+/** Each cause once, with its remedy. */
 function printFailures(evaluation: Evaluation, { out, terminal, io, flags }: CommandContext): void {
   const { result } = evaluation;
   const { failures_by_class, failure_messages } = result.progress;
@@ -87,7 +87,7 @@ function printFailures(evaluation: Evaluation, { out, terminal, io, flags }: Com
   if (steps.length > 0) out(["", ...steps].join("\n"));
 }
 
-/** What a resumed run does about rollouts without a result. */
+/** How a resumed run treats rollouts without a result. */
 function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: CollectResult): string[] {
   const steps: string[] = [];
   if (cancelled > 0) steps.push(`The same command with --resume runs the ${cancelled} that were cancelled.`);
@@ -102,7 +102,7 @@ function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: Collect
   return steps;
 }
 
-/** Where the rows stand that a server refused. */
+/** The positions of rows that a server refused. */
 function rowsText({ paths, result }: Evaluation, cwd: string): string {
   const file = path.relative(cwd, paths.materializedInputs) || paths.materializedInputs;
   const rows = (result.progress.failure_rows["invalid_row"] ?? []).map(({ task_index, line }) =>
@@ -111,7 +111,7 @@ function rowsText({ paths, result }: Evaluation, cwd: string): string {
   return `First rows: ${rows.join(", ")}; all are in ${path.relative(cwd, paths.failures) || paths.failures}.`;
 }
 
-/** Metrics with their intervals, agent by agent, and how much of the run they speak for. */
+/** Metrics with their intervals by agent, and their coverage of the run. */
 export function printSummary({ agents, coverage }: RunSummary, { out, terminal }: CommandContext): void {
   for (const { agent, metrics, statistics } of agents) {
     out("");
@@ -144,7 +144,7 @@ function printCoverage(
 ): void {
   const { expected, ok, masked, failed, missing } = coverage;
   const scored = agents.reduce((sum, { statistics }) => sum + (statistics?.rollouts ?? 0), 0);
-  // A row that is there twice is scored twice, so there may be more.
+  // A duplicate row is scored twice, so there may be more.
   const counting = Math.min(ok, scored);
   const unscored = counting < ok ? `, ${ok - counting} without a reward` : "";
   out("");
@@ -152,23 +152,25 @@ function printCoverage(
   out(counting === expected ? terminal.green(line) : terminal.yellow(line));
 }
 
-/** Metrics that servers compute in percent, as the original does. */
+/** Metrics that servers compute in percent, like the original. */
 const IN_PERCENT = /(?:^|\/)(?:pass@\d+(?:\[avg-of-\d+\])?|majority@\d+)\/[^/]+$/;
 
-/** Means of what the frame adds to rows say nothing about the model; the metrics file has them all. */
+/** Means of framework fields say nothing about the model; the metrics file has all of them. */
 function isInternal(metric: string): boolean {
   return metric.split("/").some((part) => part.startsWith("_ng_") || part === "mask_sample");
 }
 
-/** An interval of no width is not certainty. */
+/** An interval of zero width does not mean certainty. */
 function intervalNote({ low, high, tasks }: Estimate): string | undefined {
   if (low === null || low !== high) return undefined;
   return `All ${countText(tasks, "task")} came out alike, so the interval has no width; it says nothing about other tasks.`;
 }
 
-/** 1 when the run stopped early on its own, or when no rollout was completed, in this run or in those it resumes. */
+/**
+ * 1 when the run stopped early without a signal, or when no rollout completed in this run or in those that it resumes.
+ */
 export function exitCodeOf({ result, summary }: Evaluation, { signal }: CommandContext): number {
-  // A chained command must not continue with half a run.
+  // A chained command must not continue with a partial run.
   if (signal.aborted) return (summary?.coverage.missing ?? 1) > 0 ? interruptedExitCode(signal) : 0;
   const { completed, total } = result.progress;
   const came = summary ? summary.coverage.ok + summary.coverage.masked : completed;
@@ -197,13 +199,13 @@ function passRows(pass: readonly unknown[]): PassRow[] {
   return rows.length <= MAX_PASS_ROWS ? rows : [...rows.slice(0, MAX_PASS_ROWS - 1), rows.at(-1) as PassRow];
 }
 
-/** A value and, where there is one, its interval. */
+/** A value and its interval, if any. */
 export function estimateText({ value, low, high }: Estimate): string {
   if (low === null || high === null || low === undefined || high === undefined) return value.toFixed(4);
   return `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
 }
 
-/** A share with its interval, in percent as the metrics of the servers are. */
+/** A share with its interval in percent, like the metrics of the servers. */
 function percentText({ value, low, high }: Estimate): string {
   const text = (share: number) => (100 * share).toFixed(2);
   return low === null || high === null

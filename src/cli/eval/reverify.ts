@@ -10,7 +10,7 @@ import { exitCodeOf, printReport } from "./report.ts";
 import { rolloutFile } from "./rollout-file.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
 
-/** Shares of the work at which a line appears. */
+/** Percentages at which a line is printed. */
 const NOTICES = [20, 40, 60, 80, 90, 95, 98, 99, 100];
 
 type Keys = ReturnType<typeof readKeys<typeof reverifyKeys>>;
@@ -67,7 +67,7 @@ function existingOutput(keys: Keys): ReverifyOptions["existing"] {
   return keys.resume_from_cache ? "resume" : "fresh";
 }
 
-/** Reports when a good part is done. */
+/** Prints a line at each percentage of `NOTICES`. */
 function progressNotices(view: RunView): (event: RunEvent) => void {
   let next = 0;
   let [done, total] = [0, 0];

@@ -4,7 +4,7 @@ import { closestPath } from "../../config/paths.ts";
 import { RolloutFileError } from "../../rollouts/errors.ts";
 import type { CommandContext } from "../command.ts";
 
-/** A file the user named, as an absolute path; one that is missing is reported with the flag it came from. */
+/** A file that the user named, as an absolute path; if it is missing, the error names the flag. */
 export async function rolloutFile(
   { io }: Pick<CommandContext, "io">,
   given: string,

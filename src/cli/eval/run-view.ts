@@ -17,12 +17,12 @@ import { evaluationJsonEvent, serverJsonEvent } from "./json-events.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 
 const REDRAW_MS = 250;
-/** Away from a terminal a line appears this often. */
+/** Interval between lines without a terminal. */
 const LINE_MS = 10_000;
 const PROGRESS_FILE_MS = 2_000;
-/** Points of the progress over time in the progress file. */
+/** Maximum number of points of the history in the progress file. */
 const MAX_HISTORY = 200;
-/** The same line of a server appears this often. */
+/** Maximum number of times that the same server line is printed. */
 const SAID_AT_MOST = 3;
 const MAX_REMEMBERED_LINES = 1_000;
 
@@ -32,7 +32,7 @@ export interface RunView {
   notice(text: string): void;
   serverEvent(event: ServerEvent): void;
   evaluationEvent(event: EvaluationEvent): void;
-  /** Takes the display off the terminal and stops it; may be called again. */
+  /** Removes the display from the terminal and stops it; may be called again. */
   close(): void;
 }
 
@@ -61,7 +61,7 @@ export async function followRun(
   return { summary, paths, result };
 }
 
-/** What a resumed run finds; counts of zero are left out. */
+/** The state of a resumed run; zero counts are omitted. */
 function resumeText(summary: ResumeSummary): string {
   const { materializedRows, done, failedAttempts, terminal, exhausted, remaining } = summary;
   const parts = [
@@ -72,7 +72,7 @@ function resumeText(summary: ResumeSummary): string {
   return `Resuming: ${[`${materializedRows} rows`, `${done} done`, ...parts, `${remaining} to run`].join(", ")}.`;
 }
 
-/** Keeps `<stem>_progress.json` current, for other programs. */
+/** Updates `<stem>_progress.json` for other programs. */
 class ProgressFile {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
@@ -88,7 +88,7 @@ class ProgressFile {
     void this.write();
   }
 
-  /** Best effort: a progress file that cannot be written must not hurt the run. */
+  /** Best effort: a progress file that cannot be written must not fail the run. */
   async write(): Promise<void> {
     if (this.#writing) return;
     this.#writing = true;
@@ -105,7 +105,7 @@ class ProgressFile {
     void this.write();
   }
 
-  /** Throughput over time: a limited number of points, evenly over the whole run. */
+  /** Throughput over time: a limited number of points, evenly spread over the whole run. */
   #note({ elapsed_seconds, done, in_flight }: ProgressSnapshot): void {
     this.#history.push([Number(elapsed_seconds.toFixed(2)), done, in_flight]);
     if (this.#history.length <= MAX_HISTORY) return;
@@ -194,13 +194,13 @@ class TextView implements RunView {
     this.#progressFile?.close();
   }
 
-  /** A server that says the same for every rollout says it often enough in its log. */
+  /** A line that a server repeats for every rollout is only in its log. */
   #serverLine(line: string): void {
     const [first = ""] = line.split("\n");
     const times = (this.#said.get(first) ?? 0) + 1;
     if (this.#said.size < MAX_REMEMBERED_LINES) this.#said.set(first, times);
     const { verbose, installRoot } = this.#context;
-    // A trace says it all the first time.
+    // A stack trace is printed once.
     const most = line.includes("\n") ? 1 : SAID_AT_MOST;
     if (verbose) this.#print(line);
     else if (times <= most) this.#print(ownFrames(line, installRoot));
@@ -238,7 +238,7 @@ class TextView implements RunView {
     this.#drawn = lines.length;
   }
 
-  /** Moves back over the display so that something else can take its place. */
+  /** Moves the cursor back over the display so that other output can replace it. */
   #erase(): string {
     const erase = this.#drawn > 0 ? `\u001b[${this.#drawn}A\r\u001b[J` : "";
     this.#drawn = 0;
@@ -302,7 +302,7 @@ class JsonView implements RunView {
     this.#context.out(JSON.stringify(value));
   }
 
-  /** Thousands come in a second: those of one turn of the event loop are written together. */
+  /** Thousands arrive per second, so those of one turn of the event loop are written together. */
   #outcome(value: object): void {
     if (this.#outcomes.length === 0) setImmediate(() => this.#flush());
     this.#outcomes.push(JSON.stringify(value));
@@ -315,7 +315,7 @@ class JsonView implements RunView {
   }
 }
 
-/** Opens the control socket of a collection; without one it runs all the same. */
+/** Opens the control socket of a collection; if that fails, the collection runs without it. */
 function openControl(collection: Collection, output: string, view: RunView): void {
   ControlServer.listen(collection, output).then(
     (control) => process.once("exit", () => control.close()),

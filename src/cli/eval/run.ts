@@ -30,7 +30,7 @@ import { checkThresholds, missedThresholds, THRESHOLD_MISSED } from "./threshold
 
 const NEARNESS = 0.85;
 
-/** Fields that replace those of every row: a wrong one would fail every rollout, so it is refused before any starts. */
+/** Fields that replace those of every row: an invalid one would fail every rollout, so it is refused first. */
 function checkSampling(overrides: Readonly<Record<string, unknown>> | undefined): void {
   for (const name of Object.keys(overrides ?? {})) {
     const [nearest] = CREATE_PARAM_KEYS.includes(name)
@@ -41,7 +41,7 @@ function checkSampling(overrides: Readonly<Record<string, unknown>> | undefined)
         `invalid configuration: responses_create_params has no field '${name}'. Did you mean '${nearest}'?`,
       );
   }
-  // Fields of other protocols are for the servers to judge.
+  // Fields of other protocols are checked by the servers.
   const known = Object.entries(overrides ?? {}).filter(([name]) => CREATE_PARAM_KEYS.includes(name));
   try {
     readWith(readCreateParams, { input: [], ...Object.fromEntries(known) }, ["responses_create_params"]);
@@ -54,7 +54,7 @@ function checkSampling(overrides: Readonly<Record<string, unknown>> | undefined)
   }
 }
 
-/** Runs `gym eval run`, with its own servers or with those that run already. */
+/** Runs `gym eval run`, with its own servers or with running ones. */
 export async function evalRun(context: CommandContext): Promise<number> {
   return context.flags["no-serve"] ? againstRunningServers(context) : withOwnServers(context);
 }
@@ -90,7 +90,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   }
 }
 
-/** How workers take part; undefined where this process runs the rollouts. */
+/** The queue options; undefined if this process runs the rollouts. */
 function queueOf({ env, io }: CommandContext, config: ResolvedConfig): EvaluationOptions["queue"] {
   const keys = readKeys(queuedRunKeys, config);
   const { queue_store_dir: directory } = keys;
@@ -161,7 +161,7 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
 
 type Keys = ReturnType<typeof readKeys<typeof collectionKeys>>;
 
-/** The options of the run as flags and keys give them. */
+/** The options of the run from flags and keys. */
 function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys: Keys): EvaluationOptions {
   const { io, env, installRoot, signal } = context;
   const skillsPath = keys.skills?.["path"];
@@ -220,7 +220,7 @@ async function evaluate(
   return missed.length > 0 ? THRESHOLD_MISSED : 0;
 }
 
-/** Refuses what no row can change before any row is read. */
+/** Refuses invalid keys before any row is read. */
 function checkKeys(keys: Keys): void {
   const { num_repeats: repeats, responses_create_params: params } = keys;
   if (keys.retry_failed && !keys.resume_from_cache)
@@ -244,7 +244,7 @@ function checkKeys(keys: Keys): void {
 
 const CAPTURE_KEYS = ["observability_enabled", "model_call_capture_dir", "token_id_capture"];
 
-/** What to record: the setting of this command, else that of the running servers. */
+/** The capture settings: those of this command, else those of the running servers. */
 async function captureKeys(
   config: ResolvedConfig,
   url: string,

@@ -19,7 +19,7 @@ export async function submitRun(context: CommandContext): Promise<number> {
   return submit(context, config, signal);
 }
 
-/** The scripts as sbatch would get them, but for secrets. */
+/** The scripts as sbatch would receive them, without secrets. */
 function dryRun({ out, json, io }: CommandContext, config: SubmitConfig): number {
   const { directory, jobs } = planJobs(config, { now: new Date(), cwd: io.cwd, maskSecrets: true });
   if (json) {

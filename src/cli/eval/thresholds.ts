@@ -1,7 +1,7 @@
 import type { RunSummary } from "../../results/summarize.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
 
-/** Exit code of a command whose result is worse than it was told to accept. */
+/** Exit code of a command whose result misses a threshold. */
 export const THRESHOLD_MISSED = 3;
 
 interface Thresholds {
@@ -10,7 +10,7 @@ interface Thresholds {
   readonly disable_aggregation?: boolean | undefined;
 }
 
-/** Refuses thresholds that no run could be held to. */
+/** Refuses impossible thresholds. */
 export function checkThresholds({ fail_under, min_coverage, disable_aggregation }: Thresholds): void {
   if (min_coverage !== undefined && min_coverage > 1)
     throw new CommandKeysError("invalid configuration: min_coverage (must be a share from 0 to 1).");
@@ -18,7 +18,7 @@ export function checkThresholds({ fail_under, min_coverage, disable_aggregation 
     throw new UsageError("--fail-under and --min-coverage need the metrics: leave out --disable-aggregation");
 }
 
-/** What a run falls short of, one sentence each. */
+/** The missed thresholds, one sentence each. */
 export function missedThresholds(
   summary: RunSummary | undefined,
   { fail_under, min_coverage }: Thresholds,

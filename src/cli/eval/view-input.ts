@@ -14,13 +14,16 @@ import { rolloutFile } from "./rollout-file.ts";
 const DEFAULT_RUN = "results";
 const WEB_ADDRESS = /^https?:\/\//i;
 const COMPRESSED = /\.gz$/i;
-/** A few kilobytes of gzip can hold gigabytes of zeros, and an address can send without end. */
+/** A few kilobytes of gzip can expand to gigabytes, and an address can send an endless response. */
 const MAX_COPIED_BYTES = 16e9;
 
-/** What the words RUN and OTHER stand for: files and directories. Files from the web and compressed ones are copied into a directory first. */
+/**
+ * Resolves RUN and OTHER to files and directories. Files from the web and compressed ones are first copied into a
+ * directory.
+ */
 export class ViewInput {
   readonly files: string[] = [];
-  /** Copied files, with the address or path they were copied from. */
+  /** Copied files, with their source address or path. */
   readonly copies = new Map<string, string>();
   readonly #context: CommandContext;
   readonly #directory: string;
@@ -30,7 +33,7 @@ export class ViewInput {
     this.#directory = directory;
   }
 
-  /** Adds a rollouts file, directory, pattern or web address; nothing stands for `results`. */
+  /** Adds a rollouts file, directory, pattern or web address; default: `results`. */
   async add(name: string | undefined, flag: string): Promise<void> {
     if (name !== undefined && WEB_ADDRESS.test(name)) this.files.push(await this.#downloaded(name, flag));
     else for (const file of await this.#found(name ?? DEFAULT_RUN, flag)) await this.#addFile(file);
@@ -60,7 +63,7 @@ export class ViewInput {
   async #downloaded(address: string, flag: string): Promise<string> {
     const { err, json, signal } = this.#context;
     if (!URL.canParse(address)) throw new UsageError(`argument ${flag}: '${address}' is not a web address`);
-    // Pages show where a run came from, and may be passed on; logins and signatures stay out of them.
+    // Pages show the source of a run and may be shared, so credentials and signatures are removed.
     const { origin, pathname } = new URL(address);
     const shown = `${origin}${pathname}`;
     const name = path.posix.basename(pathname).replace(/[^\w.-]/g, "_") || "rollouts.jsonl";
@@ -100,7 +103,7 @@ export class ViewInput {
     return destination;
   }
 
-  /** A path of its own for a copy: two files may have the same name. */
+  /** A separate path for each copy, because two files may have the same name. */
   async #place(folder: string, name: string): Promise<string> {
     const directory = path.join(this.#directory, String(this.copies.size), folder);
     await mkdir(directory, { recursive: true });

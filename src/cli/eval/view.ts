@@ -73,7 +73,7 @@ async function serve(
   const { only } = workspace;
   const page = await startPage(workspace, { where, isComparison: other !== undefined });
   const url = `${server.url}${page}`;
-  // What the browser will ask for first is read meanwhile.
+  // Reads what the browser will request first.
   if (only) await workspace.run(null);
   try {
     if (json) {
@@ -112,7 +112,7 @@ async function serve(
   return 0;
 }
 
-/** Where the browser begins: the comparison of two runs, the rollouts of a query, or the overview. */
+/** The first page: the comparison of two runs, the rollouts of a query, or the overview. */
 async function startPage(
   workspace: Workspace,
   { where, isComparison }: { where: string | undefined; isComparison: boolean },

@@ -38,8 +38,8 @@ export function brokerOf(
 }
 
 /**
- * Makes the login of a broker on loopback that was started without one. Every user of the machine can reach the port, and
- * workers run what a logged-in client sends, with their keys. Only this user can read the file.
+ * Creates the login of a broker on loopback that was started without one. Every user of the machine can reach the port,
+ * and workers run what a logged-in client sends, with their keys. Only this user can read the file.
  */
 export function makeLocalLogin(port: number): Login {
   const login = { user: "gym", password: randomBytes(24).toString("hex") };
@@ -51,7 +51,7 @@ export function removeLocalLogin(port: number): void {
   rmSync(fileOf(port), { force: true });
 }
 
-/** The login of a broker that this user has started here; undefined for another one. */
+/** The login of a broker that this user started on this machine; undefined for others. */
 function findLocalLogin(url: string): Login | undefined {
   const address = url.includes("://") ? url : `nats://${url}`;
   if (!URL.canParse(address)) return undefined;

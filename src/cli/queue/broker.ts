@@ -9,7 +9,7 @@ import { renderTable } from "../render/table.ts";
 import { brokerOf } from "./broker-settings.ts";
 import { brokerKeys } from "./keys.ts";
 
-/** Connects to the broker of a command for as long as `use` takes. */
+/** Connects to the broker of a command while `use` runs. */
 export async function withBroker<T>(
   context: CommandContext,
   use: (broker: Broker) => Promise<T>,
@@ -23,7 +23,7 @@ export async function withBroker<T>(
   }
 }
 
-/** State of a run whose collector was killed or is cut off from the broker. */
+/** State of a run whose collector was killed or disconnected. */
 const NO_COLLECTOR = "no collector";
 
 /** Runs `gym queue status`. */

@@ -2,7 +2,7 @@ import type { FlagTable } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 
-/** How the broker is reached. Values that are not given come from the variables of the `nats` command line. */
+/** The connection to the broker. Defaults come from the variables of the `nats` command line. */
 export const brokerKeys = {
   queue_url: { type: "str", help: "address of the broker, nats://host:4222; NATS_URL when absent" },
   queue_user: { type: "str", help: "user at the broker; NATS_USER when absent" },

@@ -13,7 +13,7 @@ import { makeLocalLogin, removeLocalLogin } from "./broker-settings.ts";
 
 const ANSWER_PAUSE_MS = 100;
 
-/** Runs `gym queue up`: nats-server in the foreground, with the log of the server. */
+/** Runs `gym queue up`: nats-server in the foreground, with its log. */
 export async function queueUp(context: CommandContext): Promise<number> {
   const { flags, env, io, err, signal } = context;
   const host = (flags["host"] as string | undefined) ?? "127.0.0.1";
@@ -33,7 +33,7 @@ export async function queueUp(context: CommandContext): Promise<number> {
   await chmod(directory, 0o700);
   const settings = await mkdtemp(path.join(tmpdir(), "nemo-gym-nats-"));
   try {
-    // A file, since other users can read the words of a command.
+    // A file, because other users can read the arguments of a command.
     const file = path.join(settings, "nats.json");
     const listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     const login = given ?? makeLocalLogin(port);
@@ -53,13 +53,13 @@ export async function queueUp(context: CommandContext): Promise<number> {
   }
 }
 
-/** The server would say so, too, but among the lines of its log. */
+/** The server also reports this, but inside its log. */
 async function refuseTakenPort(host: string, port: number): Promise<void> {
   const server = createServer().listen(port, host);
   try {
     await once(server, "listening");
   } catch (error) {
-    // What else is wrong with the address is in the log of the server.
+    // Other problems with the address are in the log of the server.
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return;
     throw new QueueError(
       "QUEUE_SERVER",
@@ -71,7 +71,7 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   await once(server, "close");
 }
 
-/** Waits until the broker takes connections; false when it ended before. */
+/** Waits until the broker accepts connections; false if it ended before. */
 async function answers(settings: BrokerSettings, ended: AbortSignal): Promise<boolean> {
   while (!ended.aborted) {
     try {

@@ -3,7 +3,7 @@ import { createTerminal } from "./terminal.ts";
 import { textWidth } from "./text-width.ts";
 
 const REDRAW_MS = 100;
-/** Away from a terminal a line appears this often, so that logs stay short. */
+/** Interval between lines without a terminal, so that logs stay short. */
 const LOG_LINE_MS = 10_000;
 const BAR_WIDTH = 24;
 
@@ -16,15 +16,15 @@ export interface ProgressOptions {
 }
 
 export interface Progress {
-  /** Shows how many are done; `note` stands behind the numbers. */
+  /** Shows how many are done; `note` follows the numbers. */
   update(done: number, note?: string): void;
-  /** Takes the line off the terminal so that other text can be written, until the next update. */
+  /** Removes the line from the terminal until the next update, so that other text can be written. */
   clear(): void;
   /** Shows the last state and ends the line. */
   end(): void;
 }
 
-/** One line on `stream` (stderr, so that stdout stays clean) that follows the work. */
+/** A progress line on `stream` (stderr, so that stdout stays clean). */
 export function createProgress(stream: OutputStream, options: ProgressOptions): Progress {
   const terminal = createTerminal(stream, options.env);
   const now = options.now ?? Date.now;

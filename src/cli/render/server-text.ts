@@ -1,6 +1,6 @@
 import type { LoopLag } from "../../hosting/guards/loop-monitor.ts";
 
-/** What is said about a lag, in words that say what to do. */
+/** A message about event loop lag, with a remedy. */
 export function lagText({ lagMs, server, path, heldMs }: LoopLag): string {
   const lag = `The event loop lagged ${Math.round(lagMs)} ms`;
   if (server !== undefined)
@@ -8,7 +8,7 @@ export function lagText({ lagMs, server, path, heldMs }: LoopLag): string {
   return `${lag}: the machine is busy, or a server computes after an await. With ++hosting=process the server is named.`;
 }
 
-/** A trace without the frames of this program and of Node: those of the server's own code say where to look. */
+/** A stack trace without the frames of this program and of Node, so that it shows the server's code. */
 export function ownFrames(text: string, installRoot: string): string {
   const lines = text.split("\n");
   const isOurs = (line: string) =>
@@ -17,6 +17,6 @@ export function ownFrames(text: string, installRoot: string): string {
       line.includes(`${installRoot}/src/`) ||
       line.includes("node:"));
   const own = lines.filter((line) => !isOurs(line));
-  // An error of our own has no other frames.
+  // An error of this program has no other frames.
   return own.some((line) => /^\s+at /.test(line)) ? own.join("\n") : text;
 }

@@ -1,7 +1,7 @@
 import type { Terminal } from "./terminal.ts";
 import { padEnd, textWidth, wrapText } from "./text-width.ts";
 
-/** No column is squeezed below this many characters. */
+/** Minimum width of a column. */
 const MINIMUM_COLUMN = 8;
 /** Prose in a narrower column is hard to read. */
 const READABLE_COLUMN = 24;
@@ -11,11 +11,11 @@ export interface Table {
   readonly title?: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Columns that a narrow terminal leaves out, the least important first. */
+  /** Columns that a narrow terminal omits, least important first. */
   readonly optional?: readonly string[];
 }
 
-/** A table with box borders. On a terminal it is fitted to the width, elsewhere nothing is ever cut. */
+/** A table with box borders. On a terminal it fits the width; elsewhere nothing is truncated. */
 export function renderTable(whole: Table, terminal: Terminal): string {
   const table = terminal.isTty ? withoutOptional(whole, terminal.width) : whole;
   const natural = naturalWidths(table);
@@ -35,7 +35,7 @@ export function renderTable(whole: Table, terminal: Terminal): string {
   return lines.join("\n");
 }
 
-/** Leaves out columns until the others are readable. */
+/** Omits columns until the others are readable. */
 function withoutOptional(table: Table, width: number): Table {
   const [first, ...optional] = table.optional ?? [];
   if (first === undefined || tableWidth(readableWidths(table)) <= width) return table;
@@ -57,7 +57,10 @@ function naturalWidths(table: Table): number[] {
   return columnWidths(table, widestLine);
 }
 
-/** Widths at which no word is cut. One very long name must not take the room of all others, so names may be. */
+/**
+ * Widths at which no word is split. Names may be split, so that one very long name does not take the space of all
+ * others.
+ */
 function smallestWidths(table: Table): number[] {
   return columnWidths(table, (cell) =>
     Math.max(MINIMUM_COLUMN, ...cell.split(/\s/).map((word) => Math.min(LONG_WORD, textWidth(word)))),
@@ -92,7 +95,7 @@ function renderRow(
   });
 }
 
-/** Takes room from the widest column until the table fits, and cuts words only when nothing else helps. */
+/** Shrinks the widest column until the table fits, and splits words only as a last resort. */
 function squeeze(natural: readonly number[], smallest: readonly number[], available: number): number[] {
   const widths = [...natural];
   for (const least of [smallest, natural.map(() => MINIMUM_COLUMN)]) {

@@ -1,13 +1,13 @@
 import type { OutputStream } from "../command.ts";
 
-/** Width assumed when neither the terminal nor `COLUMNS` says otherwise. */
+/** Default width if neither the terminal nor `COLUMNS` gives one. */
 const DEFAULT_WIDTH = 80;
 
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
 export type Style = keyof typeof STYLES;
 
-/** What a stream can show. The style functions leave the text alone where colour is off. */
+/** The capabilities of a stream. The style functions return the text unchanged if colour is off. */
 export interface Terminal extends Readonly<Record<Style, (text: string) => string>> {
   readonly isTty: boolean;
   readonly width: number;

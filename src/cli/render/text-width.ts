@@ -4,7 +4,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const ZERO_WIDTH = /[\p{Mn}\p{Me}\u200b-\u200d]/u;
 
-/** The columns a text takes on a terminal: colours count nothing, East Asian wide characters and emoji two. */
+/** The width of a text on a terminal: colours count 0, East Asian wide characters and emoji 2. */
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -15,12 +15,15 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The text filled with blanks up to `width` columns. */
+/** Pads the text with spaces to `width` columns. */
 export function padEnd(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 
-/** Breaks a text at blanks into lines of at most `width` columns; longer words are cut, after `/`, `_` or `-` where they can be. */
+/**
+ * Breaks a text at spaces into lines of at most `width` columns; splits longer words, after `/`, `_` or `-` if
+ * possible.
+ */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) lines.push(...wrapParagraph(paragraph, width));

@@ -19,7 +19,7 @@ export async function testServers(context: CommandContext): Promise<number> {
   return testAll(context, keys);
 }
 
-/** Whether a workload is named; what goes with one must not be given without. */
+/** Whether a workload is named; options of a workload are refused without one. */
 function choosesWorkload(context: CommandContext): boolean {
   const given = givenKeys(context);
   const named = given.includes("onboarding_name");

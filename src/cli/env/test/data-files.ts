@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../../errors.ts";
 
-/** How many examples a resources server ships. */
+/** Number of examples that a resources server ships. */
 const EXAMPLES = 5;
 
-/** The problems of the `data` folder of a resources server; each line says what to do. */
+/** The problems of the `data` folder of a resources server, each with a remedy. */
 export function checkDataFiles(directory: string, entrypoint: string): string[] {
   const name = path.basename(entrypoint);
   const config = `${entrypoint}/configs/${configFile(directory, name)}`;

@@ -9,7 +9,7 @@ import type { ServerFolder } from "../server-folder.ts";
 import { runServerCases } from "./server-cases.ts";
 import { findTestRunner, testLanguage } from "./vitest.ts";
 
-/** The exit code for a server without tests, as pytest gives it. */
+/** The exit code for a server without tests, like pytest's. */
 const NO_TESTS = 5;
 
 export interface TestCommand {
@@ -17,7 +17,7 @@ export interface TestCommand {
   readonly cwd: string;
 }
 
-/** How the tests of a server are run; undefined when it has none. */
+/** The command for the tests of a server; undefined without tests. */
 async function testCommand(context: CommandContext, server: ServerFolder): Promise<TestCommand | undefined> {
   const { type, name, directory } = server;
   const language = testLanguage(directory);

@@ -12,12 +12,12 @@ import type { CommandContext } from "../../command.ts";
 import type { ServerFolder } from "../server-folder.ts";
 import { catalogEntries, workloadOptions } from "../workload.ts";
 
-/** Runs the verifier cases of a resources server, if it has any, and gives the exit code. */
+/** Runs the verifier cases of a resources server, if any, and returns the exit code. */
 export async function runServerCases(context: CommandContext, server: ServerFolder): Promise<number> {
   const { out, err, terminal, signal } = context;
   const { type, directory, entrypoint } = server;
   const file = path.join(directory, CASES_FILE);
-  // Python servers run theirs with their own tests.
+  // Python servers run their cases with their tests.
   if (type !== "resources_servers" || !existsSync(file) || existsSync(path.join(directory, "app.py")))
     return 0;
   const { process, ...places } = workloadOptions(context);
@@ -40,7 +40,7 @@ export async function runServerCases(context: CommandContext, server: ServerFold
   }
 }
 
-/** The config named like the server, else its first; and the server in it. */
+/** The config with the server's name, else its first config, and the server in it. */
 function configuredServer(
   { name, directory }: ServerFolder,
   places: Omit<ReturnType<typeof workloadOptions>, "process">,
@@ -59,7 +59,7 @@ function configuredServer(
   return { configFile, instance: instance.name };
 }
 
-/** What manifests that use the server declare; without any, the rewards its audit settings name. */
+/** The contracts of manifests that use the server; without any, the rewards of its audit settings. */
 async function declaredContracts(
   context: CommandContext,
   { name, directory }: ServerFolder,

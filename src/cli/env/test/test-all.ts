@@ -30,7 +30,7 @@ const LISTS = [
 export async function testAll(context: CommandContext, keys: TestAllKeys): Promise<number> {
   const all = allServers(context);
   const own = all.filter(({ directory }) => !isInside(directory, context.installRoot));
-  // The package's own servers were tested before release; a project with servers wants those tested.
+  // The package's servers were tested before release; in a project with servers, only those are tested.
   const leavesOut = !context.flags["all"] && own.length > 0 && !isInside(context.io.cwd, context.installRoot);
   const found = leavesOut ? own : all;
   const documented = found.filter(({ directory }) => existsSync(path.join(directory, "README.md")));

@@ -6,9 +6,9 @@ import type { CommandContext } from "../../command.ts";
 import { runChild } from "../../run-child.ts";
 
 export interface TestRunner {
-  /** The program that runs tests, with its first words. */
+  /** The program that runs tests, with its first arguments. */
   readonly command: readonly [string, ...string[]];
-  /** The project the tests belong to: where the runner is started. */
+  /** The project of the tests, where the runner starts. */
   readonly root: string;
 }
 
@@ -17,10 +17,10 @@ const TEST_CONFIGS = ["vitest", "vite"].flatMap((tool) =>
 );
 const CONFIGS = [...TEST_CONFIGS, "package.json"];
 
-/** Vitest's own limit of 5 s is short for a server that loads a large library, or a busy machine. */
+/** Vitest's default of 5 s is too short for a server that loads a large library, or a busy machine. */
 const LIMITS = ["--testTimeout=60000", "--hookTimeout=60000"];
 
-/** The test runner for files in a directory: that of their own project, else of the first of the other places that has one. */
+/** The test runner for files in a directory: that of their project, else that of the first other directory with one. */
 export function findTestRunner(directory: string, others: readonly string[]): TestRunner {
   const root = projectRoot(directory);
   checkInstalled(directory, root);
@@ -39,7 +39,7 @@ export function findTestRunner(directory: string, others: readonly string[]): Te
   );
 }
 
-/** Tests fail in words of their own when the project they are in has not been installed; that can be told before. */
+/** Tests of a project that is not installed fail with unclear errors, so this is checked first. */
 function checkInstalled(directory: string, root: string): void {
   if (!existsSync(directory) || !declaresGym(root) || hasGym(directory) || !testsImportGym(directory)) return;
   throw new GymError(
@@ -65,7 +65,7 @@ function readManifest(
   }
 }
 
-/** Looked for by hand: the package offers nothing to `require`. */
+/** Searched manually, because the package has no `require` export. */
 function hasGym(directory: string): boolean {
   for (let folder = directory; ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, "node_modules/nemo-gym/package.json"))) return true;
@@ -73,7 +73,10 @@ function hasGym(directory: string): boolean {
   }
 }
 
-/** The nearest folder above with a test config or a package.json; the directory's own package.json only counts for a project of its own. */
+/**
+ * The nearest parent folder with a test config or a package.json; the directory's package.json only counts for a
+ * separate project.
+ */
 function projectRoot(directory: string): string {
   for (let folder = path.dirname(directory); ; folder = path.dirname(folder)) {
     if (CONFIGS.some((file) => existsSync(path.join(folder, file)))) return folder;
@@ -103,12 +106,12 @@ export async function runDevTests(context: CommandContext): Promise<number> {
   return runChild(context, words, { cwd: io.cwd });
 }
 
-/** How deep tests may lie below a server folder. */
+/** Maximum depth of tests below a server folder. */
 const MAX_DEPTH = 6;
 const TEST_FILE = /\.(?:test|spec)\.[cm]?[jt]sx?$/;
 const PYTHON_TEST_FILE = /^(?:test_.*|.*_test)\.py$/;
 
-/** Whether a server folder has tests of its own, and in which language. */
+/** Whether a server folder has tests, and in which language. */
 export function testLanguage(directory: string): "node" | "python" | undefined {
   const files = filesBelow(directory, 0);
   if (files.some((file) => TEST_FILE.test(file))) return "node";
