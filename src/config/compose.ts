@@ -31,13 +31,13 @@ export interface ComposeOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   installRoot?: string;
-  /** Text for every `???` and every interpolation that leads nowhere, for reading incomplete configs. */
+  /** Placeholder for every `???` and every unresolvable interpolation, for reading incomplete configs. */
   standIn?: string;
   /** Receives warnings and notices; `stream` is where the Python original prints them. */
   onNotice?: (text: string, stream: NoticeStream) => void;
 }
 
-/** All sources merged, directives applied, nothing missing; servers are not looked at yet. */
+/** All sources merged, directives applied, no value missing; servers are not checked yet. */
 export interface ComposedConfig {
   root: DictNode;
   env: NodeJS.ProcessEnv;
@@ -92,7 +92,7 @@ function initialValues({ noModel, initial }: ComposeOptions): DictNode {
   return nodeFromPlain(values, { source, line: 0, column: 0 }) as DictNode;
 }
 
-/** Merges sources into a new config, later ones winning. */
+/** Merges sources into a new config; later ones take precedence. */
 function merge(sources: readonly DictNode[], env: NodeJS.ProcessEnv): DictNode {
   const root = emptyDict();
   for (const source of sources) mergeDicts(root, source, { root, path: [], env });
@@ -112,7 +112,7 @@ function pathList(paths: readonly string[], written: ConfigNode | undefined): Co
   );
 }
 
-/** Blocks that change an instance under the name it used to have apply to the instance of today. */
+/** Applies blocks with the old name of an instance to the renamed instance. */
 function withCurrentNames(
   layer: DictNode,
   implementations: ReadonlyMap<string, ReadonlySet<string>>,
@@ -143,7 +143,7 @@ function withCurrentImplementation(node: ConfigNode, known: ReadonlySet<string> 
   return dict(node.origin, types);
 }
 
-/** Of each instance in the files, the names of its implementations. */
+/** The implementation names of each instance in the files. */
 function implementationNames(files: readonly DictNode[]): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   for (const file of files) {

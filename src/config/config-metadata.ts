@@ -8,8 +8,8 @@ import { type ConfigMetadata, metadataOf, STAND_IN } from "./servers/server-bloc
 import { classifyServers } from "./servers/server-schema.ts";
 
 /**
- * Domain, description and value of a config file: as written in the file, and what is missing there from everything it
- * includes. Never fails on a bad file, since one must not spoil a listing.
+ * Domain, description and value of a config file, from the file itself or else from the files that it includes. Never
+ * fails on an invalid file, so that one file cannot break a listing.
  */
 export function readConfigMetadata(file: string, options: RootOptions = {}): ConfigMetadata {
   let metadata: ConfigMetadata = {};
@@ -27,8 +27,8 @@ export function readConfigMetadata(file: string, options: RootOptions = {}): Con
 }
 
 /**
- * A config file on its own, without command line and `env.yaml`; a stand-in replaces missing values. Ports
- * and hosts are not given.
+ * Resolves a config file without command line and `env.yaml`; a placeholder replaces missing values. Ports and hosts
+ * are not assigned.
  */
 export function resolveLeniently(file: string, options: RootOptions = {}): ResolvedConfig {
   const root = composeLeniently(file, options);

@@ -42,7 +42,7 @@ export interface NetworkDefaults {
   headPort: number | undefined;
 }
 
-/** Sets what servers need to get their addresses, and reads it. */
+/** Sets the defaults that servers need for their addresses, and reads them. */
 export async function fillNetworkDefaults(
   root: DictNode,
   context: DefaultsContext,
@@ -80,7 +80,7 @@ export function fillDefaults(root: DictNode, context: DefaultsContext): void {
   setDefault(root, "uv_venv_dir", base);
 }
 
-/** `skip_verification` and its reward reach every agent that does not set them. */
+/** Copies `skip_verification` and its reward to every agent that does not set them. */
 export function passSkipVerification(
   root: DictNode,
   agents: readonly DictNode[],
@@ -114,7 +114,7 @@ function headServerPort(root: DictNode, host: string, env: NodeJS.ProcessEnv): n
     return HEAD_SERVER_PORT;
   }
   if (given.kind !== "dict") throw badValue("head_server", given, "a mapping with host and port");
-  // Python servers read the host, too.
+  // Python servers also read the host.
   if (!given.entries.has("host")) {
     const members: [string, ConfigNode][] = [["host", scalar(host, DEFAULT_ORIGIN)], ...given.entries] as [
       string,

@@ -19,7 +19,7 @@ const COPY = "_copy";
 const DELETE = "_delete_key";
 const DIRECTIVE_TEXT = /^\$\{(inherit_from|copy):([^{}]*)\}$/;
 
-/** Which block took its values from where; `--explain` follows it. */
+/** The source of a block's values, for `--explain`. */
 export interface Derivation {
   target: KeyPath;
   source: KeyPath;
@@ -40,7 +40,7 @@ export function applyDirectives(root: DictNode, env: NodeJS.ProcessEnv): Derivat
 class DirectiveRun {
   readonly derivations: Derivation[] = [];
   readonly #live: DictNode;
-  /** Sources are read from here: the config as it was before any directive ran. */
+  /** The config before any directive ran; sources are read from it. */
   readonly #snapshot: DictNode;
   readonly #env: NodeJS.ProcessEnv;
   readonly #snapshotInterpolator: Interpolator;
@@ -135,7 +135,7 @@ class DirectiveRun {
   }
 }
 
-/** What an interpolation leads to; the node itself when it leads nowhere. */
+/** The target of an interpolation, or the node itself if it cannot be resolved. */
 function behind(interpolator: Interpolator, node: ConfigNode, path: KeyPath): ConfigNode {
   if (interpolationText(node) === undefined) return node;
   try {
@@ -146,7 +146,7 @@ function behind(interpolator: Interpolator, node: ConfigNode, path: KeyPath): Co
   }
 }
 
-/** The directive of a value, which is taken out of the block. */
+/** The directive of a value; it is removed from the block. */
 function directiveOf(value: ConfigNode, path: KeyPath): Directive | undefined {
   const text = interpolationText(value);
   if (text !== undefined) {
@@ -167,7 +167,7 @@ function directiveOf(value: ConfigNode, path: KeyPath): Directive | undefined {
   return { name, sourcePath: source.value.split(".") };
 }
 
-/** Removes what `_delete_key` names from this block; returns the names that are not in it. */
+/** Removes the keys of `_delete_key` from this block; returns those that do not exist. */
 function deleteLocalKeys(value: DictNode, path: KeyPath): string[] {
   const names = value.entries.get(DELETE);
   if (names === undefined) return [];

@@ -1,6 +1,6 @@
 import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
-/** A place in a source text; lines and columns count from 1. */
+/** A position in a source text; lines and columns are one-based. */
 export interface Position {
   /** A file path, `env.yaml`'s path, or the command line word. */
   source: string;
@@ -19,14 +19,14 @@ export function formatPosition(position: Position): string {
   return `${position.source}:${position.line}:${position.column}`;
 }
 
-/** ` (file:line:column)` to put behind a statement; nothing when the place is unknown. */
+/** ` (file:line:column)` as a suffix; empty when the position is unknown. */
 export function place(position: Position | undefined): string {
   return position === undefined ? "" : ` (${formatPosition(position)})`;
 }
 
-/** A mistake in what the user configured: files, `env.yaml` or the command line. */
+/** A mistake in the user's configuration: files, `env.yaml` or the command line. */
 export class ConfigError extends GymError {
-  /** Where the mistake is written, when it is written somewhere. */
+  /** The position of the mistake, if known. */
   readonly position: Position | undefined;
 
   constructor(message: string, options: ConfigErrorOptions = {}) {
@@ -102,7 +102,7 @@ export class RegistryError extends ConfigError {
   }
 }
 
-/** An environment or benchmark that is not what its manifest says, or not ready to be published. */
+/** An environment or benchmark that does not match its manifest, or is not ready to be published. */
 export class WorkloadError extends ConfigError {
   constructor(message: string, options: ConfigErrorOptions = {}) {
     super(message, { code: "CONFIG_WORKLOAD", ...options });
@@ -116,7 +116,7 @@ export class OverrideError extends ConfigError {
   }
 }
 
-/** Every code a configuration error can carry; docs/reference/errors.md is written from this table. */
+/** All codes of configuration errors; docs/reference/errors.md is generated from this table. */
 export const configErrorCodes = {
   ConfigError: {
     CONFIG_INVALID: {

@@ -11,7 +11,7 @@ import { isServerType, serverTypes } from "./servers/server-types.ts";
 /** How alike a word and a server type must be to be called a misspelling. */
 const SIMILARITY = 0.75;
 
-/** Plain data that was probably meant to be a server, or a reference to one: valid, but without effect. */
+/** Plain data that was probably meant as a server or a reference to one: valid, but without effect. */
 export function likelyMistakes(root: DictNode, servers: readonly ServerBlock[]): string[] {
   const names = new Set(servers.map(({ name }) => name));
   return [
@@ -23,10 +23,10 @@ export function likelyMistakes(root: DictNode, servers: readonly ServerBlock[]):
 
 /** How alike a key and one that is read must be to be called a misspelling. */
 const KEY_SIMILARITY = 0.9;
-/** Short words resemble each other by chance. */
+/** Short words are similar by chance. */
 const SHORTEST_KEY = 6;
 
-/** Refuses a top-level key that nothing reads and that nearly is one that is read: a limit or budget would be ignored. */
+/** Refuses an unused top-level key that is probably misspelt, because a limit or budget would be ignored. */
 export function refuseMisspeltKeys(root: DictNode, servers: readonly ServerBlock[]): void {
   const names = new Set(servers.map(({ name }) => name));
   const candidates = keysInUse.filter((key) => key.length >= SHORTEST_KEY);

@@ -18,7 +18,10 @@ export interface MergeContext {
   env: NodeJS.ProcessEnv;
 }
 
-/** Merges `source` into `target`, which is changed: later wins, mappings deeply, lists whole. */
+/**
+ * Merges `source` into `target` in place: later values replace earlier ones, mappings are merged deeply, lists
+ * replaced.
+ */
 export function mergeDicts(target: DictNode, source: DictNode, context: MergeContext): void {
   for (const [key, incoming] of source.entries) {
     const path = [...context.path, String(key)];
@@ -30,7 +33,7 @@ export function mergeDicts(target: DictNode, source: DictNode, context: MergeCon
 
 /** The merge of two values; `existing` is changed when both are mappings. */
 export function mergeNodes(existing: ConfigNode, incoming: ConfigNode, context: MergeContext): ConfigNode {
-  // A later ??? asks for a value; it does not take one away.
+  // A later `???` does not remove an existing value.
   if (isMissing(incoming)) return existing;
   if (incoming.kind === "scalar") return incoming;
   const current = existing.kind === "scalar" ? containerBehind(existing, context) : existing;

@@ -1,7 +1,7 @@
 import { PyFloat } from "../python/numbers/py-float.ts";
 import type { Position } from "./errors.ts";
 
-/** Who set a value: a file, the command line, a default. Shared by all nodes of one source. */
+/** The source of a value: a file, the command line, a default. Shared by all nodes of one source. */
 export interface Source {
   kind: "file" | "env.yaml" | "initial" | "command line" | "default" | "environment";
   /** How the source is called in messages: a path, a command line word, a flag. */
@@ -25,7 +25,7 @@ export interface ScalarNode {
   readonly kind: "scalar";
   readonly value: ScalarValue;
   readonly origin: Origin;
-  /** The text means itself: a `${` in it is not an interpolation and `???` is nothing missing. */
+  /** The text is literal: `${` is not an interpolation, and `???` is not a missing value. */
   readonly literal?: true;
 }
 
@@ -47,7 +47,7 @@ export type ConfigNode = ScalarNode | DictNode | ListNode;
 /** The text that marks a mandatory value. */
 export const MISSING = "???";
 
-/** Deeper data is refused when it enters, so that everything after may recurse. */
+/** Maximum depth of input data, so that later code may recurse. */
 export const MAX_DEPTH = 200;
 
 export function scalar(value: ScalarValue, origin: Origin): ScalarNode {

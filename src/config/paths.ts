@@ -50,14 +50,14 @@ export function searchRoots(options: RootOptions = {}): string[] {
   return [...roots.values()];
 }
 
-/** Every place a relative path may be found at; an absolute path is its own and only one. */
+/** All candidates for a relative path; an absolute path is the only one. */
 export function candidatePaths(relative: string, roots: readonly string[]): string[] {
   return path.isAbsolute(relative) ? [relative] : roots.map((root) => path.join(root, relative));
 }
 
 /**
- * The first existing file or directory of that relative path, also under its newer name. When there is none, the path
- * under the first root, so that the failure points at the user's place.
+ * The first existing file or directory with that relative path, also under its newer name. If none exists, the path
+ * under the first root, so that the error names the user's directory.
  */
 export function findPath(relative: string, roots: readonly string[]): string {
   return findExistingPath(relative, roots) ?? candidatePaths(relative, roots)[0] ?? path.resolve(relative);
@@ -155,7 +155,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    // A directory that cannot be listed has nothing to suggest.
+    // A directory that cannot be listed has no suggestions.
     return [];
   }
 }

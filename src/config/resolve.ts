@@ -1,5 +1,5 @@
 /**
- * Turns files, `env.yaml` and command line words into one config.
+ * Resolves files, `env.yaml` and command line words to one config.
  *
  * @module
  */
@@ -43,11 +43,11 @@ import { writeYaml } from "./yaml/write.ts";
 export type { Explanation, Override, ResolvedConfig, ServerInstance, ServerType };
 
 export interface ResolveOptions extends ComposeOptions {
-  /** Replaces the values of secret keys by `****`, in everything the result gives. */
+  /** Replaces the values of secret keys with `****` in all output of the result. */
   hideSecrets?: boolean;
   /** No probing of ports (missing ones become -1) and no lookup of host names. */
   offline?: boolean;
-  /** Fails when there is nothing to run. */
+  /** Fails when the config has no servers. */
   requireServers?: boolean;
   /** Refuses resources servers without a `domain`, as the Python original does. */
   requireDomain?: boolean;

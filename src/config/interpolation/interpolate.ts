@@ -26,23 +26,21 @@ import {
 } from "./interpolation-grammar.ts";
 import { callResolver } from "./resolvers.ts";
 
-/** A value and where it lives; relative interpolations inside it count from there. */
+/** A value and its path; relative interpolations inside it start there. */
 export interface Located {
   node: ConfigNode;
   path: KeyPath;
 }
 
-/** Longest chain of interpolations that lead to interpolations. */
+/** Maximum length of a chain of interpolations. */
 const MAX_CHAIN = 100;
-/** Values and characters one config may grow to when interpolations copy each other. */
+/** Maximum number of values and characters of a config with nested interpolations. */
 const MAX_VALUES = 200_000;
 const MAX_TEXT = 10_000_000;
 /** Levels of mappings and lists that interpolations may nest into each other. */
 const MAX_NESTING = 1000;
 
-/**
- * Resolves the interpolations of one config. Results are remembered, so make a new one after changing the config.
- */
+/** Resolves the interpolations of one config. Results are cached, so create a new one after changing the config. */
 export class Interpolator {
   readonly root: DictNode;
   readonly env: NodeJS.ProcessEnv;
@@ -56,7 +54,7 @@ export class Interpolator {
     this.env = env;
   }
 
-  /** What `node` stands for: itself, or where its interpolation leads. Values inside a container stay as written. */
+  /** The value of `node`: itself, or the target of its interpolation. Values inside a container are not resolved. */
   resolve(node: ConfigNode, path: KeyPath): Located {
     const text = interpolationText(node);
     if (text === undefined) return { node, path };
@@ -106,7 +104,7 @@ export class Interpolator {
     return result;
   }
 
-  /** Follows `segments` from `start`; undefined when there is nothing. `???` is returned as it is. */
+  /** Follows `segments` from `start`; undefined if the path does not exist. `???` is returned unchanged. */
   select(start: Located, segments: readonly string[]): Located | undefined {
     let current = start;
     for (const segment of segments) {
@@ -262,7 +260,7 @@ const MODEL_KEYS = new Map([
   ["policy_model_name", "--model NAME"],
 ]);
 
-/** What to do about a reference to a key that is not there. */
+/** The remedy for a reference to a missing key. */
 function remedyFor(key: string, root: DictNode): string {
   if (!MODEL_KEYS.has(key))
     return `Set it in a config file or env.yaml, or pass an override: ++${key}=<value>`;
