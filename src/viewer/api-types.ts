@@ -128,6 +128,8 @@ export interface RowsPage {
   /** Position in this list of the row requested with `locate`. */
   located: number | null;
   search: SearchProgress | null;
+  /** False while the file is still being read or searched: more rows may follow. */
+  complete: boolean;
 }
 
 /** The progress of a search through the file. */
@@ -244,6 +246,8 @@ export interface TasksPage {
   counts: Record<TaskSet, number>;
   tasks: TaskEntry[];
   search: SearchProgress | null;
+  /** False while the file is still being read or searched: more tasks may follow. */
+  complete: boolean;
 }
 
 /** Answer of `/api/statistics`: JSON texts to be shown unchanged. */

@@ -16,6 +16,9 @@ import type {
   TasksPage,
   ViewerStatus,
 } from "./api-types.ts";
+import { readRequest } from "./query/request.ts";
+import { filesOf } from "./run/run-files.ts";
+import { ViewedRun } from "./run/viewed-run.ts";
 import { Workspace } from "./run/workspace.ts";
 import { ViewerServer } from "./server.ts";
 import { loadWebFiles } from "./web-files.ts";
@@ -545,6 +548,39 @@ describe("several runs", () => {
     expect(overview.reward).toEqual(statistics.agents[0]?.reward);
     expect(overview.pass).toEqual(statistics.agents[0]?.pass);
     expect(overview.groups[0]?.reward).toEqual(statistics.agents[0]?.reward);
+  });
+
+  const twoRuns = async (directory: string) => {
+    for (const name of ["a", "b"]) {
+      await mkdir(path.join(directory, name));
+      await writeFile(path.join(directory, name, "rollouts.jsonl"), text(ROWS));
+    }
+    return [directory];
+  };
+
+  it.each([
+    ["status?run=a", { run: { state: "done" }, rollouts: { exists: true } }],
+    ["rollouts?run=a&q=question", { total: 5, complete: true, search: { done: true } }],
+    ["tasks?run=a", { total: 3, complete: true }],
+    ["row?run=a&line=5", { line: 5, readable: true }],
+  ])("are looked at before the first answer to %s", async (address, expected) => {
+    const { api } = await viewer({ given: twoRuns });
+    expect(await api(address)).toMatchObject(expected);
+  });
+
+  it("say that an answer is not complete, and wait for rows", async () => {
+    const { directory } = await viewer({ given: twoRuns });
+    const run = new ViewedRun("a", filesOf(path.join(directory, "a/rollouts.jsonl")));
+    onTestFinished(() => run.close());
+    const request = readRequest(new URLSearchParams({ q: "question" }));
+    expect(await run.page(request)).toMatchObject({ total: 0, complete: false, search: { done: false } });
+    expect(await run.tasks(request, undefined)).toMatchObject({ total: 0, complete: false });
+    const rowText = run.rows.text({ source: "rollouts", line: 5 });
+    const missing = expect(run.rows.text({ source: "failures", line: 1 })).rejects.toThrow("no line 1");
+    run.start();
+    expect(JSON.parse(await rowText)).toMatchObject({ line: 5 });
+    await missing;
+    expect(await run.page(request)).toMatchObject({ total: 5, complete: true, search: { done: true } });
   });
 
   it("are joined by task", async () => {

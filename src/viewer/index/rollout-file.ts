@@ -86,8 +86,11 @@ export class RolloutFile {
     };
   }
 
-  /** Reads the rows added since the last call; a file that became shorter or was replaced is read from its start. */
-  async update(signal?: AbortSignal): Promise<void> {
+  /**
+   * Reads the rows added since the last call; a file that became shorter or was replaced is read from its start. `onRows` is called when
+   * there are rows and more follow.
+   */
+  async update(signal?: AbortSignal, onRows?: () => void): Promise<void> {
     const entry = await stat(this.path).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw fileError(error, this.path, "read");
@@ -114,7 +117,7 @@ export class RolloutFile {
     this.#bytes = entry.size;
     this.#mtimeMs = entry.mtimeMs;
     if (isNew && entry.size >= LEAST_INDEXED_BYTES) await this.#restore(this.#handle, entry);
-    await this.#index(this.#handle, signal);
+    await this.#index(this.#handle, signal, onRows);
     this.#seen = seen;
     // Written again when the file has doubled or was read again to its end, not with every row of a running run.
     if (this.#indexed >= LEAST_INDEXED_BYTES && this.#indexed > this.#stored * 1.25) await this.#store();
@@ -243,7 +246,7 @@ export class RolloutFile {
     this.#stored = this.#indexed;
   }
 
-  async #index(handle: FileHandle, signal?: AbortSignal): Promise<void> {
+  async #index(handle: FileHandle, signal?: AbortSignal, onRows?: () => void): Promise<void> {
     if (this.#awaitsNewline) await this.#passNewline(handle);
     let sliceEnds = performance.now() + SLICE_MS;
     for await (const { bytes, lines } of readBlocks(handle, this.#indexed, { signal })) {
@@ -251,6 +254,7 @@ export class RolloutFile {
         this.#isStale = true;
         return;
       }
+      if (this.columns.length > 0) onRows?.();
       const isText = isUtf8(bytes);
       for (const line of lines) {
         const isGood =

@@ -18,6 +18,7 @@ interface Run {
   failures: RolloutFile;
   annotations: Annotations;
   generation: number;
+  readTo: (ref: RowRef) => Promise<void>;
 }
 
 /** The rows of a run: shortened for lists, and complete. */
@@ -81,7 +82,7 @@ export class RunRows {
    * key as written. Long values of a large row are truncated; `part` returns them.
    */
   async text({ source, line }: RowRef): Promise<string> {
-    const { file, row } = this.#placeOf({ source, line });
+    const { file, row } = await this.#placeOf({ source, line });
     const { columns } = file;
     const bytes = columns.bytes(row);
     const readable = columns.isReadable(row);
@@ -108,13 +109,14 @@ export class RunRows {
 
   /** The bytes of a row between two positions. */
   async part(ref: RowRef, from: number, to: number): Promise<Buffer> {
-    const { file, row } = this.#placeOf(ref);
+    const { file, row } = await this.#placeOf(ref);
     if (to - from > MAX_PART_BYTES)
       throw new ViewerRequestError(413, `A part is at most ${MAX_PART_BYTES / 1024 / 1024} MB long.`);
     return file.read(row, Math.max(0, to - from), from);
   }
 
-  #placeOf({ source, line }: RowRef): { file: RolloutFile; row: number } {
+  async #placeOf({ source, line }: RowRef): Promise<{ file: RolloutFile; row: number }> {
+    await this.#run.readTo({ source, line });
     const file = this.#run[source];
     const rows = file.columns.length;
     if (line < 1 || line > rows)

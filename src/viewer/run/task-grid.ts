@@ -21,7 +21,7 @@ export async function taskGrid(
   selected: Int32Array,
   request: GridRequest,
   others: ReadonlyMap<number, number> | undefined,
-): Promise<Omit<TasksPage, "version" | "search">> {
+): Promise<Omit<TasksPage, "version" | "search" | "complete">> {
   const tasks = figuresOfTasks(files, selected, request.pass, others);
   const counts = countSets(tasks);
   const chosen = tasks.filter((task) => isInSet(task, request.set));

@@ -5,6 +5,7 @@ import type { Coverage } from "../../metrics/coverage.ts";
 import type {
   FileStatus,
   Overview,
+  RowRef,
   RowsPage,
   RunEntry,
   SearchProgress,
@@ -47,6 +48,8 @@ export class ViewedRun {
   #overview: { key: string; value: CachedOverview } | undefined;
   #coverage: { version: number; value: Coverage } | undefined;
   #indexing = true;
+  /** Whether the first rows have been announced. */
+  #hasLooked = false;
   #error: string | null = null;
   #version = 0;
   #versionKey = "";
@@ -81,9 +84,42 @@ export class ViewedRun {
         this.#error = errorMessage(error);
       }
       const state = `${this.version}:${this.annotations.version}:${this.#error}`;
-      if (state !== announced) for (const watcher of this.#watchers) watcher();
+      if (state !== announced) this.#announce();
       announced = state;
       await sleep(FOLLOW_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+    this.#announce();
+  }
+
+  #announce(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  /** Waits for the first look at the files: until then an empty answer would say nothing about them. */
+  opened(): Promise<void> {
+    return this.#until(() => this.rollouts.columns.length > 0 || this.#error !== null);
+  }
+
+  /** Waits until the files have been read to their end. */
+  read(signal?: AbortSignal): Promise<void> {
+    return this.#until(() => false, signal);
+  }
+
+  /** Waits until a row has been read. It may not exist, or its file may not be readable. */
+  readTo({ source, line }: RowRef): Promise<void> {
+    return this.#until(() => this[source].columns.length >= line || this.#error !== null);
+  }
+
+  /** Waits for a state that an announcement may bring; the end of the first reading, or of this run, always ends it. */
+  async #until(isReached: () => boolean, signal?: AbortSignal): Promise<void> {
+    while (this.#indexing && !this.#stop.signal.aborted && !isReached()) {
+      signal?.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        const end = this.watch(() => {
+          end();
+          resolve();
+        });
+      });
     }
   }
 
@@ -99,7 +135,11 @@ export class ViewedRun {
     await this.annotations.update();
     // The failures first, because there are few, and rewards are hard to interpret without them.
     await this.failures.update(signal);
-    await this.rollouts.update(signal);
+    await this.rollouts.update(signal, () => {
+      if (this.#hasLooked) return;
+      this.#hasLooked = true;
+      this.#announce();
+    });
     this.#indexing = false;
   }
 
@@ -178,11 +218,13 @@ export class ViewedRun {
       rows: await Promise.all([...codes].map((code) => this.rows.listed(code))),
       located: locate(selected, request.locate),
       search,
+      complete: this.#isComplete(search),
     };
   }
 
   /** All rows that match a request, by code. */
   async selected(request: RowRequest, signal?: AbortSignal): Promise<Int32Array> {
+    await this.read(signal);
     for (;;) {
       const { selected, search } = await this.#select(request, signal);
       if (search === null || search.done) return selected;
@@ -199,7 +241,7 @@ export class ViewedRun {
       // A run may end without a new row, so this is never cached.
       coverage: { ...value.coverage, running: await rolloutsInFlight(this.files) },
       search,
-      complete: !this.#indexing && (search?.done ?? true),
+      complete: this.#isComplete(search),
     };
   }
 
@@ -234,7 +276,12 @@ export class ViewedRun {
     signal?: AbortSignal,
   ): Promise<TasksPage> {
     const { selected, search } = await this.#select({ ...request, sort: "file", order: "asc" }, signal);
-    return { version: this.version, search, ...(await taskGrid(this, selected, request, others)) };
+    const complete = this.#isComplete(search);
+    return { version: this.version, search, complete, ...(await taskGrid(this, selected, request, others)) };
+  }
+
+  #isComplete(search: SearchProgress | null): boolean {
+    return !this.#indexing && (search?.done ?? true);
   }
 
   async #select(
@@ -262,7 +309,9 @@ export class ViewedRun {
       if (this.#views.size <= CACHED_VIEWS) break;
       this.#views.delete(oldest);
     }
-    return { selected, search: found?.progress ?? null };
+    // Rows that have not been read yet have not been searched either.
+    const search = found && { ...found.progress, done: found.progress.done && !this.#indexing };
+    return { selected, search: search ?? null };
   }
 }
 

@@ -75,7 +75,7 @@ export class Workspace {
     return { ...entry, path: this.originOf(found) ?? entry.path };
   }
 
-  /** A run by its id, opened on demand; without an id, the only run. */
+  /** A run by its id, opened on demand; without an id, the only run. Waits for the first look at its files. */
   async run(id: string | null): Promise<ViewedRun> {
     const found = id === null ? this.only : this.#runs.get(id);
     if (found === undefined) {
@@ -92,25 +92,14 @@ export class Workspace {
       this.#open.delete(oldest);
       void other.close();
     }
+    await run.opened();
     return run;
   }
 
   /** A run whose files have been read to their end. */
   async readRun(id: string | null, signal?: AbortSignal): Promise<ViewedRun> {
     const run = await this.run(id);
-    while (run.indexing) {
-      signal?.throwIfAborted();
-      await new Promise<void>((resolve) => {
-        const end = run.watch(() => {
-          end();
-          resolve();
-        });
-        if (!run.indexing) {
-          end();
-          resolve();
-        }
-      });
-    }
+    await run.read(signal);
     return run;
   }
 

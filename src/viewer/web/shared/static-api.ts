@@ -83,6 +83,7 @@ function apiOf(data: EmbeddedRun): Api {
         rows: rows.slice(offset, offset + Number(parameters["limit"] ?? 100)),
         located: place === -1 ? null : place,
         search: searched(parameters),
+        complete: true,
       };
     },
     overview: async () => data.overview,
@@ -101,6 +102,7 @@ function apiOf(data: EmbeddedRun): Api {
         counts,
         tasks: chosen.slice(offset, offset + Number(parameters["limit"] ?? 100)).map(({ entry }) => entry),
         search: searched(parameters),
+        complete: true,
       };
     },
     row: async (_, ref) => readRow(await rowText(data, ref)),
