@@ -80,7 +80,8 @@ export interface RunHead {
 
 /** One entry of the list of runs. */
 export interface RunEntry extends RunHead {
-  reward: Estimate | null;
+  /** `tasks` is null where only the progress file is read, which does not count them. */
+  reward: (Omit<Estimate, "tasks"> & { tasks: number | null }) | null;
   coverage: Coverage | null;
   cost: number | null;
 }

@@ -343,6 +343,40 @@ describe("the viewer's API", () => {
     expect(await asked()).toEqual(["stopped", 0]);
   });
 
+  it("counts a rollout as failed only when the collection gives it up", async () => {
+    // 1-1 and 3-0 have failed attempts only, 1-0 is there for two agents.
+    const content = text([...ROWS, row(1, 0, 1, { agent_ref: { name: "other" } })]);
+    const { api, directory, file } = await viewer({
+      content,
+      failures: text([...FAILURES, failed(3, 0, "timeout")]),
+    });
+    const asked = async () => {
+      const [entry] = (await api<RunsAnswer>("runs")).runs;
+      const { coverage, tasks } = await api<Overview>("overview");
+      expect(coverage).toMatchObject(entry?.coverage ?? {});
+      expect(entry?.reward?.tasks).toBe(tasks);
+      const { ok, masked, failed: lost, missing, running } = coverage;
+      return { ok, masked, failed: lost, missing, running };
+    };
+    expect(await asked()).toEqual({ ok: 4, masked: 1, failed: 2, missing: 0, running: 0 });
+    const about = { total: 9, done: 6, completed: 5, failed: 1, retrying: 1, in_flight: 2, mean_reward: 0.5 };
+    await writeFile(`${file}.lock`, "");
+    await writeFile(
+      path.join(directory, "run_progress.json"),
+      JSON.stringify({ updated_at: new Date().toISOString(), ...about }),
+    );
+    expect(await asked()).toEqual({ ok: 4, masked: 1, failed: 1, missing: 1, running: 2 });
+    // One that nobody has opened, with the statistics of an earlier session.
+    const old = { coverage: { failed: 9 }, agents: [{ agent_ref: { name: "a" }, reward: { tasks: 9 } }] };
+    await writeFile(path.join(directory, "run_statistics.json"), JSON.stringify(old));
+    const closed = await Workspace.open([file]);
+    onTestFinished(() => closed.close());
+    expect((await closed.list()).runs[0]).toMatchObject({
+      coverage: { ok: 5, failed: 1, missing: 3 },
+      reward: { value: 0.5, tasks: null },
+    });
+  });
+
   it("counts what an unfinished search has found, and everything once it is done", async () => {
     // The file has several blocks. The disk stops after the first one until it is told to go on.
     const rows = Array.from({ length: 12 }, (_, task) =>

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Coverage } from "../../metrics/coverage.ts";
 import { clusteredMean, type Estimate } from "../../metrics/intervals.ts";
+import { TaskTotals } from "../../metrics/task-totals.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { readLines } from "../../rollouts/files/jsonl-reader.ts";
 import { parseRow } from "../../rollouts/files/jsonl-rows.ts";
@@ -38,7 +39,7 @@ export async function entryOfRun(run: ViewedRun): Promise<RunEntry> {
   return {
     ...(await headOfRun(run)),
     reward: meanOf(columns),
-    coverage: run.coverage,
+    coverage: (await coverageNow(run.files, run.coverage, progress)).coverage,
     cost: progress?.spent || progress?.cost || costOf(columns),
   };
 }
@@ -46,12 +47,14 @@ export async function entryOfRun(run: ViewedRun): Promise<RunEntry> {
 /** The list entry of a run that is not open, from the small files next to its rollouts. */
 export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry> {
   const files = filesOf(rollouts);
-  const [info, progress, statistics, entry] = await Promise.all([
+  const [info, progress, written, entry] = await Promise.all([
     readRunInfo(files.manifest),
     readProgress(files.progress),
     readStatistics(files.statistics),
     stat(rollouts).catch(() => undefined),
   ]);
+  // While a run goes on, its statistics are those of an earlier session.
+  const statistics = (await isUnderWay(files.lock, progress)) ? undefined : written;
   const agents = Array.isArray(statistics?.["agents"])
     ? (statistics["agents"] as Record<string, unknown>[])
     : [];
@@ -71,7 +74,7 @@ export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry
     reward:
       agents.length === 1
         ? ((agents[0]?.["reward"] as Estimate | undefined) ?? null)
-        : meanOfProgress(progress),
+        : meanOfProgress(progress, agents),
     coverage,
     cost: progress?.spent || progress?.cost || null,
     bytes: entry?.size ?? 0,
@@ -115,10 +118,19 @@ function isUnfinished(progress: Progress): boolean {
   return (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
 }
 
-/** Rollouts in flight now. The progress file of a killed run still lists the last ones. */
-export async function rolloutsInFlight(files: RunFiles): Promise<number> {
-  const progress = await readProgress(files.progress);
-  return (await isUnderWay(files.lock, progress)) ? (progress?.in_flight ?? 0) : 0;
+/**
+ * The coverage from the rows of a run. While the run is in progress, a rollout with only failed attempts may still be retried; the progress
+ * file says how many are lost. Also the number of rollouts in flight; the progress file of a killed run still lists the last ones.
+ */
+export async function coverageNow(
+  files: RunFiles,
+  rows: Coverage,
+  progress: Progress,
+): Promise<{ coverage: Coverage; running: number }> {
+  if (!(await isUnderWay(files.lock, progress))) return { coverage: rows, running: 0 };
+  const failed = Math.min(rows.failed, progress?.failed ?? rows.failed);
+  const missing = rows.missing + rows.failed - failed;
+  return { coverage: { ...rows, failed, missing }, running: progress?.in_flight ?? 0 };
 }
 
 function coverageOfProgress(progress: Progress): Coverage | null {
@@ -133,32 +145,39 @@ function coverageOfProgress(progress: Progress): Coverage | null {
   };
 }
 
-function meanOfProgress(progress: Progress): Estimate | null {
+function meanOfProgress(progress: Progress, agents: readonly Record<string, unknown>[]): RunEntry["reward"] {
   const value = progress?.mean_reward;
   if (typeof value !== "number") return null;
   const interval = progress?.reward_interval;
   const [low, high] = Array.isArray(interval) ? interval : [null, null];
+  const tasks = agents.map(({ reward }) => (isObject(reward) ? Number(reward["tasks"]) : 0));
   return {
     value,
     standard_error: null,
     low,
     high,
-    tasks: 0,
+    tasks: agents.length === 0 ? null : tasks.reduce((sum, own) => sum + own, 0),
   };
 }
 
 const means = new WeakMap<RowColumns, { rows: number; value: Estimate | null }>();
 
-/** Recomputed only when rows were added. */
+/** Counted as in the overview: a task of two agents counts twice. Recomputed only when rows were added. */
 function meanOf(columns: RowColumns): Estimate | null {
   const known = means.get(columns);
   if (known?.rows === columns.length) return known.value;
-  const rewards = new TaskRewards(1);
+  const byAgent = new Map<number, TaskRewards>();
   for (let row = 0; row < columns.length; row++) {
     const reward = columns.countedReward(row);
-    if (!Number.isNaN(reward)) rewards.add(columns, row, reward);
+    if (Number.isNaN(reward)) continue;
+    const agent = columns.agentId(row);
+    const own = byAgent.get(agent) ?? new TaskRewards(1);
+    byAgent.set(agent, own);
+    own.add(columns, row, reward);
   }
-  const value = rewards.totals.tasks === 0 ? null : clusteredMean(rewards.totals);
+  const all = new TaskTotals(1);
+  for (const { totals } of byAgent.values()) all.addTasks(totals);
+  const value = all.tasks === 0 ? null : clusteredMean(all);
   means.set(columns, { rows: columns.length, value });
   return value;
 }

@@ -19,7 +19,7 @@ import { selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
 import { Outcomes } from "./outcomes.ts";
 import { failureClasses, figuresOf } from "./overview.ts";
-import { entryOfRun, headOfRun, rolloutsInFlight } from "./run-entry.ts";
+import { coverageNow, entryOfRun, headOfRun } from "./run-entry.ts";
 import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
 import { RunRows } from "./run-rows.ts";
@@ -236,10 +236,12 @@ export class ViewedRun {
     const key = JSON.stringify([this.version, this.annotations.version, request.q, request.pass, search]);
     if (this.#overview?.key !== key) this.#overview = { key, value: await this.#figures(request, selected) };
     const { value } = this.#overview;
+    // A run may end without a new row, so this is never cached.
+    const progress = await readProgress(this.files.progress);
+    const { coverage, running } = await coverageNow(this.files, value.coverage, progress);
     return {
       ...value,
-      // A run may end without a new row, so this is never cached.
-      coverage: { ...value.coverage, running: await rolloutsInFlight(this.files) },
+      coverage: { ...coverage, running },
       search,
       complete: this.#isComplete(search),
     };
