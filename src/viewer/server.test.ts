@@ -21,6 +21,7 @@ import { filesOf } from "./run/run-files.ts";
 import { ViewedRun } from "./run/viewed-run.ts";
 import { Workspace } from "./run/workspace.ts";
 import { ViewerServer } from "./server.ts";
+import type { EmbeddedRun } from "./share/embedded.ts";
 import { loadWebFiles } from "./web-files.ts";
 
 const row = (task: number, rollout: number, reward: unknown, more: Record<string, unknown> = {}) => ({
@@ -683,6 +684,19 @@ describe("several runs", () => {
 });
 
 describe("a shared page", () => {
+  it("says how much of the run it holds", async () => {
+    const { ask } = await viewer();
+    const embedded = async (rows: string) => {
+      const { body } = await ask(`/api/share?rows=${rows}`);
+      const data = /id="embedded-run">(.*?)<\/script>/s.exec(body)?.[1] ?? "";
+      return JSON.parse(data) as EmbeddedRun;
+    };
+    const some = await embedded("rollouts:1,failures:2");
+    expect(some).toMatchObject({ chosen: { rows: 2, of: 8 }, overview: { coverage: { expected: 6 } } });
+    const all = ["1", "2", "3", "4", "5", "6"].map((line) => `rollouts:${line}`);
+    expect((await embedded([...all, "failures:1", "failures:2"].join())).chosen).toBeNull();
+  });
+
   it("holds the rollouts, the program and nothing that could run but it", async () => {
     const { ask } = await viewer({
       content: text([row(0, 0, 1, { evil: "</script><script>alert(1)</script>" })]),

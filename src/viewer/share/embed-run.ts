@@ -28,11 +28,13 @@ export async function embeddedRun(
 ): Promise<EmbeddedRun> {
   const rows: EmbeddedRun["rows"] = [];
   for (const code of codes) rows.push(await run.rows.listed(code));
+  const of = run.rollouts.columns.length + run.failures.columns.length;
   return {
     run: await run.entry(),
     status: { ...(await run.status()), can_annotate: false },
     overview: await run.overview(everything()),
     rows,
+    chosen: codes.length < of ? { rows: codes.length, of } : null,
     ...options,
   };
 }

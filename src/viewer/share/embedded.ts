@@ -6,6 +6,8 @@ export interface EmbeddedRun {
   status: ViewerStatus;
   overview: Overview;
   rows: ListedRow[];
+  /** Set if `rows` are only some rows of the run. The run, its status and overview always cover all rows. */
+  chosen: { rows: number; of: number } | null;
   /** Rows in the page, as answered by `/api/row`; in a static folder they are separate files. */
   texts: Record<string, string> | null;
   title: string;

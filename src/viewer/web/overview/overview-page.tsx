@@ -1,6 +1,7 @@
 import type { Overview, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Histogram, LineChart } from "../shared/charts.tsx";
+import { ChosenNotice } from "../shared/chosen-notice.tsx";
 import {
   countText,
   dollarText,
@@ -41,6 +42,7 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
       <h1 className="hidden">Overview of {status.run.name}</h1>
       {/* A static copy has only the figures of all its rollouts, because it has no server to compute others. */}
       {!api.isStatic && <QueryBar q={q} pass={pass} status={status} go={go} />}
+      <ChosenNotice figures="all" />
       {error && <p className="problem-box">{error}</p>}
       {overview ? (
         <Figures overview={overview} status={status} go={go} q={q} />

@@ -14,6 +14,7 @@ import type {
   TasksPage,
   ViewerStatus,
 } from "../../api-types.ts";
+import type { EmbeddedRun } from "../../share/embedded.ts";
 import { staticApi } from "./static-api.ts";
 
 export type ApiParameters = Readonly<Record<string, string | number | undefined>>;
@@ -25,6 +26,8 @@ export class ApiError extends Error {}
 /** The data source of the pages: the server, or data embedded in the page. */
 export interface Api {
   isStatic: boolean;
+  /** Set where the page holds only some rows of a run. */
+  chosen: EmbeddedRun["chosen"];
   runs: (signal?: AbortSignal) => Promise<RunsAnswer>;
   status: (run: RunId, signal?: AbortSignal) => Promise<ViewerStatus>;
   rollouts: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<RowsPage>;
@@ -47,6 +50,7 @@ export interface Api {
 
 const server: Api = {
   isStatic: false,
+  chosen: null,
   runs: (signal) => get("runs", null, {}, signal),
   status: (run, signal) => get("status", run, {}, signal),
   rollouts: (run, parameters, signal) => get("rollouts", run, parameters, signal),

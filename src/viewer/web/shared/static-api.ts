@@ -68,6 +68,7 @@ function apiOf(data: EmbeddedRun): Api {
   };
   return {
     isStatic: true,
+    chosen: data.chosen,
     runs: async () => ({ root: "", runs: [data.run], single: true, static: true }),
     status: async () => ({ ...data.status, indexing: false }),
     rollouts: async (_, parameters) => {

@@ -10,6 +10,7 @@ import {
 } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { cellGlyph, cellWords } from "../shared/badges.tsx";
+import { ChosenNotice } from "../shared/chosen-notice.tsx";
 import { EmptyState } from "../shared/empty-state.tsx";
 import { countText, rewardText, shortCount } from "../shared/format.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
@@ -84,6 +85,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
     <article className="tasks-page page" aria-label="Tasks">
       <h1 className="hidden">Tasks of {status.run.name}</h1>
       <QueryBar q={q} pass={pass} status={status} go={go} />
+      <ChosenNotice figures="chosen" />
       <div className="grid-tools">
         <fieldset className="chips" aria-label="Sets of tasks">
           {TASK_SETS.filter((name) => name !== "flipped" || against).map((name) => (
