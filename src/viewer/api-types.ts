@@ -35,6 +35,8 @@ export interface ListedRow extends RowRef {
   model: string | null;
   /** Class of the failure. */
   failure: string | null;
+  /** The last failed attempt of a rollout that did not complete. */
+  lost: boolean;
   masked: boolean;
   /** Failed attempts before this one. */
   attempt: number;

@@ -157,7 +157,8 @@ describe("the viewer's API", () => {
     });
     expect(page.rows[5]).toMatchObject({ readable: false, prompt: expect.stringContaining("not JSON") });
     // The reward of a failed attempt is none.
-    expect(page.rows[6]).toMatchObject({ failure: "timeout", reward: null });
+    expect(page.rows[6]).toMatchObject({ failure: "timeout", lost: true, reward: null });
+    expect(page.rows[7]).toMatchObject({ failure: "judge_failed", lost: false });
     expect(places(await api("rollouts?sort=task"))).toBe("r2 f2 r4 r1 f1 r3 r5 r6");
     expect(places(await api("rollouts?sort=reward&order=desc"))).toBe("r1 r4 r5 r3 r2 r6 f1 f2");
     expect(places(await api("rollouts?sort=reward"))).toBe("r2 r3 r1 r4 r5 r6 f1 f2");
@@ -176,6 +177,9 @@ describe("the viewer's API", () => {
     expect(await found("agent:other")).toBe("r3 r5");
     expect(await found("agent:nobody")).toBe("");
     expect(await found("is:failed")).toBe("f1 f2");
+    // Rollout 0-0 completed after its failure.
+    expect(await found("is:lost")).toBe("f1");
+    expect(await found("is:failed -is:lost")).toBe("f2");
     expect(await found("is:completed")).toBe("r1 r2 r3 r4 r5");
     expect(await found("is:masked")).toBe("r5 f1 f2");
     expect(await found("is:bad")).toBe("r6");
@@ -186,6 +190,17 @@ describe("the viewer's API", () => {
     expect(await found("grüßE")).toBe("r1 r4 r5");
     expect(await found("-grüßE is:completed")).toBe("r2 r3");
     expect(await found("timeout is:failed")).toBe("f1");
+  });
+
+  it("finds as many lost rollouts as the overview counts failed ones", async () => {
+    const unnamed = { ...failed(0, 0, "timeout"), _ng_task_index: undefined };
+    const rows = [failed(1, 1, "timeout"), failed(1, 1, "timeout"), failed(0, 0, "timeout"), unnamed];
+    const { api } = await viewer({
+      content: text([...ROWS, failed(4, 0, "timeout"), failed(4, 0, "timeout")]),
+      failures: text(rows),
+    });
+    expect(places(await api(`rollouts?${q("is:lost")}`))).toBe("r7 f2 f4");
+    expect((await api<Overview>("overview")).coverage.failed).toBe(3);
   });
 
   it("refuses what it does not understand", async () => {

@@ -19,6 +19,8 @@ export interface SelectedFrom {
   rollouts: RolloutFile;
   failures: RolloutFile;
   annotations: Annotations;
+  /** Read only where a query asks for it. */
+  outcomes: { isLostBy: (code: RowCode) => boolean };
 }
 
 /** The rows that match a request, in its order. */
@@ -31,7 +33,7 @@ export function selectRows(
   const found = new Int32Array(rollouts.columns.length + failures.columns.length);
   let length = 0;
   for (const file of [rollouts, failures]) {
-    const reader = columnReader(file, from.annotations, request.pass, hasText);
+    const reader = columnReader(file, from, request.pass, hasText);
     const passes = predicateOf(request.terms, reader);
     const count = file.columns.length;
     for (let row = 0; row < count; row++)
@@ -45,13 +47,13 @@ export function selectRows(
 
 function columnReader(
   file: RolloutFile,
-  annotations: Annotations,
+  from: SelectedFrom,
   pass: number,
   hasText: (file: RolloutFile, row: number, text: string) => boolean,
 ): TermReader<number> {
   const { columns } = file;
   const contains = (value: string) => (name: string) => name.toLowerCase().includes(value.toLowerCase());
-  const annotated = (row: number) => annotations.of(columns.task(row), columns.rollout(row));
+  const annotated = (row: number) => from.annotations.of(columns.task(row), columns.rollout(row));
   const byId = (ids: Set<number>, id: (row: number) => number) => (row: number) => ids.has(id(row));
   return {
     number: (field) => numberReader(columns, field),
@@ -73,7 +75,11 @@ function columnReader(
           return (row) => annotated(row)?.labels.some(test) ?? false;
       }
     },
-    is: (state) => stateReader(columns, state, pass, annotated),
+    is: (state) => {
+      if (state !== "lost") return stateReader(columns, state, pass, annotated);
+      const { outcomes } = from;
+      return (row) => outcomes.isLostBy(file === from.rollouts ? row : -row - 1);
+    },
     text: (text) => (row) => hasText(file, row, text),
   };
 }
@@ -109,7 +115,7 @@ function numberReader(columns: RowColumns, field: NumberField): (row: number) =>
 
 function stateReader(
   columns: RowColumns,
-  state: State,
+  state: Exclude<State, "lost">,
   pass: number,
   annotated: (row: number) => { labels: string[]; note: string; exclude: boolean } | undefined,
 ): (row: number) => boolean {

@@ -1,6 +1,7 @@
 import type { Coverage } from "../../metrics/coverage.ts";
 import { hashOfRollout } from "../../metrics/rollout-key-map.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
+import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
 
 const FAILED = 1;
 const MASKED = 2;
@@ -40,10 +41,11 @@ export class Outcomes {
     return { expected: all, ok, masked, failed, missing: all - ok - masked - failed };
   }
 
-  /** Whether a rollout was lost with this row of the failures: it failed permanently, and this is its last attempt. */
-  isLostBy(failure: number): boolean {
-    const row = this.#rollouts + failure;
-    return this.#hasKey(row) && this.#slots[this.#slotOf(row)] === row + 1;
+  /** Whether a rollout was lost with this row: it did not complete, and this is its last failed attempt. */
+  isLostBy(code: RowCode): boolean {
+    const row = isFailureRow(code) ? this.#rollouts + rowOf(code) : code;
+    if (this.#stateOf(row) !== FAILED) return false;
+    return !this.#hasKey(row) || this.#slots[this.#slotOf(row)] === row + 1;
   }
 
   #add(row: number): void {

@@ -4,7 +4,7 @@ import type { Distribution, GroupRow, Overview } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowColumns } from "../index/row-columns.ts";
 import { isFailureRow, rowOf } from "../query/select-rows.ts";
-import { Outcomes } from "./outcomes.ts";
+import type { Outcomes } from "./outcomes.ts";
 import { TaskRewards } from "./task-rewards.ts";
 
 /** Few enough that each bar can be tapped on a touch screen. */
@@ -215,17 +215,17 @@ function distributionOf(values: Float64Array, options: Bars = {}): Distribution 
 }
 
 /** Failure classes by number of failed attempts, with the number of permanently lost rollouts. */
-export function failureClasses(files: Files): Omit<Overview["failures"][number], "message">[] {
-  const { columns } = files.failures;
-  if (columns.length === 0) return [];
-  const outcomes = new Outcomes(files);
+export function failureClasses(
+  { failures: { columns } }: Files,
+  outcomes: Outcomes,
+): Omit<Overview["failures"][number], "message">[] {
   const classes = new Map<string, { class: string; attempts: number; lost: number }>();
   for (let row = 0; row < columns.length; row++) {
     const name = columns.failure(row);
     if (name === undefined) continue;
     const known = classes.get(name) ?? { class: name, attempts: 0, lost: 0 };
     known.attempts++;
-    if (outcomes.isLostBy(row)) known.lost++;
+    if (outcomes.isLostBy(-row - 1)) known.lost++;
     classes.set(name, known);
   }
   return [...classes.values()].sort((a, b) => b.attempts - a.attempts);

@@ -6,6 +6,7 @@ import { outlineOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
 import { problemsOf } from "../index/row-problems.ts";
 import { isFailureRow, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
+import type { Outcomes } from "./outcomes.ts";
 
 /** Maximum length of the excerpt of a line that is not a row. */
 const MAX_RAW_BYTES = 64 * 1024;
@@ -18,6 +19,7 @@ interface Run {
   failures: RolloutFile;
   annotations: Annotations;
   generation: number;
+  outcomes: Outcomes;
   readTo: (ref: RowRef) => Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export class RunRows {
       agent: columns.agent(row) ?? null,
       model: columns.models.name(columns.modelId(row)) ?? null,
       failure,
+      lost: failure !== null && this.#run.outcomes.isLostBy(code),
       masked: columns.masked(row),
       attempt: columns.attempt(row),
       input_tokens: numberOrNull(columns.inputTokens(row)),

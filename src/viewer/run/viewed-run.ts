@@ -46,7 +46,7 @@ export class ViewedRun {
   readonly #searches: RunSearches;
   readonly #views = new Map<string, Int32Array>();
   #overview: { key: string; value: CachedOverview } | undefined;
-  #coverage: { version: number; value: Coverage } | undefined;
+  #outcomes: { version: number; value: Outcomes } | undefined;
   #indexing = true;
   /** Whether the first rows have been announced. */
   #hasLooked = false;
@@ -199,10 +199,14 @@ export class ViewedRun {
   }
 
   get coverage(): Coverage {
+    return this.outcomes.coverage(this.info.expected);
+  }
+
+  /** What became of each rollout, as far as the rows show. */
+  get outcomes(): Outcomes {
     const { version } = this;
-    if (this.#coverage?.version !== version)
-      this.#coverage = { version, value: new Outcomes(this).coverage(this.info.expected) };
-    return this.#coverage.value;
+    if (this.#outcomes?.version !== version) this.#outcomes = { version, value: new Outcomes(this) };
+    return this.#outcomes.value;
   }
 
   /** One page of the list. */
@@ -265,7 +269,7 @@ export class ViewedRun {
       },
       turn_boundaries: progress?.turn_boundaries ?? null,
       history: progress?.history ?? [],
-      failures: failureClasses(this).map((entry) => ({
+      failures: failureClasses(this, this.outcomes).map((entry) => ({
         ...entry,
         message: progress?.failure_messages?.[entry.class] ?? null,
       })),

@@ -1,4 +1,5 @@
 import type { Overview } from "../../api-types.ts";
+import { addressOf } from "../shared/use-route.ts";
 
 const PARTS = [
   ["ok", "completed"],
@@ -10,6 +11,7 @@ const PARTS = [
 
 /** How many of the requested rollouts completed, failed, run or are missing. */
 export function Coverage({ coverage }: { coverage: Overview["coverage"] }) {
+  const lostAddress = addressOf({ view: { name: "rollouts" }, parameters: { q: "is:lost" } });
   const running = Math.min(coverage.running, coverage.missing);
   const counts = { ...coverage, running, missing: coverage.missing - running };
   return (
@@ -28,11 +30,14 @@ export function Coverage({ coverage }: { coverage: Overview["coverage"] }) {
           {(counts.ok + counts.masked).toLocaleString("en")} of {counts.expected.toLocaleString("en")}{" "}
           rollouts
         </b>
-        {PARTS.map(([part, name]) => (
-          <span key={part} className={`key ${part}`}>
-            {counts[part].toLocaleString("en")} {name}
-          </span>
-        ))}
+        {PARTS.map(([part, name]) => {
+          const words = `${counts[part].toLocaleString("en")} ${name}`;
+          return (
+            <span key={part} className={`key ${part}`}>
+              {part === "failed" && counts.failed > 0 ? <a href={lostAddress}>{words}</a> : words}
+            </span>
+          );
+        })}
       </p>
     </section>
   );

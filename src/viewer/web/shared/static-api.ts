@@ -178,6 +178,7 @@ function isIn(row: ListedRow, state: State, pass: number): boolean {
   const states: Record<State, boolean> = {
     completed: row.failure === null && row.readable,
     failed: row.failure !== null,
+    lost: row.lost,
     passed: reward !== null && reward >= pass,
     partial: reward !== null && reward > 0 && reward < pass,
     zero: reward !== null && reward <= 0,
