@@ -275,7 +275,7 @@ function messagesRoute(backend: ModelBackend): Handler {
     const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
     const model = String(body["model"] || response.model);
     const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
-    // The body contains the arguments of calls, which may hold integers that only `dumps` can write.
+    // The body contains the arguments of calls, which may hold integers that only `dumpsCompact` can write.
     return body["stream"]
       ? eventStream(replayAnthropicMessage(message))
       : new Reply({ raw: dumpsCompact(message) });

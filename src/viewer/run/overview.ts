@@ -178,7 +178,7 @@ interface Bars {
   whole?: boolean;
 }
 
-/** Bars of equal width; for rewards, 0 and 1 are always in separate bars when in range. Sorts the values. */
+/** Bars of equal width; for rewards within [0, 1] they cover that whole range. Sorts the values. */
 function distributionOf(values: Float64Array, options: Bars = {}): Distribution | null {
   if (values.length === 0) return null;
   const sorted = values.sort();
