@@ -110,6 +110,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await page.getByRole("button", { name: "Cancel 2-0" }).click();
     await eventually(() => flights.allTextContents()).not.toContainEqual(expect.stringMatching(/^2-0/));
     expect(await flights.count()).toBe(2);
+    await eventually(() => page.getByLabel("Progress").textContent()).toContain("cancelled1");
     answerAll();
     await eventually(() => flights.count()).toBe(0);
     await page.getByText("No rollout is in flight. The run is paused").waitFor();

@@ -2,7 +2,15 @@ import { useEffect, useState } from "react";
 import type { LiveAnswer, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { EmptyState } from "../shared/empty-state.tsx";
-import { countText, dollarText, percentText, rewardText, secondsText, shortCount } from "../shared/format.ts";
+import {
+  countText,
+  dollarText,
+  percentText,
+  rateText,
+  rewardText,
+  secondsText,
+  shortCount,
+} from "../shared/format.ts";
 import { Scrolls } from "../shared/scrolls.tsx";
 import { addressOf } from "../shared/use-route.ts";
 import { useScrollFocus } from "../shared/use-scroll-focus.ts";
@@ -121,7 +129,7 @@ function Collection({
         />
         <Figure
           name="rate"
-          value={`${collection.rate.toFixed(1)}/s`}
+          value={rateText(collection.rate)}
           about={collection.eta_seconds === null ? "" : `${secondsText(collection.eta_seconds)} left`}
         />
         <Figure
@@ -134,6 +142,9 @@ function Collection({
           value={String(collection.failed)}
           about={`${collection.retrying} waiting for a retry`}
         />
+        {collection.cancelled > 0 && (
+          <Figure name="cancelled" value={String(collection.cancelled)} about="" />
+        )}
         <Figure
           name="tokens in / out"
           value={`${shortCount(collection.input_tokens)} / ${shortCount(collection.output_tokens)}`}

@@ -7,6 +7,8 @@ import {
   dollarText,
   estimateText,
   percentText,
+  rateText,
+  rateUnit,
   rewardText,
   secondsText,
   shareText,
@@ -20,6 +22,7 @@ import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { figuresVersion } from "../shared/use-status.ts";
 import { Coverage } from "./coverage.tsx";
 import { Failures, Groups, Slowest } from "./overview-tables.tsx";
+import { meanRate, ratesOver } from "./throughput.ts";
 
 interface Props {
   run: RunId;
@@ -80,6 +83,7 @@ function Figures({
   q: string | undefined;
 }) {
   const { totals, pass } = overview;
+  const rate = meanRate(overview.history);
   const narrow = (terms: string) =>
     go({ view: { name: "rollouts" }, parameters: { q: [q, terms].filter(Boolean).join(" ") } });
   const range = (field: string) => (from: number, to: number, isLast: boolean) =>
@@ -135,8 +139,8 @@ function Figures({
           name="time"
           value={secondsText(totals.elapsed_seconds)}
           about={
-            totals.elapsed_seconds
-              ? `${(overview.rewarded / totals.elapsed_seconds).toFixed(1)} rollouts/s`
+            rate !== null
+              ? rateText(rate, "rollouts")
               : overview.durations
                 ? `median ${secondsText(overview.durations.median)} per rollout`
                 : ""
@@ -261,19 +265,25 @@ function Fact({ name, value, about, title }: { name: string; value: string; abou
 }
 
 function Throughput({ history }: { history: Overview["history"] }) {
-  const rates = history.slice(1).map(([seconds, done], place) => {
-    const [before = 0, doneBefore = 0] = history[place] ?? [];
-    return { x: seconds, y: (done - doneBefore) / Math.max(0.001, seconds - before) };
-  });
+  const rates = ratesOver(history);
+  const { seconds, name } = rateUnit(Math.max(0, ...rates.map(({ y }) => y)));
   return (
     <>
-      <LineChart
-        title="Rollouts per second"
-        axis="time"
-        x={secondsText}
-        y={(value) => shortCount(value)}
-        series={[{ name: "done per second", className: "series-a", points: rates }]}
-      />
+      {rates.length > 1 && (
+        <LineChart
+          title={`Rollouts per ${name}`}
+          axis="time"
+          x={secondsText}
+          y={(value) => (value < 10 ? String(Number(value.toPrecision(2))) : shortCount(value))}
+          series={[
+            {
+              name: `done per ${name}`,
+              className: "series-a",
+              points: rates.map(({ x, y }) => ({ x, y: y * seconds })),
+            },
+          ]}
+        />
+      )}
       <LineChart
         title="In flight"
         axis="time"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytesText, countText, percentText, rewardText, secondsText, verdictOf } from "./format.ts";
+import { bytesText, countText, percentText, rateText, rewardText, secondsText, verdictOf } from "./format.ts";
 
 describe("texts for numbers", () => {
   it("writes rewards short", () => {
@@ -56,6 +56,17 @@ describe("texts for numbers", () => {
       "1 h",
       "1 h",
       "1 h 31 min",
+    ]);
+  });
+
+  it("writes slow rates per minute or hour", () => {
+    expect(rateText(0.033, "rollouts")).toBe("2.0 rollouts/min");
+    expect([55.26, 0.1, 0.033, 0.0005, 0].map((rate) => rateText(rate))).toEqual([
+      "55.3/s",
+      "0.1/s",
+      "2.0/min",
+      "1.8/h",
+      "0.0/s",
     ]);
   });
 

@@ -58,6 +58,19 @@ export function secondsText(seconds: number | null): string {
   return inTwo(Math.round(seconds / 60), 60, "h", "min");
 }
 
+/** The unit in which a rate has a digit before the point, or nearly: per second, minute or hour. */
+export function rateUnit(perSecond: number): { seconds: number; name: string; short: string } {
+  if (perSecond >= 0.1 || perSecond === 0) return { seconds: 1, name: "second", short: "s" };
+  if (perSecond >= 0.1 / 60) return { seconds: 60, name: "minute", short: "min" };
+  return { seconds: 3600, name: "hour", short: "h" };
+}
+
+/** 12.5/s, or 12.5 rollouts/s where what is counted is not named beside it. */
+export function rateText(perSecond: number, counted = ""): string {
+  const { seconds, short } = rateUnit(perSecond);
+  return `${(perSecond * seconds).toFixed(1)}${counted && ` ${counted}`}/${short}`;
+}
+
 function inTwo(count: number, size: number, large: string, small: string): string {
   const rest = count % size;
   return `${Math.floor(count / size)} ${large}${rest === 0 ? "" : ` ${rest} ${small}`}`;

@@ -1,0 +1,43 @@
+import type { Overview } from "../../api-types.ts";
+
+const MOST_WINDOWS = 60;
+const LEAST_COMPLETIONS = 10;
+
+type History = Overview["history"];
+
+/** Rollouts per second over the whole session; what earlier sessions did is in the first sample. */
+export function meanRate(history: History): number | null {
+  const [first, last] = [history[0], history.at(-1)];
+  if (!first || !last || last[0] <= first[0]) return null;
+  return Math.max(0, last[1] - first[1]) / (last[0] - first[0]);
+}
+
+/**
+ * Rollouts per second in windows of equal width, each at its end. Samples are thinned as a run goes on, so that differences between
+ * neighbours compare minutes with seconds. No window is narrower than the widest gap, nor holds too few completions for a rate.
+ */
+export function ratesOver(history: History): { x: number; y: number }[] {
+  const [first, last] = [history[0], history.at(-1)];
+  if (!first || !last) return [];
+  const span = last[0] - first[0];
+  const widest = Math.max(
+    ...history.slice(1).map(([seconds], place) => seconds - (history[place]?.[0] ?? 0)),
+  );
+  const windows = Math.floor(
+    Math.min(MOST_WINDOWS, span / Math.max(widest, 0.001), (last[1] - first[1]) / LEAST_COMPLETIONS),
+  );
+  return Array.from({ length: Math.max(0, windows) }, (_, place) => {
+    const at = (window: number) => first[0] + (span * window) / windows;
+    const done = doneAt(history, at(place + 1)) - doneAt(history, at(place));
+    return { x: at(place + 1), y: Math.max(0, done) / (span / windows) };
+  });
+}
+
+/** Rollouts done at a time, interpolated between the samples around it. */
+function doneAt(history: History, seconds: number): number {
+  const next = history.findIndex(([at]) => at >= seconds);
+  const [to, before] = [history.at(next), history[next - 1]];
+  if (!to) return 0;
+  if (!before || next === -1) return to[1];
+  return before[1] + ((to[1] - before[1]) * (seconds - before[0])) / (to[0] - before[0]);
+}
