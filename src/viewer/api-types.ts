@@ -60,6 +60,8 @@ export interface FileStatus {
   bytes: number;
   indexed_bytes: number;
   rows: number;
+  /** Lines among the rows that cannot be read. */
+  bad_lines: number;
   torn_line: number | null;
 }
 
@@ -260,6 +262,8 @@ export interface PanelTexts {
   left_out: { field: string; reason: string }[];
   /** Other existing files of the run. */
   files: { name: string; text: string }[];
+  /** All files of the run that exist. */
+  existing: { name: string; bytes: number }[];
 }
 
 /** A value that was removed from a large row: its `path`, and its byte range in the line. */

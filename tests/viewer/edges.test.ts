@@ -49,7 +49,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     await visit(page, "#/rollouts?q=nowhere");
     await page.getByText("No rollout matches the filter").waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
-    await eventually(() => page.locator(".list-state").textContent()).toContain(`${REPEATS} rows`);
+    await eventually(() => page.locator(".list-state").textContent()).toContain(`${REPEATS} rollouts`);
     await rm(path.join(cwd, "run.jsonl"));
     await page.getByText("run.jsonl was removed or renamed.").waitFor();
     expect(await page.getByText(/no rollouts yet/i).count()).toBe(0);
@@ -83,6 +83,111 @@ describe.skipIf(executable === undefined)("the viewer", () => {
           .waitFor();
       expect(answers).toBeGreaterThan(1);
     }
+    expect(problems).toEqual([]);
+  });
+
+  const open = async (
+    files: Record<string, string>,
+    hash: string,
+    size: { width?: number; height?: number } = {},
+  ) => {
+    const cwd = await project(files);
+    const { url } = await startViewer(["eval", "view", ".", "--port", "0", "--json"], cwd);
+    return openPage(browser, `${url}${hash}`, size);
+  };
+
+  it("says that a file holds no rollouts, and lists what cannot be read", async () => {
+    const { page, problems } = await open(
+      { "empty.jsonl": "", "text.jsonl": "plain\ntext\n" },
+      "#/run/empty",
+    );
+    await page.getByText("empty.jsonl holds no rollouts.").waitFor();
+    expect(await page.locator(".fact, .coverage").count()).toBe(0);
+    await visit(page, "#/run/text");
+    await page.getByText("text.jsonl holds no rollouts: 2 lines could not be read.").waitFor();
+    expect(await page.locator(".live-note").textContent()).toBe("0 rollouts, 2 bad lines");
+    await page.getByRole("link", { name: "List the lines" }).click();
+    await eventually(() => page.locator(".row").count()).toBe(2);
+    expect(problems).toEqual([]);
+  });
+
+  it("says which page or task does not exist", async () => {
+    const done = { "a/rollouts.jsonl": lines([rollout(0, 0, "yes"), rollout(0, 1, "no")]) };
+    const failed = rollout(0, 1, "", { _ng_failure_class: "timeout" });
+    const { page, problems } = await open(
+      {
+        ...done,
+        "a/rollouts_failures.jsonl": lines([failed]),
+        "a/rollouts_materialized_inputs.jsonl": lines([rollout(0, 0, ""), rollout(0, 1, "")]),
+        "a/rollouts_manifest.json": JSON.stringify({ materialized_inputs: { rows: 2 } }),
+        "b.jsonl": lines([rollout(3, 0, "x")]),
+      },
+      "#/xyz/1",
+    );
+    await page.getByText("There is no page “xyz/1”.").waitFor();
+    expect(await page.locator(".run-link").count()).toBe(2);
+    await visit(page, "#/run/a/task/999");
+    await page.getByText("This run has no task 999.").waitFor();
+    expect(await page.locator("article").getByText("passed").count()).toBe(0);
+    await visit(page, "#/run/a/task/0");
+    await page.getByText("2 repeats, 1 failed attempt, 2 of 2 passed (100 %)").waitFor();
+    // Every file of the run is listed, with its size.
+    await visit(page, "#/run/a/files");
+    const files = page.getByRole("list", { name: "Files of the run" }).getByRole("listitem");
+    await eventually(() => files.allTextContents()).toEqual([
+      expect.stringMatching(/^rollouts\.jsonl [\d.]+ k?B$/),
+      expect.stringMatching(/^rollouts_failures\.jsonl [\d.]+ k?B$/),
+      expect.stringMatching(/^rollouts_manifest\.json \d+ B$/),
+      expect.stringMatching(/^rollouts_materialized_inputs\.jsonl [\d.]+ k?B$/),
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  it("keeps reward and state of a run apart on a phone, and shows no ring before a key is pressed", async () => {
+    const manifest = {
+      materialized_inputs: { rows: 9 },
+      config: {
+        servers: {
+          solver: { resources_server: { name: `an_environment_with_a_${"very_".repeat(9)}long_name` } },
+        },
+      },
+    };
+    const { page, problems } = await open(
+      {
+        "a/rollouts.jsonl": lines([rollout(0, 0, "yes", { reward: -2e20 / 3 })]),
+        "a/rollouts_manifest.json": JSON.stringify(manifest),
+        "a/rollouts_progress.json": JSON.stringify({ mean_reward: -2e20 / 3 }),
+        "b.jsonl": lines([rollout(3, 0, "x")]),
+      },
+      "#/runs",
+      { width: 390, height: 800 },
+    );
+    const row = page.locator(".run-row", { hasText: "an_environment" });
+    await row.waitFor();
+    const text = row.locator(".run-reward");
+    expect(await text.textContent()).toContain("-6.67e19");
+    // The text is no wider than its cell, which ends before the state.
+    expect(await text.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0);
+    const box = await text.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(
+      (await row.locator(".run-state").boundingBox())?.x ?? 0,
+    );
+    expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBe(0);
+    const ring = () =>
+      page.evaluate(
+        "[document.activeElement.className, getComputedStyle(document.activeElement).outlineStyle].join()",
+      );
+    await eventually(ring).toBe("run-rows,none");
+    await page.keyboard.press("PageDown");
+    expect(await ring()).toBe("run-rows,solid");
+    // Help begins with its title, however small the window.
+    await page.keyboard.press("?");
+    const title = page.getByRole("heading", { name: "Keyboard" });
+    await title.waitFor();
+    expect(await page.locator("dialog").evaluate((dialog) => dialog.scrollTop)).toBe(0);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Keyboard");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Close");
     expect(problems).toEqual([]);
   });
 });

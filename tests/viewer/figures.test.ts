@@ -81,14 +81,16 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     expect(await page.locator(".coverage-words").textContent()).toBe(
       "1 of 2 rollouts1 completed0 masked1 failed0 running0 missing",
     );
-    expect(await page.locator(".live-note").textContent()).toBe("1 row, 2 failed attempts");
+    expect(await page.locator(".live-note").textContent()).toBe("1 rollout, 2 failed attempts");
     expect(
       await page
         .getByTitle("Turns whose prompt does not continue the tokens of the turn before")
         .textContent(),
     ).toBe("token drift0.5 %8 forked, 2 lost of 2,000 turn boundaries");
     await visit(page, "#/rollouts");
-    await eventually(() => page.locator(".list-state").textContent()).toContain("3 rows");
+    await eventually(() => page.locator(".list-state").textContent()).toContain(
+      "3 lines: 1 rollout, 2 failed attempts",
+    );
 
     // As long as the file is being read, no count is shown and no figure is taken for that of the whole file.
     for (const name of ["status", "overview"])
@@ -116,7 +118,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     expect(await page.getByRole("button", { name: "0 to 0.1: 150,000" }).count()).toBe(1);
     await visit(page, "#/rollouts");
     await eventually(() => page.locator(".list-state").textContent()).toContain(
-      "300,000 rows, the first 250,000 rows are listed",
+      "300,000 rollouts, the first 250,000 are listed",
     );
     // Firefox lays out no more than this.
     const height = await page.locator(".rows").evaluate((list) => list.scrollHeight);

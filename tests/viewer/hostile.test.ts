@@ -163,7 +163,7 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
     );
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page, problems } = await openPage(browser, `${url}#/rollouts`);
-    await eventually(() => page.locator(".list-state").textContent()).toContain(`${all.length} rows`);
+    await eventually(() => page.locator(".list-state").textContent()).toContain(`${all.length} lines`);
     for (let line = 1; line <= all.length; line++) {
       await visit(page, `#/sample/${line}`);
       // What is nested too deeply to be shown is said to be so.

@@ -264,7 +264,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
       await own.getByText(reason).waitFor();
       expect(await axeViolations(own)).toEqual([]);
       await visit(own, "#/overview");
-      await own.locator(".coverage").waitFor();
+      await own.locator(".coverage, .empty-state").waitFor();
       expect(await axeViolations(own)).toEqual([]);
       await visit(own, "#/compare");
       await own.getByRole("status", { name: "There is only one run" }).waitFor();

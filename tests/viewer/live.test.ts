@@ -149,7 +149,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await end;
     await visit(page, "#/live");
     await page.getByText("This run is ").first().waitFor();
-    await eventually(() => page.locator(".live-note").textContent()).toContain("7 rows");
+    await eventually(() => page.locator(".live-note").textContent()).toContain("7 rollouts");
     await eventually(() => page.locator(".state").textContent()).not.toBe("running");
     expect(problems).toEqual([]);
   });

@@ -183,7 +183,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const file = path.join(cwd, "repair/large-model/rollouts.jsonl");
     const { url } = await view(cwd, file);
     const { page, problems } = await openPage(browser, `${url}#/rollouts`);
-    await eventually(() => text(page, ".list-state")).toContain("98 rows");
+    await eventually(() => text(page, ".list-state")).toContain("98 lines: 94 rollouts, 4 failed attempts");
     await page.keyboard.press("/");
     await page.keyboard.type('tool:python reward=1 "empty last"');
     await eventually(() => text(page, ".list-state")).toMatch(/^\d+ matches/);
@@ -194,7 +194,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.locator("mark.current").waitFor();
     await page.getByRole("button", { name: "Save view" }).click();
     await page.getByRole("button", { name: "Clear filter" }).click();
-    await eventually(() => text(page, ".list-state")).toContain("98 rows");
+    await eventually(() => text(page, ".list-state")).toContain("98 lines");
     await page.locator(".chip.saved button").first().click();
     await eventually(() => page.locator("#search").inputValue()).toContain("tool:python");
     await page.locator("#search").fill("rewrd<1");
@@ -423,9 +423,9 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const file = path.join(cwd, "run.jsonl");
     const { url } = await view(cwd, "run.jsonl");
     const { page, problems } = await openPage(browser, `${url}#/rollouts`);
-    await eventually(() => text(page, ".list-state")).toContain("1 row");
+    await eventually(() => text(page, ".list-state")).toContain("1 rollout");
     await appendFile(file, `${lines([rollout(1, 0, "second")])}{"torn`);
-    await eventually(() => text(page, ".list-state")).toContain("2 rows");
+    await eventually(() => text(page, ".list-state")).toContain("2 rollouts");
     await page.getByText("line 3 is not complete").waitFor();
     await appendFile(file, '": oops}\n');
     await writeFile(

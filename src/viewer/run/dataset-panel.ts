@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { validateRow } from "../../datasets/row-validation.ts";
 import { metricsContent } from "../../datasets/statistics/metrics-file.ts";
@@ -39,7 +40,20 @@ export async function panelTexts(run: RunFiles, signal?: AbortSignal): Promise<P
   }
   const left =
     problem === undefined ? [] : [{ field: "(rows after the first that cannot be read)", reason: problem }];
-  return { dataset: json, left_out: [...leftOut, ...left], files };
+  return { dataset: json, left_out: [...leftOut, ...left], files, existing: await existingFiles(run) };
+}
+
+async function existingFiles({
+  logs: _logs,
+  lock: _lock,
+  ...run
+}: RunFiles): Promise<PanelTexts["existing"]> {
+  const existing: PanelTexts["existing"] = [];
+  for (const file of new Set(Object.values(run))) {
+    const entry = await stat(file).catch(() => undefined);
+    if (entry?.isFile()) existing.push({ name: path.basename(file), bytes: entry.size });
+  }
+  return existing.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**

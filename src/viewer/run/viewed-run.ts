@@ -338,6 +338,7 @@ function fileStatus(file: RolloutFile): FileStatus {
     bytes,
     indexed_bytes: indexedBytes,
     rows,
+    bad_lines: file.columns.unreadable,
     torn_line: tornLine,
   };
 }

@@ -94,7 +94,8 @@ interface PageProps {
 }
 
 function Page({ route: { view, parameters }, run, status, runs, go, error }: PageProps) {
-  if (view.name === "runs") return <RunsPage runs={runs} parameters={parameters} go={go} />;
+  if (view.name === "runs")
+    return <RunsPage runs={runs} unknown={view.unknown} parameters={parameters} go={go} />;
   if (view.name === "compare")
     return <ComparePage current={status?.run.id} parameters={parameters} runs={runs} go={go} />;
   // The header shows the error.

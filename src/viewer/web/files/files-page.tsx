@@ -10,6 +10,7 @@ import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { JsonTree } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { PlainText } from "../text/part.tsx";
+import { Plain } from "../text/plain.tsx";
 
 /** The other files of the run, its logs, and its dataset statistics. */
 export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus }) {
@@ -25,6 +26,13 @@ export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus })
       {!value && !error && <p className="note">Reading all rows…</p>}
       {value && (
         <>
+          <ul className="file-list" aria-label="Files of the run">
+            {value.existing.map(({ name, bytes }) => (
+              <li key={name}>
+                <Plain text={name} /> <span className="dim">{bytesText(bytes)}</span>
+              </li>
+            ))}
+          </ul>
           <Json title="Dataset statistics" text={value.dataset} />
           {value.left_out.map(({ field, reason }) => (
             <p key={field} className="note">

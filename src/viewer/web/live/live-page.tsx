@@ -88,7 +88,7 @@ function NotRunning({ status }: { status: ViewerStatus }) {
       }
     >
       No process of this user on this machine writes {status.rollouts.name}, which has{" "}
-      {countText(status.rollouts.rows, "row")}.{" "}
+      {countText(status.rollouts.rows, "rollout")}.{" "}
       {isDone ? (
         "All requested rollouts are accounted for."
       ) : (

@@ -2,10 +2,12 @@ import type { Overview, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Histogram, LineChart } from "../shared/charts.tsx";
 import { ChosenNotice } from "../shared/chosen-notice.tsx";
+import { EmptyState } from "../shared/empty-state.tsx";
 import {
   countText,
   dollarText,
   estimateText,
+  fixedText,
   percentText,
   rateText,
   rateUnit,
@@ -20,6 +22,7 @@ import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { figuresVersion } from "../shared/use-status.ts";
+import { Plain } from "../text/plain.tsx";
 import { Coverage } from "./coverage.tsx";
 import { Failures, Groups, Slowest } from "./overview-tables.tsx";
 import { meanRate, ratesOver } from "./throughput.ts";
@@ -47,12 +50,38 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
       {!api.isStatic && <QueryBar q={q} pass={pass} status={status} go={go} />}
       <ChosenNotice figures="all" />
       {error && <p className="problem-box">{error}</p>}
-      {overview ? (
+      {holdsNothing(status) ? (
+        <NoRollouts status={status} />
+      ) : overview ? (
         <Figures overview={overview} status={status} go={go} q={q} />
       ) : (
         !error && <p className="note">Loading…</p>
       )}
     </article>
+  );
+}
+
+/** Whether all has been read and no line is a rollout or a failed attempt; one that is being collected may still have some. */
+function holdsNothing({ indexing, error, rollouts, failures, unreadable, run }: ViewerStatus): boolean {
+  const isCollected = run.state === "running" || run.state === "paused";
+  return !indexing && !isCollected && error === null && rollouts.rows + failures.rows === unreadable;
+}
+
+function NoRollouts({ status: { rollouts, unreadable } }: { status: ViewerStatus }) {
+  return (
+    <EmptyState
+      title="No rollouts"
+      action={
+        unreadable > 0 && (
+          <a className="button" href={addressOf({ view: { name: "rollouts" }, parameters: { q: "is:bad" } })}>
+            List the lines
+          </a>
+        )
+      }
+    >
+      <Plain text={rollouts.name} /> holds no rollouts
+      {unreadable > 0 ? `: ${countText(unreadable, "line")} could not be read.` : "."}
+    </EmptyState>
   );
 }
 
@@ -99,10 +128,10 @@ function Figures({
       <section className="facts-row" aria-label="Rewards">
         <Fact
           name="mean reward, 95 % interval"
-          value={overview.reward === null ? "–" : overview.reward.value.toFixed(4)}
+          value={overview.reward === null ? "–" : fixedText(overview.reward.value, 4)}
           about={
             overview.reward?.low != null && overview.reward.high !== null
-              ? `[${overview.reward.low.toFixed(4)}, ${overview.reward.high.toFixed(4)}]`
+              ? `[${fixedText(overview.reward.low, 4)}, ${fixedText(overview.reward.high, 4)}]`
               : ""
           }
           title={estimateText(overview.reward)}

@@ -40,7 +40,7 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
                 <td>{shortCount(call.cachedTokens)}</td>
                 <td>{shortCount(call.outputTokens)}</td>
                 <td>{shortCount(call.reasoningTokens)}</td>
-                <td>{secondsText(call.firstTokenSeconds)}</td>
+                <td>{secondsText(firstToken(call))}</td>
                 <td>{secondsText(call.seconds)}</td>
                 <td>{dollarText(call.cost)}</td>
                 <td>
@@ -72,6 +72,11 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
       )}
     </section>
   );
+}
+
+/** A call that is not streamed gets all tokens at its end, so that its first token tells nothing. */
+function firstToken({ firstTokenSeconds, seconds }: CallUsage): number | null {
+  return firstTokenSeconds === seconds ? null : firstTokenSeconds;
 }
 
 function RawToggle({ call, isOpen, onToggle }: { call: CallUsage; isOpen: boolean; onToggle: () => void }) {

@@ -35,7 +35,7 @@ export function Timeline({
   const lanes = LANES.filter((kind) => spans.some((span) => span.kind === kind));
   const sums = lanes.map((kind) => {
     const own = spans.filter((span) => span.kind === kind);
-    return `${LANE_NAMES[kind]} ${secondsText(own.reduce((sum, { from, to }) => sum + to - from, 0))}`;
+    return `${LANE_NAMES[kind]} ${durationText(own.reduce((sum, { from, to }) => sum + to - from, 0))}`;
   });
   const first = spans.find((span) => places.ofSpan(span) !== undefined);
   const show = (place: number) => go({ parameters: { item: String(place) }, replace: true });
@@ -139,6 +139,11 @@ function Bar({
   );
 }
 
+/** Times are whole milliseconds, so that what took less seems to take none. */
+function durationText(seconds: number): string {
+  return secondsText(Math.max(seconds, 0.0005));
+}
+
 function timeText({ from, to }: Pick<Span, "from" | "to">): string {
-  return `${secondsText(to - from)} at ${secondsText(from)}`;
+  return `${durationText(to - from)} at ${secondsText(from)}`;
 }

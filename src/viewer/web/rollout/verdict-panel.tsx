@@ -70,7 +70,7 @@ function Answer({ title, value }: { title: string; value: unknown }) {
         <Plain text={title} />
       </bdi>
       {value === undefined ? (
-        <span className="note">none</span>
+        <p className="note">none</p>
       ) : typeof value === "string" ? (
         <LongText
           text={value}

@@ -3,7 +3,7 @@ import { type RowRef, SORTS, type Sort, type ViewerStatus } from "../../api-type
 import { RolloutView } from "../rollout/rollout-view.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
 import { EmptyState } from "../shared/empty-state.tsx";
-import { countText, percentText } from "../shared/format.ts";
+import { countText, linesText, percentText } from "../shared/format.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import type { Parameters, View } from "../shared/route.ts";
 import { useKeys } from "../shared/use-keys.ts";
@@ -88,7 +88,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
         {!ref && !missing && <h1 className="hidden">Rollouts of {visibleText(status.run.name)}</h1>}
         <QueryBar q={q} pass={pass} status={status} go={go} />
         <div className="list-state dim">
-          <ListState list={list} filtered={Boolean(q)} />
+          <ListState list={list} status={status} filtered={Boolean(q)} />
           <span className="spacer" />
           <label>
             sort{" "}
@@ -183,18 +183,23 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   );
 }
 
-function ListState({ list, filtered }: { list: RowList; filtered: boolean }) {
+function ListState({ list, status, filtered }: { list: RowList; status: ViewerStatus; filtered: boolean }) {
   const { search } = list;
+  const hasRolloutsOnly = status.failures.rows + status.unreadable === 0;
   return (
     <span aria-live="polite">
       {list.error ? (
         <span className="problem">{list.error}</span>
       ) : (
         <>
-          {list.ready
-            ? countText(list.total, filtered ? "match" : "row", filtered ? "matches" : "rows")
-            : "…"}
-          {list.total > MAX_LISTED && `, the first ${countText(MAX_LISTED, "row")} are listed`}
+          {!list.ready
+            ? "…"
+            : filtered
+              ? countText(list.total, "match", "matches")
+              : hasRolloutsOnly
+                ? countText(list.total, "rollout")
+                : `${countText(list.total, "line")}: ${linesText(status)}`}
+          {list.total > MAX_LISTED && `, the first ${MAX_LISTED.toLocaleString("en")} are listed`}
           {search && !search.done && `, searched ${percentText(search.searched_rows, search.rows)}`}
           {search?.excerpts_only && ", searched only the beginnings of questions and answers"}
         </>

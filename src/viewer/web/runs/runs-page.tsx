@@ -3,11 +3,12 @@ import { useMemo, useRef, useState } from "react";
 import type { RunEntry, RunsAnswer } from "../../api-types.ts";
 import { StateBadge } from "../shared/badges.tsx";
 import { EmptyState } from "../shared/empty-state.tsx";
-import { countText, dollarText, whenText } from "../shared/format.ts";
+import { countText, dollarText, fixedText, whenText } from "../shared/format.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
 import { TablePart } from "../shared/table-part.tsx";
 import type { Go } from "../shared/use-route.ts";
 import { useScrollFocus } from "../shared/use-scroll-focus.ts";
+import { Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 44;
 const MAX_COMPARED = 6;
@@ -45,10 +46,13 @@ const COLUMNS: readonly Column[] = [
 /** All runs below a directory, newest first unless sorted otherwise. */
 export function RunsPage({
   runs,
+  unknown,
   parameters,
   go,
 }: {
   runs: RunsAnswer | undefined;
+  /** The page that the address names, where there is none. */
+  unknown: string | undefined;
   parameters: Parameters;
   go: Go;
 }) {
@@ -104,6 +108,12 @@ export function RunsPage({
           Compare{chosen.length > 0 ? ` ${chosen.length}` : ""}
         </button>
       </div>
+      {unknown && (
+        <p className="notice" role="status">
+          There is no page “<Plain text={unknown} />
+          ”.
+        </p>
+      )}
       <TablePart className="run-table" role="table" aria-label="Runs" aria-rowcount={shown.length + 1}>
         <TablePart className="run-row run-head" role="row" aria-rowindex={1}>
           <TablePart role="columnheader">
@@ -246,10 +256,10 @@ function RunRow({
         {whenText(run.when)}
       </TablePart>
       <TablePart role="cell" className="number run-reward">
-        {reward === null ? "–" : reward.value.toFixed(3)}{" "}
+        {reward === null ? "–" : fixedText(reward.value, 3)}{" "}
         {reward !== null && reward.low !== null && reward.high !== null && (
           <span className="dim">
-            [{reward.low.toFixed(3)}, {reward.high.toFixed(3)}]
+            [{fixedText(reward.low, 3)}, {fixedText(reward.high, 3)}]
           </span>
         )}
       </TablePart>

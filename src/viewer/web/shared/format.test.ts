@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { bytesText, countText, percentText, rateText, rewardText, secondsText, verdictOf } from "./format.ts";
+import {
+  bytesText,
+  countText,
+  estimateText,
+  percentText,
+  rateText,
+  rewardText,
+  secondsText,
+  verdictOf,
+} from "./format.ts";
 
 describe("texts for numbers", () => {
   it("writes rewards short", () => {
@@ -24,6 +33,11 @@ describe("texts for numbers", () => {
       "1e6",
       "1235",
     ]);
+  });
+
+  it("writes means with four decimals, unless they are huge", () => {
+    expect(estimateText({ value: 0.5, low: 0, high: 1 / 3 })).toBe("0.5000 [0.0000, 0.3333]");
+    expect(estimateText({ value: -2e20 / 3, low: null, high: null })).toBe("-6.67e19");
   });
 
   it("never says all or nothing of a part", () => {

@@ -1,3 +1,5 @@
+import type { ViewerStatus } from "../../api-types.ts";
+
 /** A reward in few characters, to three digits: 1, 0.5, -0.333, 1e-7. */
 export function rewardText(reward: number | null): string {
   if (reward === null) return "–";
@@ -12,8 +14,25 @@ export function rewardText(reward: number | null): string {
   return String(Number(size >= 1000 ? reward.toPrecision(5) : reward.toFixed(3)));
 }
 
+/** With a fixed number of decimals, for columns; as short as other rewards where that would be long. */
+export function fixedText(reward: number, decimals: number): string {
+  return Math.abs(reward) >= 1e6 ? rewardText(reward) : reward.toFixed(decimals);
+}
+
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+/** What the lines of a run are. */
+export function linesText({ rollouts, failures, unreadable }: ViewerStatus): string {
+  const failed = failures.rows - failures.bad_lines;
+  return [
+    countText(rollouts.rows - rollouts.bad_lines, "rollout"),
+    failed > 0 && countText(failed, "failed attempt"),
+    unreadable > 0 && countText(unreadable, "bad line"),
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 export function percentText(part: number, whole: number): string {
@@ -83,8 +102,8 @@ export function estimateText(
   if (estimate === null) return "–";
   const { value, low, high } = estimate;
   return low === null || high === null
-    ? value.toFixed(4)
-    : `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
+    ? fixedText(value, 4)
+    : `${fixedText(value, 4)} [${fixedText(low, 4)}, ${fixedText(high, 4)}]`;
 }
 
 export function shareText(

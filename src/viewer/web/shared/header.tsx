@@ -3,7 +3,7 @@ import type { RunsAnswer, ViewerStatus } from "../../api-types.ts";
 import { visibleText } from "../text/controls.ts";
 import { Plain } from "../text/plain.tsx";
 import { StateBadge } from "./badges.tsx";
-import { countText, percentText, whenText } from "./format.ts";
+import { linesText, percentText, whenText } from "./format.ts";
 import type { View } from "./route.ts";
 import { setTheme, storedTheme, THEMES, type Theme } from "./theme.ts";
 import { addressOf } from "./use-route.ts";
@@ -144,10 +144,8 @@ function Reading({ status }: { status: ViewerStatus }) {
     );
   return (
     <span className="live-note" role="status">
-      {countText(rollouts.rows, "row")}
-      {failures.rows > 0 && `, ${countText(failures.rows, "failed attempt")}`}
+      {linesText(status)}
       {torn !== null && `, line ${torn} is not complete`}
-      {status.unreadable > 0 && `, ${countText(status.unreadable, "bad line")}`}
     </span>
   );
 }

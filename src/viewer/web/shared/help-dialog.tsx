@@ -25,15 +25,20 @@ const KEYS = [
 /** All keys, and the syntax of queries. */
 export function HelpDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
+    if (!open) return dialog.current?.close();
+    dialog.current?.showModal();
+    // Else the focus is on the button at the end, and the dialog opens there.
+    title.current?.focus();
   }, [open]);
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="help-title">
       <div className="help">
         <section>
-          <h2 id="help-title">Keyboard</h2>
+          <h2 ref={title} id="help-title" tabIndex={-1}>
+            Keyboard
+          </h2>
           <dl className="keys">
             {KEYS.map(([key, meaning]) => (
               <div key={key}>

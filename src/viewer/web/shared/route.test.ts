@@ -20,7 +20,8 @@ describe("addresses of the viewer", () => {
   it("opens a run on its overview, and without a run the list", () => {
     expect(parseRoute("")).toEqual({ run: null, view: { name: "runs" }, parameters: {} });
     expect(parseRoute("#/run/a")).toEqual({ run: "a", view: { name: "overview" }, parameters: {} });
-    expect(parseRoute("#/nonsense/x").view).toEqual({ name: "overview" });
+    expect(parseRoute("#/nonsense/x").view).toEqual({ name: "runs", unknown: "nonsense/x" });
+    expect(parseRoute("#/run/a/nonsense").view).toEqual({ name: "overview" });
     expect(parseRoute("#/run/%zz/live")).toMatchObject({ run: "%zz", view: { name: "live" } });
   });
 

@@ -2,7 +2,8 @@ import type { RowRef } from "../../api-types.ts";
 
 /** The current page. */
 export type View =
-  | { name: "runs" }
+  /** With the address of a page that does not exist. */
+  | { name: "runs"; unknown?: string }
   | { name: "overview" }
   | { name: "rollouts" }
   | { name: "tasks" }
@@ -76,7 +77,8 @@ function viewOf(words: readonly string[], run: string | null): View {
     case "files":
       return { name: first };
   }
-  return run === null && words.length === 0 ? { name: "runs" } : { name: "overview" };
+  if (run !== null) return { name: "overview" };
+  return words.length === 0 ? { name: "runs" } : { name: "runs", unknown: words.join("/") };
 }
 
 /** Addresses of earlier versions had a parameter for each filter. */

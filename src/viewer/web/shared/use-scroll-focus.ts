@@ -7,6 +7,18 @@ export function useScrollFocus(isThere = true, scroller?: RefObject<HTMLElement 
   useEffect(() => {
     if (!isThere || document.activeElement?.matches("input, select, textarea, dialog *")) return;
     const element = scroller ? scroller.current : document.getElementById("main");
-    element?.focus({ preventScroll: true });
+    if (element) focusQuietly(element);
   }, [isThere, scroller]);
+}
+
+/** Without the ring of the focus, which belongs to keys, until a key is pressed there. */
+function focusQuietly(element: HTMLElement): void {
+  element.dataset["quiet"] = "";
+  const end = new AbortController();
+  const showRing = () => {
+    delete element.dataset["quiet"];
+    end.abort();
+  };
+  for (const event of ["keydown", "blur"]) element.addEventListener(event, showRing, { signal: end.signal });
+  element.focus({ preventScroll: true });
 }

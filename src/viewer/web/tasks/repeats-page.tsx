@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "react";
 import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
-import type { ListedRow, RowAnswer, ViewerStatus } from "../../api-types.ts";
+import type { ListedRow, RowAnswer, RunState, ViewerStatus } from "../../api-types.ts";
 import { type ConversationItem, conversationOf } from "../../conversation/conversation.ts";
 import { Item } from "../rollout/conversation.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
@@ -48,14 +48,19 @@ export function RepeatsPage({ run, task, parameters, status, go }: Props) {
   };
   const rewarded = page.rows.filter(({ reward, masked }) => reward !== null && !masked);
   const passed = rewarded.filter(({ reward }) => (reward ?? 0) >= threshold).length;
+  const failed = page.rows.filter(({ failure }) => failure !== null).length;
+  const repeats = new Set(page.rows.map((row) => row.rollout ?? named(row))).size;
   return (
     <article className="repeats page" aria-label={`Task ${task}`}>
       <div className="title-line">
         <h1>Task {task}</h1>
-        <span className="dim">
-          {countText(page.rows.length, "attempt")}, {passed} of {rewarded.length} passed (
-          {percentText(passed, rewarded.length)})
-        </span>
+        {page.rows.length > 0 && (
+          <span className="dim">
+            {countText(repeats, "repeat")}
+            {failed > 0 && `, ${countText(failed, "failed attempt")}`}, {passed} of {rewarded.length} passed (
+            {percentText(passed, rewarded.length)})
+          </span>
+        )}
         <span className="spacer" />
         <a
           className="button"
@@ -87,12 +92,18 @@ export function RepeatsPage({ run, task, parameters, status, go }: Props) {
         ))}
       </fieldset>
       {page.rows.length === 0 ? (
-        <p className="note">This task has no rollouts yet.</p>
+        <p className="note">{noRepeats(status.run.state, task)}</p>
       ) : (
         <Panes run={run} rows={panes} status={status} threshold={threshold} />
       )}
     </article>
   );
+}
+
+/** A task of a run that is not done may still get rollouts, or never got one. */
+function noRepeats(state: RunState, task: number): string {
+  if (state === "running" || state === "paused") return "This task has no rollouts yet.";
+  return state === "done" ? `This run has no task ${task}.` : `This run has no rollouts of task ${task}.`;
 }
 
 function Panes({
