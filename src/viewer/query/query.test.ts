@@ -19,7 +19,7 @@ describe("queries", () => {
   });
 
   it("takes for text what is no field", () => {
-    for (const text of ["https://a.example/b?c=d", "x=1", "a:b:c", "-", '"a \\" b"'])
+    for (const text of ["https://a.example/b?c=d", "x=1", '"a:b:c"', '"-"', "or", "12:30", '"a \\" b"'])
       expect(parseQuery(text)).toMatchObject([{ kind: "text" }]);
     for (const text of ['say "hi"', "reward<1", "a b", "-x", "é"])
       expect(parseQuery(quoted(text))).toEqual([{ negated: false, kind: "text", text }]);
@@ -31,6 +31,18 @@ describe("queries", () => {
     ["is:paased", "Did you mean 'passed'?"],
     ["is:wonderful", "Known: completed"],
     ["tool>python", "write tool:python"],
+    ["reward<", "Give a value after 'reward<'"],
+    ["reward< 1", "Give a value after 'reward<'"],
+    ["agent: x", "Give a value after 'agent:'"],
+    ["is:", "Give a value after 'is:'"],
+    ["foo:bar", "There is no field 'foo'. Known: reward"],
+    ["foo:bar", 'write "foo:bar"'],
+    ["modle:x", "Did you mean 'model'?"],
+    ["- x", "A term must follow '-'"],
+    ["a OR b", 'write "OR"'],
+    ['"not closed', "The quote is not closed"],
+    ['agent:"not closed', "The quote is not closed"],
+    ['"ends with \\\\\\"', "The quote is not closed"],
   ])("%s is refused with advice", (query, advice) => {
     expect(() => parseQuery(query)).toThrow(advice);
   });

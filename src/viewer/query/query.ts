@@ -54,7 +54,9 @@ export type Term = { negated: boolean } & (
 /** A query that cannot be parsed; the message names what was expected. */
 export class QueryError extends Error {}
 
-const TERM = /(-?)(?:([a-z]+)(<=|>=|!=|<|>|=|:))?("(?:[^"\\]|\\.)*"?|\S+)/giy;
+const TERM = /(-?)(?:([a-z]+)(<=|>=|!=|<|>|=|:))?("(?:[^"\\]|\\.)*"?|\S*)/giy;
+/** Written alone these words would be searched as text, which nobody means. */
+const LOGIC_WORDS = ["OR", "AND", "NOT"];
 
 /**
  * Reads a query such as `reward<0.5 tool:python -is:masked "exact words"`. Words without a field are searched in the
@@ -72,10 +74,21 @@ export function parseQuery(query: string): Term[] {
     if (match === null) throw new QueryError(`'${query.slice(at)}' is no term of a query.`);
     at = matcher.lastIndex;
     const [, minus = "", field, operator, written = ""] = match;
+    checkWritten(match[0], written);
     const term = termOf(field?.toLowerCase(), operator, unquoted(written));
     if (term) terms.push({ negated: minus === "-", ...term });
     else terms.push({ negated: minus === "-", kind: "text", text: unquoted(match[0].slice(minus.length)) });
   }
+}
+
+function checkWritten(term: string, written: string): void {
+  if (written.startsWith('"') && !/^"(?:[^"\\]|\\.)*"$/s.test(written))
+    throw new QueryError(`The quote is not closed: ${written}`);
+  if (term === "-") throw new QueryError("A term must follow '-'. To search for it, write \"-\".");
+  if (LOGIC_WORDS.includes(term))
+    throw new QueryError(
+      `All terms must match, and '-' negates one. To search for ${term}, write "${term}".`,
+    );
 }
 
 type Positive = Term extends infer Each ? (Each extends Term ? Omit<Each, "negated"> : never) : never;
@@ -87,6 +100,9 @@ function termOf(
   value: string,
 ): Positive | undefined {
   if (field === undefined || operator === undefined) return { kind: "text", text: value };
+  const fields = [...Object.keys(NUMBER_FIELDS), ...Object.keys(NAME_FIELDS), "is"];
+  if (value === "" && fields.includes(field))
+    throw new QueryError(`Give a value after '${field}${operator}'.`);
   if (field === "is") {
     if (!Object.hasOwn(STATES, value)) throw new QueryError(unknown("state", value, Object.keys(STATES)));
     return { kind: "is", state: value as State };
@@ -107,10 +123,11 @@ function termOf(
       throw new QueryError(`'${field}' is a name: write ${field}:${value}.`);
     return { kind: "name", field: field as NameField, value };
   }
-  const fields = [...Object.keys(NUMBER_FIELDS), ...Object.keys(NAME_FIELDS), "is"];
-  const [near] = getCloseMatches(field, fields, 1);
-  if (near !== undefined) throw new QueryError(`There is no field '${field}'. Did you mean '${near}'?`);
-  return undefined;
+  const isAddress = operator === ":" && value.startsWith("//");
+  const hasNear = getCloseMatches(field, fields, 1).length > 0;
+  if (isAddress || (operator !== ":" && !hasNear)) return undefined;
+  const text = quoted(`${field}${operator}${value}`);
+  throw new QueryError(`${unknown("field", field, fields)} To search for the text, write ${text}.`);
 }
 
 /** A text as a query for it. */
