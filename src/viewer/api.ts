@@ -58,7 +58,10 @@ const READS: Readonly<Record<string, Read>> = {
     const content = await run.rows.part(rowRef(parameters), from, to);
     return {
       content,
-      headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
+      headers: {
+        "content-type": `${isJson(content) ? "application/json" : "text/plain"}; charset=utf-8`,
+        "cache-control": "no-store",
+      },
     };
   },
   "/api/logs": async (context, parameters) => {
@@ -121,7 +124,9 @@ const WRITES: Readonly<Record<string, Write>> = {
     const run = await runOf(context, parameters);
     if (run.copyOf !== undefined)
       throw new ViewerRequestError(403, `'${run.copyOf}' is shown from a copy, which keeps no annotations.`);
-    return JSON.stringify(await run.annotations.note(body));
+    await run.readTo({ source: "rollouts", line: Number.POSITIVE_INFINITY });
+    const exists = (task: number, rollout: number) => run.rows.hasRollout(task, rollout);
+    return JSON.stringify(await run.annotations.note(body, exists));
   },
   "/api/control": async (context, parameters, body) =>
     JSON.stringify(await controlLive((await runOf(context, parameters)).files.rollouts, body)),
@@ -190,6 +195,16 @@ function compareRequest(parameters: URLSearchParams): CompareRequest {
     offset: wholeNumber(parameters, "offset", 0, 0),
     limit: Math.min(500, wholeNumber(parameters, "limit", 0, 200)),
   };
+}
+
+/** A part may begin or end inside a value. */
+function isJson(content: Buffer): boolean {
+  try {
+    JSON.parse(content.toString("utf8"));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function wholeNumber(parameters: URLSearchParams, name: string, least: number, otherwise?: number): number {

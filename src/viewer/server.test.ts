@@ -279,6 +279,13 @@ describe("the viewer's API", () => {
     expect(await api<ViewerStatus>("status")).toMatchObject({ rollouts: { rows: 1, torn_line: 2 } });
   });
 
+  it("says that a row is nested too deep", async () => {
+    const content = `{"reward":1,"a":${"[".repeat(2000)}${"]".repeat(2000)}}\n`;
+    const { api } = await viewer({ content, failures: "" });
+    const message = expect.stringMatching(/^the row is nested deeper than \d+ levels/);
+    expect(await api<RowAnswer>("row?line=1")).toMatchObject({ problems: [{ path: "", message }] });
+  });
+
   it("opens a row of 100 MB, cut, and gives its parts", async () => {
     const long = { ...row(0, 0, 1), log: "z".repeat(100 * 1024 * 1024), ids: [1, 2, 3] };
     const { ask, api } = await viewer({ content: text([long, row(0, 1, 0)]) });
@@ -291,7 +298,11 @@ describe("the viewer's API", () => {
       row: { reward: 1, ids: [1, 2, 3] },
     });
     const [{ from } = { from: 0 }] = answer.elided;
-    expect((await ask(`/api/part?line=1&from=${from}&to=${from + 5}`)).body).toBe('"zzzz');
+    const part = await ask(`/api/part?line=1&from=${from}&to=${from + 5}`);
+    expect(part.body).toBe('"zzzz');
+    expect(part.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    const whole = await ask(`/api/part?line=2&from=0&to=100000`);
+    expect(whole.headers["content-type"]).toBe("application/json; charset=utf-8");
     expect((await ask(`/api/part?line=1&from=0&to=99999999`)).status).toBe(413);
     expect(await api<Overview>("overview")).toMatchObject({ rewarded: 2, reward: { value: 0.5 } });
   });
@@ -553,6 +564,10 @@ describe("annotations", () => {
     expect((await note(0, { labels: ["wrong tool", "wrong tool"], exclude: true })).status).toBe(200);
     expect((await note(1, { note: "fine" })).status).toBe(200);
     expect((await note(1, { labels: [""] })).status).toBe(400);
+    expect(await note(9, {})).toMatchObject({
+      status: 404,
+      body: expect.stringContaining("The run has no rollout 0-9"),
+    });
     const found = async (query: string) => places(await api<RowsPage>(`rollouts?${q(query)}`));
     expect(await found('label:"wrong tool"')).toBe("r2 f2");
     expect(await found("is:annotated is:completed")).toBe("r2 r4");

@@ -20,12 +20,11 @@ export function problemsOf(text: string): Problem[] {
     // JavaScript moves such keys to the front; the exact reader records their order.
     if (first !== undefined && /^\d+$/.test(first)) row = loads(text, { allowNonFinite: true });
   } catch (error) {
-    return [
-      {
-        path: "",
-        message: text.trim() === "" ? "the line is blank" : `the line is not JSON: ${errorMessage(error)}`,
-      },
-    ];
+    const reason = errorMessage(error);
+    const message = reason.startsWith("nested deeper")
+      ? `the row is ${reason}`
+      : `the line is not JSON: ${reason}`;
+    return [{ path: "", message: text.trim() === "" ? "the line is blank" : message }];
   }
   if (!isObject(row)) return [{ path: "", message: "the row is not a JSON object" }];
   const verdict = validateRow(row);

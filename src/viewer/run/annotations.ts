@@ -51,13 +51,15 @@ export class Annotations {
   }
 
   /** Annotates a rollout; an empty annotation removes an earlier one. */
-  async note(body: unknown): Promise<Annotation> {
+  async note(body: unknown, exists: (task: number, rollout: number) => boolean): Promise<Annotation> {
     const change = Change.safeParse(body);
     if (!change.success) {
       const [issue] = change.error.issues;
       throw new ViewerRequestError(400, `${issue?.path.join(".")}: ${issue?.message}`);
     }
     const { task, rollout, labels, note, exclude } = change.data;
+    if (!exists(task, rollout))
+      throw new ViewerRequestError(404, `The run has no rollout ${task}-${rollout} (so far).`);
     const annotation = { labels: [...new Set(labels)], note, exclude };
     const line = {
       _ng_task_index: task,

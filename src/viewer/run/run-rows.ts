@@ -145,6 +145,10 @@ export class RunRows {
     }
   }
 
+  hasRollout(task: number, rollout: number): boolean {
+    return this.#attempts(task, rollout).length > 0;
+  }
+
   /** All attempts at a rollout, the completed one last. */
   #attempts(task: number, rollout: number): AttemptEntry[] {
     if (Number.isNaN(task) || Number.isNaN(rollout)) return [];
