@@ -1,8 +1,8 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { project } from "../gym-process.ts";
+import { project, runGym } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
 import { eventually, lines, openPage, rollout, startViewer, visit } from "./support.ts";
 
@@ -188,6 +188,46 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Keyboard");
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Close");
+    expect(problems).toEqual([]);
+  });
+
+  it("shows the rate that the run printed, and times of calls by one measure", async () => {
+    const cwd = await project({});
+    const { stdout, stderr } = await runGym(
+      [
+        ...["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model"],
+        ...["--limit", "5", "--num-repeats", "2", "-o", "a/rollouts.jsonl"],
+      ],
+      { cwd },
+    );
+    const printed = /10\/10 \[.*?([\d.]+)\/s\]/.exec(stdout + stderr)?.[1];
+    const [at, second] = [1_700_000_000, { duration_ms: 200, latency_ttft_ms: 50 }];
+    const calls = [
+      { model_call_id: "a", started_at: at, completed_at: at, duration_ms: 0.4, latency_ttft_ms: 0.4 },
+      { model_call_id: "b", started_at: at, completed_at: at, ...second },
+    ];
+    const failed = {
+      _ng_failure_class: "timeout",
+      expected_answer: "B",
+      ng_trajectory: { model_calls: calls },
+    };
+    await writeFile(path.join(cwd, "b.jsonl"), lines([rollout(0, 0, "", failed)]));
+    const { url } = await startViewer(["eval", "view", ".", "--port", "0", "--json"], cwd);
+    const { page, problems } = await openPage(browser, `${url}#/run/a/overview`);
+    await eventually(() => page.locator(".facts-row").textContent()).toContain(`${printed} rollouts/s`);
+
+    await visit(page, "#/run/b/sample/1");
+    await eventually(() => page.locator(".timeline p").first().textContent()).toMatch(/model <1 ms/);
+    // Only a streamed call has a time of its first token.
+    const times = page.locator("table", { hasText: "first token" }).locator("tbody tr");
+    expect(await times.locator("td:nth-of-type(6)").allTextContents()).toEqual(["–", "50 ms"]);
+    expect(await times.locator("td:nth-of-type(7)").allTextContents()).toEqual(["<1 ms", "200 ms"]);
+    const box = page.locator(".answer-box").first();
+    const [name, none] = [
+      await box.locator(".fact-name").boundingBox(),
+      await box.locator(".note").boundingBox(),
+    ];
+    expect(none?.y).toBeGreaterThanOrEqual((name?.y ?? 0) + (name?.height ?? 0) - 1);
     expect(problems).toEqual([]);
   });
 });

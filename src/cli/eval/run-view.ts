@@ -78,31 +78,35 @@ class ProgressFile {
   readonly #timer: NodeJS.Timeout;
   readonly #collection: Collection;
   readonly #history: [seconds: number, done: number, in_flight: number][] = [];
-  #writing = false;
+  #writing: Promise<void> = Promise.resolve();
+  #hasEnded = false;
 
   constructor(path: string, collection: Collection) {
     this.#path = path;
     this.#collection = collection;
-    this.#timer = setInterval(() => void this.write(), PROGRESS_FILE_MS);
+    this.#timer = setInterval(() => this.write(), PROGRESS_FILE_MS);
     this.#timer.unref();
-    void this.write();
+    this.write();
   }
 
   /** Best effort: a progress file that cannot be written must not fail the run. */
-  async write(): Promise<void> {
-    if (this.#writing) return;
-    this.#writing = true;
-    const snapshot = this.#collection.snapshot();
+  write(snapshot: ProgressSnapshot = this.#collection.snapshot()): void {
     this.#note(snapshot);
     const content = { updated_at: new Date().toISOString(), ...snapshot, history: this.#history };
     const text = `${JSON.stringify(content, null, 2)}\n`;
-    await writeFile(this.#path, text).catch(() => {});
-    this.#writing = false;
+    this.#writing = this.#writing.then(() => writeFile(this.#path, text)).catch(() => {});
+  }
+
+  /** The last state of the collection. The time for metrics and reports after it does not count. */
+  end(snapshot: ProgressSnapshot): void {
+    clearInterval(this.#timer);
+    this.#hasEnded = true;
+    this.write(snapshot);
   }
 
   close(): void {
     clearInterval(this.#timer);
-    void this.write();
+    if (!this.#hasEnded) this.write();
   }
 
   /** Throughput over time: a limited number of points, evenly spread over the whole run. */
@@ -182,6 +186,7 @@ class TextView implements RunView {
         break;
       case "collected":
         this.#stopDrawing();
+        this.#progressFile?.end(event.result.progress);
         if (!this.#tty) this.#print(progressText(event.result.progress));
         break;
       case "summarized":
@@ -278,6 +283,7 @@ class JsonView implements RunView {
       this.#outcome(evaluationJsonEvent(event));
       return;
     }
+    if (event.type === "collected") this.#progressFile?.end(event.result.progress);
     if (event.type !== "started") {
       this.#out(evaluationJsonEvent(event));
       return;

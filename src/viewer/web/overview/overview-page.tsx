@@ -112,7 +112,7 @@ function Figures({
   q: string | undefined;
 }) {
   const { totals, pass } = overview;
-  const rate = meanRate(overview.history);
+  const rate = meanRate(overview.history, totals.elapsed_seconds);
   const narrow = (terms: string) =>
     go({ view: { name: "rollouts" }, parameters: { q: [q, terms].filter(Boolean).join(" ") } });
   const range = (field: string) => (from: number, to: number, isLast: boolean) =>

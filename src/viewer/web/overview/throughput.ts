@@ -6,10 +6,9 @@ const LEAST_COMPLETIONS = 10;
 type History = Overview["history"];
 
 /** Rollouts per second over the whole session; what earlier sessions did is in the first sample. */
-export function meanRate(history: History): number | null {
+export function meanRate(history: History, elapsed: number | null): number | null {
   const [first, last] = [history[0], history.at(-1)];
-  if (!first || !last || last[0] <= first[0]) return null;
-  return Math.max(0, last[1] - first[1]) / (last[0] - first[0]);
+  return first && last && elapsed ? Math.max(0, last[1] - first[1]) / elapsed : null;
 }
 
 /**
