@@ -64,7 +64,7 @@ function processIo(): CliIo {
   // Every server and request of a large run listens to these signals. Not 0, because Node 20's fetch fails on a signal
   // with that limit.
   setMaxListeners(MANY_LISTENERS, controller.signal, stop.signal);
-  /** Whether the command handles the end of its work. */
+  /** Whether the command uses `stopSignal` and ends by itself. */
   let windsUp = false;
   const stopNow = (reason: SignalReceived) => {
     stop.abort(reason);

@@ -74,13 +74,13 @@ async function createContext(
   };
 }
 
-/** The effect of `--env-file`. */
+/** Which `env.yaml` is read, by `--env-file`. */
 function envFileChoice(given: string | undefined): { skipEnvYaml?: true; envYamlPath?: string } {
   if (given === undefined) return {};
   return given === "none" ? { skipEnvYaml: true } : { envYamlPath: given };
 }
 
-/** `--search-dir` precedes the roots of the environment, so that child processes inherit it. */
+/** Puts `--search-dir` before the roots in the environment variable, so that child processes inherit it. */
 function withSearchDirs(command: Command, parsed: ParsedArguments, io: CliIo): CliIo["env"] {
   const directories = Object.entries(command.flags)
     .filter(([, flag]) => flag.kind === "search-dir")

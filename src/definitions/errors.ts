@@ -22,7 +22,7 @@ export class HttpError extends GymError {
 }
 
 /**
- * A judge could not be reached (transport, time-out, HTTP error). Never a score: the rollout fails as `judge_failed`.
+ * A call to a judge failed (transport, time-out, HTTP error). Never a score: the rollout fails as `judge_failed`.
  */
 export class JudgeError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {

@@ -19,7 +19,8 @@ export type PromptTemplate = Template;
 /**
  * Parses a template and checks that it uses only the given fields.
  *
- * @example compilePrompt("Q: {question}").render({ question: "6*7?" }); // "Q: 6*7?"
+ * @example
+ * compilePrompt("Q: {question}").render({ question: "6*7?" }); // "Q: 6*7?"
  */
 export function compilePrompt(
   text: string,

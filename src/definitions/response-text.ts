@@ -58,8 +58,8 @@ function partText(part: unknown): string | null {
 }
 
 /**
- * The text parts of the last user message with text (images have none), joined by newlines and stripped; "" without
- * one.
+ * The text parts of the last user message with text (images have none) in a request's input, joined by newlines and
+ * stripped; "" without one.
  */
 export function lastUserText(input: unknown): string {
   if (typeof input === "string") return strip(input);

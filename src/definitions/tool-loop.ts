@@ -49,7 +49,8 @@ export interface ToolLoopHooks {
  * The loop of an agent: ask the model, run its tool calls in order, until it answers. Keeps the cookies of both
  * servers, enforces the time limits, `max_steps` and `max_empty_turns`, and records the trajectory.
  *
- * @example export default defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
+ * @example
+ * export default defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
  */
 export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): Promise<AgentReply> {
   const { params, config, server, rollout, signal } = args;

@@ -46,7 +46,7 @@ export function incompleteBeta(x: number, a: number, b: number, complement = 1 -
   const logX = x < 0.5 ? Math.log(x) : Math.log1p(-complement);
   const logComplement = x < 0.5 ? Math.log1p(-x) : Math.log(complement);
   const front = Math.exp(a * logX + b * logComplement - logBeta(a, b));
-  // The fraction converges quickly only on this side of the mean.
+  // The fraction converges quickly only for x below the mean; above it, the complement is used.
   if (x < (a + 1) / (a + b + 2)) return (front * betaFraction(x, a, b)) / a;
   return 1 - (front * betaFraction(complement, b, a)) / b;
 }

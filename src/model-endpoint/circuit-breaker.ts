@@ -68,7 +68,7 @@ export class CircuitBreaker {
 
   /**
    * Resolves when the call may start. Resolves with undefined at `giveUpAt`, or when the endpoint has been down for
-   * longer than `longestOutageMs`.
+   * longer than `longestOutageMs`: other calls have then already waited that long.
    */
   async pass(options: PassOptions): Promise<Pass | undefined> {
     while (this.#probeAt !== undefined) {

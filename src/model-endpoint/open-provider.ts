@@ -36,7 +36,8 @@ const bearer = (apiKey: string): Record<string, string> =>
 /**
  * The client of an external endpoint for a model server, created once in its `start`.
  *
- * @example start: (server) => openProvider(server, {
+ * @example
+ * start: (server) => openProvider(server, {
  *   baseUrl: server.config.base_url, baseUrlKey: "base_url", apiKey: server.config.api_key, model: server.config.model,
  * })
  */

@@ -80,7 +80,7 @@ export interface ProviderReply<T> {
   cached: boolean;
   /** Failed attempts before this answer. */
   retries: number;
-  /** Milliseconds that the attempts waited for a slot: the limits of the server and of the endpoint. */
+  /** Whole milliseconds that the attempts waited for a slot: the limits of the server and of the endpoint. */
   waitedMs: number;
   /** The index of the base URL that answered. */
   replica: number;

@@ -35,10 +35,13 @@ export function providerConfig(defaults: ProviderDefaults = HOSTED) {
     /** Attempts per call for all kinds of failure; null: as many as the time allows. */
     retry_attempts: atLeastOne().nullable().default(20),
     /**
-     * Seconds from the first attempt after which no new one starts, and the longest outage to wait for; null: no limit.
+     * Seconds from the first failure after which no new attempt starts, and the longest outage to wait for; null: no limit.
      */
     retry_seconds: positive().nullable().default(defaults.retry_seconds),
-    /** The first delay between attempts; later ones double up to the maximum. Each has random jitter. */
+    /**
+     * Upper bound of the first delay between attempts; it doubles up to the maximum. Each delay is random between 0 and
+     * its bound, in addition to `Retry-After`.
+     */
     retry_first_pause_seconds: positive().default(0.5),
     retry_longest_pause_seconds: positive().default(30),
     /** Time limit of one attempt from the first byte sent to the last received, in seconds; null: no limit. */

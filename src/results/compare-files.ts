@@ -12,7 +12,7 @@ const MAX_EXCERPT = 200;
 
 export interface ComparedRun {
   path: string;
-  /** The model of the run; null without a manifest. */
+  /** The model of the run; null if no manifest names one. */
   model: string | null;
   tasks: number;
   /** Rollouts whose rewards are compared. */

@@ -31,7 +31,7 @@ function modelName(server: JsonObject): string | null {
   return null;
 }
 
-/** The model of a rollouts file; null without a manifest. */
+/** The model of a rollouts file; null if no manifest names one. */
 export async function modelOfRun(rollouts: string): Promise<string | null> {
   try {
     const manifest: unknown = JSON.parse(await readFile(artifactPaths(rollouts).manifest, "utf8"));

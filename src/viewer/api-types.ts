@@ -149,7 +149,7 @@ export interface SearchProgress {
   excerpts_only?: true;
 }
 
-/** A distribution as bars; `query` selects the rollouts of a bar. */
+/** A distribution as bars. */
 export interface Distribution {
   bins: { from: number; to: number; count: number }[];
   mean: number;

@@ -20,7 +20,7 @@ export async function rootedFile(context: CommandContext, file: string, flag: st
   return inputFile(context, found ?? file, flag);
 }
 
-/** The absolute path of an output file; fails before any work if it is not writable. */
+/** The absolute path of an output file; fails before any work if it is a directory. */
 export async function outputFile(context: CommandContext, file: string, advice: string): Promise<string> {
   const absolute = path.resolve(context.io.cwd, file);
   const entry = await stat(absolute).catch(() => undefined);

@@ -74,7 +74,7 @@ async function outputFile(
   return outputPath;
 }
 
-/** Additional options of `atif`; its flags have no effect on other formats. */
+/** Additional options of `atif`; its flags are refused with other formats. */
 function atifContext({ io, installRoot }: CommandContext, keys: KeyValues<typeof exportKeys>) {
   const { output_dirpath: directory, session_id: sessionId, agent_version: agentVersion } = keys;
   const given = { "--output-dir": directory, "--session-id": sessionId, "--agent-version": agentVersion };

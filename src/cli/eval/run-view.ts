@@ -199,7 +199,7 @@ class TextView implements RunView {
     this.#progressFile?.close();
   }
 
-  /** A line that a server repeats for every rollout is only in its log. */
+  /** Limits how often the same line is printed; all repeats are in the server's log. */
   #serverLine(line: string): void {
     const [first = ""] = line.split("\n");
     const times = (this.#said.get(first) ?? 0) + 1;

@@ -34,7 +34,7 @@ export interface Located {
 
 /** Maximum length of a chain of interpolations. */
 const MAX_CHAIN = 100;
-/** Maximum number of values and characters of a config with nested interpolations. */
+/** Maximum number of values, and of characters, that interpolations may expand to. */
 const MAX_VALUES = 200_000;
 const MAX_TEXT = 10_000_000;
 /** Levels of mappings and lists that interpolations may nest into each other. */

@@ -1,6 +1,6 @@
 /**
- * Asks a language model for a judgement. A judge that cannot be reached fails the rollout (`JudgeError`); it never
- * gives a reward of 0. The functions of judge-verdict.ts read its reply.
+ * Asks a language model for a judgement. A failed call to a judge fails the rollout (`JudgeError`); it never gives a
+ * reward of 0. The functions of judge-verdict.ts read its reply.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export interface JudgeOptions {
   timeoutMs?: number | null;
   /** Number of answers cached by content; 0 disables the cache. */
   cacheEntries?: number;
-  /** Maximum length of a value that `fit` returns; null: no limit. */
+  /** `fit` truncates values with more characters; null: never. */
   maxValueChars?: number | null;
 }
 
@@ -298,7 +298,8 @@ const ServerReference = z.union([
  * The config keys of every environment with a judge; spread them into its `config` schema. The first three come from
  * the Python original; the others are off by default.
  *
- * @example const config = z.object({ ...judgeConfig, judge_equal_label: z.string().default("[[A=B]]") });
+ * @example
+ * const config = z.object({ ...judgeConfig, judge_equal_label: z.string().default("[[A=B]]") });
  */
 export const judgeConfig = {
   judge_model_server: ServerReference,

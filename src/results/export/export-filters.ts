@@ -50,7 +50,7 @@ export interface ExportFilters {
   includeExcluded?: boolean;
   /** For pairs: one pair of the best and the worst rollout (default), or all. */
   pairs?: PairSelection;
-  /** For pairs: the minimum difference of rewards, which must be above 0. */
+  /** For pairs: the minimum difference of rewards (default 0). Pairs with equal rewards are never used. */
   minMargin?: number;
   /** For pairs: the maximum number per task (default 8); those with the largest difference are used. */
   maxPairsPerTask?: number;
@@ -58,7 +58,7 @@ export interface ExportFilters {
 
 export const DEFAULT_MAX_PAIRS = 8;
 
-/** Refuses filters that exclude everything or are contradictory. */
+/** Refuses contradictory filters and values out of range. */
 export function checkFilters(filters: ExportFilters): void {
   const { rewardMin, rewardMax, passRateMin, passRateMax, bestOf, maxPairsPerTask, minMargin } = filters;
   if (rewardMin !== undefined && rewardMax !== undefined && rewardMin > rewardMax) {

@@ -165,7 +165,7 @@ function withArgumentObjects(message: ChatMessage): Row {
   return { ...message, tool_calls: calls };
 }
 
-/** Arguments that are not valid JSON stay text. */
+/** Arguments that are not valid JSON stay text, as the model wrote them. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

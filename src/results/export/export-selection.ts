@@ -23,7 +23,7 @@ export interface SelectedTask {
   averageReward: number;
 }
 
-/** Rollouts that the filters removed, by the first matching filter. */
+/** Rollouts that the filters removed; each is counted for the first filter that removed it. */
 export interface FilteredCounts {
   masked: number;
   /** Excluded in the viewer, or without the requested label. */

@@ -40,7 +40,8 @@ export interface HealthReport {
  * `rollout_verdicts.jsonl` and `quality_summary.json`; if those may belong to another run, their names begin with that
  * of the rollouts. The files of the run are not changed.
  *
- * @example const { summary } = await checkHealth({ rolloutsPath: "results/rollouts.jsonl" });
+ * @example
+ * const { summary } = await checkHealth({ rolloutsPath: "results/rollouts.jsonl" });
  */
 export async function checkHealth(options: HealthOptions): Promise<HealthReport> {
   const { rolloutsPath } = options;

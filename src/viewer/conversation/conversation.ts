@@ -23,7 +23,7 @@ export interface ConversationItem {
   output: { place: number; parts: ContentPart[]; source: unknown } | undefined;
   callId: string | undefined;
   from: "input" | "output";
-  /** The model turn of the item, from 1; 0 for the input. */
+  /** The model turn of the item, from 1; 0 before the first turn. */
   turn: number;
   source: unknown;
   /** Path of `source` in the row. */

@@ -18,7 +18,7 @@ export function lastText(items: unknown, role: "user" | "assistant"): string {
   return "";
 }
 
-/** The texts of a message's content, concatenated. */
+/** The texts of a message's content, joined with spaces. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

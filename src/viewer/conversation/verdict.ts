@@ -29,7 +29,7 @@ const EXTRACTED = /^(?:extracted|predicted|parsed|submitted)(?:_|$)|^model_(?:ou
 const EXPECTED = /^(?:expected|reference|ground_truth|gold|target|correct|label)(?:_(?!match)|$)|^answer$/;
 const JUDGE = /judge|verdict|rubric|grader/i;
 
-/** Sorts the fields of a row by importance. */
+/** Assigns the fields of a row to the parts of a verdict. */
 export function verdictOf(row: JsonObject): Verdict {
   const verdict: Verdict = {
     reward: numberOf(row["reward"]),

@@ -119,7 +119,7 @@ export class RolloutFile {
     if (isNew && entry.size >= LEAST_INDEXED_BYTES) await this.#restore(this.#handle, entry);
     await this.#index(this.#handle, signal, onRows);
     this.#seen = seen;
-    // Written again when the file has doubled or was read again to its end, not with every row of a running run.
+    // Written again when the indexed part has grown by a quarter, not with every row of a running run.
     if (this.#indexed >= LEAST_INDEXED_BYTES && this.#indexed > this.#stored * 1.25) await this.#store();
   }
 

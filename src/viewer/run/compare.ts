@@ -171,7 +171,7 @@ function rowAt(columns: ViewedRun["rollouts"]["columns"], offset: number): numbe
 
 const MAX_PROMPT_ROW = 4 * 1024 * 1024;
 
-/** The system messages in the first row of the run. */
+/** The instructions and the system and developer messages in the first row of the run. */
 async function systemPrompt({ rollouts }: ViewedRun): Promise<string | null> {
   const { columns } = rollouts;
   const row = 0;

@@ -102,7 +102,7 @@ class DatasetPanel {
 
 function kindOf(value: unknown): Kind | undefined {
   if (typeof value === "string") return "text";
-  // The exact reader returns floats and big integers as objects.
+  // The exact reader returns floats as objects and big integers as bigint.
   const number = typeof value === "number" || typeof value === "boolean" || typeof value === "bigint";
   return number || value instanceof PyFloat ? "number" : undefined;
 }

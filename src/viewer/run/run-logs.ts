@@ -11,7 +11,7 @@ const LOG_NAME = /^[\w.-]{1,200}\.log$/;
 
 /**
  * The logs of the run's servers and sandboxes, those that mention a rollout first. For one log, the lines that mention
- * it, or the last lines. Default: the first log.
+ * it, or the last lines if none does. Default: the first log.
  */
 export async function readLogs(
   folder: string,

@@ -92,7 +92,8 @@ export class RunRows {
     const buffer = await file.read(row, readable ? undefined : MAX_RAW_BYTES);
     const outline =
       readable && bytes > WHOLE_ROW_BYTES ? outlineOf(buffer) : { text: buffer.toString("utf8"), elided: [] };
-    // A truncated row is not checked against the schema, because that would take a second.
+    // A truncated row is not checked against the schema: its values are incomplete, and checking the whole row would
+    // take a second.
     const problems = outline.elided.length === 0 ? problemsOf(outline.text) : [];
     const [task, rollout] = [columns.task(row), columns.rollout(row)];
     const about = {

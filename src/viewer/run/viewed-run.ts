@@ -36,7 +36,7 @@ type CachedOverview = Omit<Overview, "search" | "complete" | "coverage"> & { cov
 export class ViewedRun {
   readonly id: string;
   readonly files: RunFiles;
-  /** The source of copied files; a copy is removed at the end, so no index is stored next to it. */
+  /** The source of copied files; a copy is removed at the end, so no index or annotations are stored. */
   readonly copyOf: string | undefined;
   readonly rollouts: RolloutFile;
   readonly failures: RolloutFile;

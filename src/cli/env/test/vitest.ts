@@ -73,10 +73,7 @@ function hasGym(directory: string): boolean {
   }
 }
 
-/**
- * The nearest parent folder with a test config or a package.json; the directory's package.json only counts for a
- * separate project.
- */
+/** The nearest parent folder with a test config or a package.json; the directory itself if no parent has one. */
 function projectRoot(directory: string): string {
   for (let folder = path.dirname(directory); ; folder = path.dirname(folder)) {
     if (CONFIGS.some((file) => existsSync(path.join(folder, file)))) return folder;

@@ -265,7 +265,7 @@ function Figures({
   );
 }
 
-/** The shortest text that represents the same number. */
+/** Twelve significant digits, which hides rounding errors, without trailing zeros. */
 function exact(value: number): string {
   return String(Number(value.toPrecision(12)));
 }

@@ -3,7 +3,7 @@ import { countText } from "../shared/format.ts";
 import { useKeys } from "../shared/use-keys.ts";
 
 const CLOSED = "[data-holds-match], [data-may-hold-match]";
-/** A text that is shown in pieces may contain further matches once a piece is open. */
+/** Maximum wait after a click. A text that is shown in pieces stays closed if its next piece also has a match. */
 const OPENING_FRAMES = 30;
 /** Truncated values are loaded over the network. */
 const LOADING_MS = 20_000;

@@ -8,7 +8,7 @@ const PAGE = 2000;
 export interface ShownToken {
   text: string;
   logProb: number | undefined;
-  /** Additional classes. */
+  /** Classes in addition to that of the log probability. */
   className: string;
   title: string;
 }

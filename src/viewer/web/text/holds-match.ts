@@ -15,7 +15,7 @@ export function useHoldsMatch(hidden: unknown): HoldsMatch {
   }, [hidden, needles]);
 }
 
-/** Position of the first match in a text that ends after `from`. */
+/** Position of the first match in a text with at least one character at or after `from`. */
 export function useNextMatch(text: string | undefined, from: number): number | undefined {
   const needles = useContext(Needles);
   return useMemo(() => {

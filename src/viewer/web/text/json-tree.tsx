@@ -21,7 +21,7 @@ export function JsonTree({ value, depth = 0, open }: { value: unknown; depth?: n
   return <Leaf value={value} />;
 }
 
-/** The exact reader also returns numbers as objects. */
+/** The exact reader also returns floats as objects. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as unknown;
   return prototype === Object.prototype || prototype === null;

@@ -5,7 +5,7 @@ import { useNextMatch } from "./holds-match.ts";
 /** Longer texts are folded. */
 const MAX_CHARACTERS = 6000;
 const MAX_LINES = 80;
-/** Maximum number of rendered characters, so that the browser stays responsive. */
+/** Characters that one click adds to the page, so that the browser stays responsive. */
 const MAX_SHOWN = 300_000;
 /** The longest word that a browser breaks quickly; longer ones get explicit break points. */
 const LONGEST_WORD = 2000;
