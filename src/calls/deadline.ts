@@ -21,7 +21,7 @@ export class Deadline {
   readonly #timer: NodeJS.Timeout | undefined;
   #passed = false;
 
-  /** A deadline longer than Node's longest timer never expires. */
+  /** A deadline longer than Node's longest timer never expires; only its parent aborts it. */
   constructor(milliseconds: number, parent?: AbortSignal) {
     this.milliseconds = milliseconds;
     this.#parent = parent;

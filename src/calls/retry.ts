@@ -5,7 +5,8 @@ export interface RetryBudget {
   /** Milliseconds from the first attempt after which no new one starts; null: no limit. */
   wallClockMs: number | null;
   /**
-   * The first delay; later ones double up to `maxDelayMs`. Every delay is multiplied by a random factor (full jitter).
+   * The first delay; later ones double up to `maxDelayMs`. Every delay is multiplied by a random factor between 0
+   * and 1 (full jitter).
    */
   baseDelayMs: number;
   maxDelayMs: number;
@@ -22,7 +23,8 @@ export const SERVER_RETRY: RetryBudget = {
 export function nextDelay(
   budget: RetryBudget,
   progress: {
-    attempt: number /** Since the first attempt, monotonic. */;
+    attempt: number;
+    /** Since the first attempt, by a monotonic clock. */
     elapsedMs: number;
     retryAfterMs?: number | undefined;
   },

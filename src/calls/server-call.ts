@@ -1,14 +1,14 @@
 import { type Cookies, NO_COOKIES } from "./cookies.ts";
 import type { StageListener } from "./server-client.ts";
 
-/** A request to a server, over HTTP or from the same process. */
+/** A request to a server, over HTTP, over a link, or from the same process. */
 export interface AppCall {
   method: string;
   /** Path without query, as sent. */
   path: string;
   /** Query string with its `?`; only HTTP requests have one. */
   query?: string | undefined;
-  /** Parsed JSON; undefined without a body. Over HTTP also a `MalformedBody`. */
+  /** Parsed JSON; undefined without a body. Over HTTP or a link also a `MalformedBody`. */
   body: unknown;
   cookies: Cookies;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -24,8 +24,8 @@ export function splitQuery(target: string): Pick<AppCall, "path" | "query"> {
 }
 
 /**
- * The response of a server, before it is sent over HTTP or passed to a co-hosted caller. Handlers return one to send
- * more than a JSON value.
+ * The response of a server, before it is sent over HTTP or a link, or passed to a co-hosted caller. Handlers return one
+ * to send more than a JSON value.
  */
 export class Reply {
   readonly status: number;

@@ -26,7 +26,7 @@ export interface ServerReply {
   readonly cookies: Cookies;
   /** The parsed JSON body; throws when the body is not JSON. */
   json(): unknown;
-  /** The body as text, as sent over HTTP. */
+  /** The body as text, as sent to another process. */
   text(): string;
   /** The body in its current form, to forward it without parsing. */
   payload(): { body: unknown } | { raw: string };

@@ -1,7 +1,7 @@
 import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
 import { HttpClient, type ResponseHeaders } from "./http-client.ts";
 
-/** Shorter than the servers' keep-alive, so that a reused socket is never being closed. */
+/** Shorter than the servers' keep-alive, so that a reused socket is never one that a server is closing. */
 const KEEP_ALIVE_MS = 15_000;
 const CONNECTIONS_PER_ADDRESS = 16_384;
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -103,7 +103,10 @@ function ownDependencies(directory: string): boolean {
   }
 }
 
-/** The compiled version of a built-in source file. In a checkout it must not be older than the source. */
+/**
+ * The compiled version of a built-in source file. In a checkout it must not be older than the source. In a package its
+ * age does not matter, because nothing can be rebuilt.
+ */
 export function compiledTwin(entry: string, installRoot: string): string | undefined {
   if (!entry.endsWith(".ts")) return undefined;
   const path = relative(realpathSync(installRoot), realpathSync(entry));

@@ -145,7 +145,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
               { cause: error },
             );
         }
-        // The broker is unreachable; publishing again shows whether the reference arrived.
+        // Any other error means that the broker is unreachable; publishing again shows whether the reference arrived.
         await pause(PAUSE_MS);
       }
     }
@@ -246,8 +246,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   }
 
   /**
-   * Requests as many messages as there are free slots, each feed according to its share. Each feed has one open
-   * request.
+   * Requests as many messages as there are free slots, each feed according to its share. Each feed has at most
+   * one open request.
    */
   #ask(places: number): void {
     const feeds = [...this.#feeds.values()].filter(({ isSuspended }) => !isSuspended);

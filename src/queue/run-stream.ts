@@ -35,7 +35,8 @@ export interface RunStreamSettings {
 }
 
 /**
- * Creates the stream of a run with one consumer per agent; an existing stream is kept, so that a run can be resumed.
+ * Creates the stream of a run with one consumer per agent; an existing stream and its consumers are kept, so that a run
+ * can be resumed.
  */
 export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSettings): Promise<void> {
   const { run, agents, leaseMs, maxDeliver, maxMessages = MAX_MESSAGES } = settings;

@@ -18,7 +18,9 @@ export interface ConnectedRun {
 /**
  * Connects to running servers (`gym env start`) by name.
  *
- * @example const { client, close } = await connectToRun(); const reply = await client.post("my_agent", "/run", row);
+ * @example
+ * const { client, close } = await connectToRun();
+ * const reply = await client.post("my_agent", "/run", row);
  */
 export async function connectToRun(
   options: { headUrl?: string | undefined; signal?: AbortSignal } = {},

@@ -29,7 +29,7 @@ import type { RunEvent } from "./run-events.ts";
 import { startResolved } from "./start-servers.ts";
 
 const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
-/** Default number of rollouts that the broker and its workers hold. */
+/** Default for the number of rollouts that the broker and its workers hold at the same time. */
 const QUEUED_AT_ONCE = 100_000;
 
 /**
@@ -158,7 +158,7 @@ export class EvaluationSession {
     });
   }
 
-  /** Either signal stops the preparation of the first rollout. */
+  /** Either signal stops the work before the first rollout. */
   #stopSignal(): AbortSignal | undefined {
     const { signal, drain } = this.#options;
     return signal && drain ? AbortSignal.any([signal, drain]) : (signal ?? drain);
@@ -258,7 +258,7 @@ export class EvaluationSession {
     return driver === undefined ? collect() : this.#drive(driver, config, prepared, client, collect);
   }
 
-  /** Runs the driver. It reports the result of the built-in loop if it called it. */
+  /** Runs the driver and returns the result of the built-in loop. A driver that never calls the loop is an error. */
   async #drive(
     driver: RolloutDriver,
     config: ResolvedConfig,

@@ -83,7 +83,7 @@ function parsed(url: string, text: string): unknown {
   }
 }
 
-/** A refused connection means that no server runs there; a broken one means that the server does not speak HTTP. */
+/** If no connection can be made, no server runs there. If the connection breaks, the server does not speak HTTP. */
 function troubleOf(error: unknown): HeadServerTrouble {
   const { code = "" } = error as { code?: string };
   return /^(RESPONSE_|ECONNRESET|CONNECTION_CLOSED)/.test(code) ? "other" : "absent";

@@ -14,9 +14,10 @@ export interface LoadOptions {
 }
 
 /**
- * Reads a rollouts file row by row. Skips an incomplete last line.
+ * Reads a rollouts file row by row. Skips a last line that was cut off during a write.
  *
- * @example for await (const { reward } of loadRollouts("results/run.jsonl")) console.log(reward);
+ * @example
+ * for await (const { reward } of loadRollouts("results/run.jsonl")) console.log(reward);
  */
 export async function* loadRollouts(file: string, options: LoadOptions = {}): AsyncGenerator<Rollout> {
   const reading = { ...options, onTornLine: () => {} };

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Counts its requests and answers with the status, optionally after a delay. */
+/** Records its requests and answers each with the status and the body. */
 async function endpoint(status: number, body = "", port = 0) {
   const asked: string[] = [];
   const server = createServer((request, response) => {

@@ -26,7 +26,7 @@ export type RolloutDriver = (
   context: RolloutDriverContext,
 ) => unknown;
 
-/** File extensions for a module name, TypeScript and JavaScript first. */
+/** Suffixes of the files that a module name may refer to, in order of precedence. */
 const MODULE_FILES = [".ts", ".js", ".mjs", ".py", "/index.ts", "/__init__.py"];
 const REFERENCE = /^([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)$/;
 

@@ -92,7 +92,7 @@ export function onlyServers(
   };
 }
 
-/** Finds the code of every configured server; inline definitions need none. */
+/** Finds the code of every configured server; servers with an inline definition need none. */
 export function locateInstances(
   config: Pick<ResolvedConfig, "servers">,
   roots: readonly string[],

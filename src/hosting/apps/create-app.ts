@@ -20,7 +20,7 @@ export interface AppHost {
   verifyInPool?: VerifyRunner;
   newSessionId?: () => string;
   mcpSecret?: string;
-  /** Server types that the config of the run may not contain. */
+  /** Types of servers by name, for servers that the config of the run does not contain. */
   serverTypes?: ReadonlyMap<string, ServerType>;
 }
 

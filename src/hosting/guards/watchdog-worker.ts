@@ -15,7 +15,7 @@ const REPEAT_SECONDS = 60;
 /** Native code cannot be paused to get its position. */
 const PAUSE_LIMIT_MS = 5_000;
 const STDERR = 2;
-/** A busy loop that is not blocked detects the end of its parent without the watchdog. */
+/** Within this time, a busy loop that is not blocked detects the end of its parent without the watchdog. */
 const ORPHAN_GRACE_SECONDS = 3;
 
 const { slots, code, warnSeconds, limitSeconds, hasOneServer, parent, startedBefore } =

@@ -24,7 +24,7 @@ export interface WatchedProcess {
   hasOneServer: boolean;
   /** The process must not outlive the process with this id. */
   parent?: number;
-  /** Child processes that existed before the servers; if set, all other child processes end with this process. */
+  /** Descendants that existed before the servers; if set, all other descendants end with this process. */
   startedBefore?: readonly number[];
 }
 

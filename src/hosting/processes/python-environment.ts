@@ -51,7 +51,7 @@ export async function pythonEnvironment(instance: HostedInstance, settings: Pyth
   return python;
 }
 
-/** Next to the server, unless `uv_venv_dir` names another directory. */
+/** In the server's folder, unless `uv_venv_dir` names a directory other than the install root or working directory. */
 function environmentFolder(instance: HostedInstance, { globalConfig, installRoot }: PythonSettings): string {
   const root = globalConfig["uv_venv_dir"];
   const isDefault = typeof root !== "string" || root === installRoot || root === process.cwd();

@@ -76,7 +76,10 @@ const RAY_KEY = "ray_head_node_address";
 /** Prints the versions that must match in a Ray cluster; fails if Ray is not installed. */
 const RAY_VERSIONS = "import sys, importlib.metadata as m; print(sys.version.split()[0], m.version('ray'))";
 
-/** The Ray cluster of the run; undefined if the config names one, or the server does not use Ray. */
+/**
+ * The Ray cluster of the run; undefined if the config names one, if the server does not use Ray, or if no other Python
+ * server could share it.
+ */
 async function rayCluster(
   python: string,
   { globalConfig, sharesRay }: StartMessage,

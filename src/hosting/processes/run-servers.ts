@@ -363,7 +363,7 @@ function serverLog(server: string, options: RunServersOptions, emit: (event: Run
   });
 }
 
-/** The socket of the process of each server; several workers of one server share its port instead. */
+/** The socket of the process of each Node server. Servers with several workers have none: the workers share a port. */
 function linkSockets(placements: ReadonlyMap<string, Placement>, budgets: BudgetServer): Map<string, string> {
   const sockets = new Map<string, string>();
   let number = 0;

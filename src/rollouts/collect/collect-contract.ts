@@ -102,7 +102,7 @@ export interface OutcomeEvent {
   willRetry: boolean;
 }
 
-/** One running rollout. */
+/** One rollout in flight. */
 export interface RunningRollout {
   id: string;
   agent: string;

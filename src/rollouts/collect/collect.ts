@@ -68,12 +68,12 @@ export class Collection {
     this.#outages = this.#watchForOutages();
   }
 
-  /** Number of running rollouts. */
+  /** Number of rollouts in flight: running here, or queued for or running in workers. */
   get inFlight(): number {
     return this.#running.size;
   }
 
-  /** The running rollouts, oldest first. */
+  /** The rollouts in flight, oldest first. */
   get running(): RunningRollout[] {
     return [...this.#running.values()];
   }
@@ -140,7 +140,7 @@ export class Collection {
     return "counted";
   }
 
-  /** Queues all running rollouts for the workers again. The queue ignores those that it still holds. */
+  /** Queues all rollouts in flight for the workers again. The queue ignores those that it still holds. */
   async sendAgain(): Promise<void> {
     for (const rollout of [...this.#running.values()]) await this.#options.workers?.enqueue(rollout);
   }
@@ -246,7 +246,7 @@ export class Collection {
     return this.#stoppedEarly !== undefined || this.#fatal !== undefined;
   }
 
-  /** A row to run now; undefined when the concurrency limit is reached or no row is ready. */
+  /** A row to run now; undefined when paused or stopping, at the concurrency limit, or when no row is ready. */
   async #take(): Promise<QueuedRow | undefined> {
     if (this.#isStopping || this.#paused || this.#running.size >= this.concurrency.current) return undefined;
     const again = this.#outages.next() ?? this.#retries.due();

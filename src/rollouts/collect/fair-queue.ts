@@ -23,7 +23,10 @@ export class FairQueue {
     this.#source = rows[Symbol.asyncIterator]();
   }
 
-  /** The next row; undefined at the end. `running` returns the number of running rollouts of an agent. */
+  /**
+   * The next row; undefined when none is left. `running` returns the number of running rollouts of an agent; rows of an
+   * agent with infinity are not returned.
+   */
   async next(running: (agent: string) => number): Promise<QueuedRow | undefined> {
     if (this.#buffered === 0 || this.#onlyOneAgentLeft()) await this.#read();
     let best: QueuedRow[] | undefined;

@@ -57,7 +57,7 @@ export function lineOf(row: Row): string {
   }
 }
 
-/** The row with attachments; existing ones are replaced in place. */
+/** The row with attachments; existing ones are replaced in place, others are appended. */
 export function attachTo(row: Row, attachments: RowAttachments): Row {
   return copyWith(row, { ...attachments });
 }

@@ -5,7 +5,7 @@ import type { Boundary } from "../../wire/tokens/token-continuity.ts";
 /** How often the prompt of a turn continued the previous tokens, diverged from them, or could not be compared. */
 export type TurnBoundaries = Record<Boundary["kind"], number>;
 
-/** Why a run makes no progress. */
+/** Warnings that may explain why no rollout completes. */
 export interface TroubleSnapshot {
   server: string;
   /** The latest message. */
@@ -44,7 +44,7 @@ export interface ProgressSnapshot {
   trouble: TroubleSnapshot | null;
   /** Model turns in this session, as reported by agents that share the process. */
   model_calls: number;
-  /** Failed and repeated calls of completed rollouts, in all sessions. */
+  /** Calls of completed rollouts that failed and were repeated, in all sessions. */
   model_retries: number;
   /** Tokens of completed rollouts, in all sessions. */
   input_tokens: number;

@@ -6,7 +6,7 @@ interface Waiting<T> {
   at: number;
 }
 
-/** Items to retry, each after a delay that doubles with every attempt and has random jitter. */
+/** Items to retry, each after a delay that doubles with every attempt and is shortened by a random factor. */
 export class RetryQueue<T> {
   readonly #waiting: Waiting<T>[] = [];
   readonly #random: () => number;

@@ -17,7 +17,7 @@ export class RunTotals {
 
   readonly #keepsEntries: boolean;
 
-  /** Drops entries from the start if more rollouts are expected than fit into one request. */
+  /** If more rollouts are expected than fit into one request, no entries are kept. */
   constructor(coverage: CoverageCounter = new CoverageCounter(), expected = 0) {
     this.coverage = coverage;
     this.#keepsEntries = expected <= MAX_ROWS_PER_REQUEST;

@@ -18,7 +18,7 @@ export interface ArtifactPaths {
   resources: string;
   /** Results of workers that arrived after the rollout had one. */
   lateResults: string;
-  /** Health reports; their names depend on the output if another run has the default names. */
+  /** Health reports under names derived from the output, for when another run has the default names. */
   rolloutVerdicts: string;
   qualitySummary: string;
 }

@@ -43,7 +43,7 @@ export async function writeFileAtomically(
   }
 }
 
-/** Joins small parts, so that they do not each cause a write. */
+/** Joins small parts, so that they do not each cause a write and a wait. */
 async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   let pending = "";
   if (Symbol.iterator in parts) {

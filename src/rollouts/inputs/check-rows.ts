@@ -61,7 +61,7 @@ export async function checkRows(
   if (problems.size > 0) throw await refusal(problems, tasks, options.expand);
 }
 
-/** Problems by task; undefined when the agent has no check. */
+/** Problems by task; undefined when the agent has no check, cannot be reached or answers with an error. */
 async function askAgent(
   agent: string,
   batch: readonly Task[],

@@ -15,7 +15,7 @@ import type { SkillsReference } from "./skills.ts";
 
 export interface ExpandOptions {
   inputPath: string;
-  /** The agent for rows without `agent_ref`. */
+  /** The agent for rows without the key `agent_ref`; a row with `agent_ref: null` does not get it. */
   agentName?: string | null;
   /** Agents that replace those named in rows. */
   agentMap?: Readonly<Record<string, string>>;
@@ -94,7 +94,7 @@ function inputRows(options: ExpandOptions) {
   });
 }
 
-/** With a prompt config, no row may have an input. All rows that have one are reported first. */
+/** With a prompt config, no row may have an input. All rows that have one are reported before any row is produced. */
 async function refusePopulatedInputs(options: ExpandOptions): Promise<void> {
   if (!options.promptConfig) return;
   const positions: number[] = [];

@@ -26,7 +26,7 @@ export interface ResumeSummary {
   materializedRows: number;
   /** Rows with a result in the output. */
   done: number;
-  /** Failed attempts in the sidecar, and the number of rollouts they belong to. */
+  /** Failed attempts in the sidecar, and the number of rollouts for which at least one of them counts as an attempt. */
   failedAttempts: number;
   rolloutsWithFailures: number;
   /** Not done, and the failure is marked as terminal. */

@@ -2,8 +2,8 @@ import type { CallRecord } from "./call-record.ts";
 import type { CallRef, Gap } from "./trajectory-parts.ts";
 
 /**
- * How an invocation refers to a call: as its own, named once; as its own, possibly named before; as part of one of its
- * own; or as a mention.
+ * How an invocation refers to a call. `own`: its own, not named before. `share`: its own, possibly named before.
+ * `part`: one that it already named as its own. `mention`: without a claim to own it.
  */
 type Claim = "own" | "share" | "part" | "mention";
 

@@ -31,7 +31,7 @@ export function mergeCalls(
   return merged;
 }
 
-/** Recorded values take precedence over reported ones. */
+/** Recorded values take precedence over reported ones, unless they are null. */
 function completed(told: Row, recorded: TrajectoryCall): Row {
   return {
     ...told,
@@ -78,8 +78,8 @@ function trajectoryCall(call: CallRecord, withBodies: boolean) {
 }
 
 /**
- * The tool calls that an agent reported, completed with observed ones. Observed values take precedence, but an
- * observation may not have the status of a call. The output is the one that the model received.
+ * The tool calls that an agent reported, completed with observed ones. Observed values take precedence, except
+ * null and the status `unknown`. The output is the one that the model received.
  */
 export function mergeTools(
   reported: readonly ToolCall[],

@@ -6,7 +6,7 @@ import { rebuildFromTokens } from "../../wire/tokens/token-rebuild.ts";
 import type { TurnBoundaries } from "../collect/progress-snapshot.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 
-/** `_ng_token_capture`: how many of a rollout's tokens were recorded and delivered. */
+/** `_ng_token_capture`: how completely a rollout's tokens were recorded and delivered. */
 export interface TokenCaptureHealth {
   n_calls: number;
   /** Why nothing could be delivered. */
@@ -80,7 +80,7 @@ async function redundant(
 ): Promise<TokenDelivery> {
   const kept = { row, masked: false, reason: undefined };
   if (rolloutId === undefined) return { ...kept, used: undefined };
-  // The rollout is complete, so records that cannot be read are left in place.
+  // The row already has its token ids, so records that cannot be read are left in place.
   return { ...kept, used: await source.freeze(rolloutId).catch(() => undefined) };
 }
 

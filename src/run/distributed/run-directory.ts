@@ -27,7 +27,7 @@ export async function shareRun(
     const place = path.join(directory, INPUTS);
     const [there, here] = await Promise.all([stat(place).catch(() => undefined), stat(inputs)]);
     if (there?.size !== here.size) {
-      // The config is written last, because workers wait for it.
+      // The config is written last: a worker that finds it can rely on the rows.
       await replaceWith(place, async (partial) => {
         await copyFile(inputs, partial, constants.COPYFILE_FICLONE);
         const file = await open(partial, "r+");

@@ -52,8 +52,8 @@ export class RunningRollouts {
   }
 
   /**
-   * Number of results that unreachable collectors have not received. It never exceeds the worker's concurrency for a
-   * run.
+   * Number of results that unreachable collectors have not received. For each run it never exceeds the worker's
+   * concurrency.
    */
   undelivered(isAway: (run: string) => boolean): number {
     let count = 0;

@@ -14,8 +14,8 @@ const JOIN_AGAIN_MS = 30_000;
 /** Time within which other workers see a new worker and reduce their share of calls. */
 const MAKE_ROOM_MS = 3_000;
 /**
- * How long references wait for a free slot before they are returned, so that workers that can reach the collector get
- * them.
+ * How long a collector may be unreachable before this worker returns its buffered references, because other workers may
+ * reach the collector.
  */
 const COLLECTOR_AWAY_MS = 60_000;
 

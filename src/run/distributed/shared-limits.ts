@@ -35,7 +35,7 @@ export class SharedLimits {
     void this.#board
       .putSlowDown(endpoint, { worker: this.#worker, pause_ms: pauseMs, factor })
       .catch(() => {});
-    // Keeps the pause published for workers that start later.
+    // Keeps the pause published until it is over, for workers that start later.
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       void this.#board.removeSlowDown(endpoint).catch(() => {});

@@ -181,7 +181,7 @@ export class WorkerHub implements WorkersLink {
     return this.#spent;
   }
 
-  /** Starts the workers; their results go to this collection. */
+  /** Publishes the run, so that workers can join it; their results go to this collection. */
   async attach(collection: Collection): Promise<void> {
     this.#collection = collection;
     // Spending of lost workers in an earlier session is recorded at the broker, or computed from its rollouts.
@@ -206,7 +206,7 @@ export class WorkerHub implements WorkersLink {
           await this.#result(head, line);
       });
     } catch (error) {
-      // Lost rollouts run again.
+      // Rollouts whose results could not be read run again.
       this.#options.onNotice(errorMessage(error));
     }
   }
@@ -327,7 +327,7 @@ export class WorkerHub implements WorkersLink {
       for (const ref of exhausted) await this.#giveUp(ref);
     } catch (error) {
       if (isStreamMissing(error)) await this.#publishAgain(collection).catch(() => {});
-      // The broker is unreachable; the next check tries again.
+      // On any other error the broker is unreachable; the next check tries again.
     }
   }
 

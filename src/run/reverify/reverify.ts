@@ -54,7 +54,8 @@ export type ReverifyResult = FileResult & {
 /**
  * Scores stored rollouts again with the verifiers of a config. Only judges call models.
  *
- * @example const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
+ * @example
+ * const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
  */
 export function reverify(config: RunConfig, options: ReverifyOptions): EvaluationRun<ReverifyResult> {
   const events = new RunEvents();

@@ -96,7 +96,7 @@ export function measuredScale(runs: readonly RunResources[]): MeasuredScale {
   };
 }
 
-/** Megabytes per rollout in flight: the slope between each process's idle and peak memory. */
+/** Megabytes per rollout in flight: the slope of the line fitted to the idle and peak memory of all processes. */
 function memorySlopeMb(samples: readonly ResourceFigures[]): number {
   const points = samples.flatMap(({ idle_memory_mb, peak_memory_mb, peak_in_flight }) => [
     { x: 0, y: idle_memory_mb },

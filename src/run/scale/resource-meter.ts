@@ -1,7 +1,7 @@
 import { memoryMb, processTree } from "../../hosting/processes/process-tree.ts";
 
 const SAMPLE_MS = 1_000;
-/** Maximum share of time spent on sampling, including machines with many processes. */
+/** Approximate maximum share of time spent on sampling, even on machines with many processes. */
 const SAMPLING_SHARE = 0.01;
 /** The program of a local sandbox. Containers and sandbox services are not in this machine's process tree. */
 const SANDBOX_PROGRAM = "bwrap";
