@@ -94,7 +94,7 @@ export interface RunEntry extends RunHead {
 export interface RunsAnswer {
   root: string;
   runs: RunEntry[];
-  /** Whether the server has only one run, given as a file. */
+  /** Whether the server has exactly one run. */
   single: boolean;
   static: boolean;
 }

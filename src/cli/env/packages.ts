@@ -87,7 +87,7 @@ function nodeModulesOf({ directory }: ServerFolder): string | undefined {
   return undefined;
 }
 
-/** The gym installs the packages of a server with a package.json; the surrounding project installs those of others. */
+/** The surrounding project, if any, installs the packages of a server without a package.json; the gym those of others. */
 function howToInstall({ directory, entrypoint, name }: ServerFolder): string {
   const project = path.resolve(directory, "../..");
   return existsSync(path.join(directory, "package.json")) || !existsSync(path.join(project, "package.json"))

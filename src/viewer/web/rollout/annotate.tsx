@@ -32,7 +32,7 @@ export function Annotate(props: {
     states.current = [key];
     const { note } = saved.current;
     saved.current = annotation ?? NOTHING;
-    // A note that is being edited is not replaced by an earlier state.
+    // A note that is being edited is not replaced by the received one.
     setValue((current) => ({
       ...saved.current,
       note: current.note === note ? saved.current.note : current.note,
