@@ -120,6 +120,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
         "a/rollouts_failures.jsonl": lines([failed]),
         "a/rollouts_materialized_inputs.jsonl": lines([rollout(0, 0, ""), rollout(0, 1, "")]),
         "a/rollouts_manifest.json": JSON.stringify({ materialized_inputs: { rows: 2 } }),
+        "a/quality_summary.json": "{}",
         "b.jsonl": lines([rollout(3, 0, "x")]),
       },
       "#/xyz/1",
@@ -135,6 +136,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     await visit(page, "#/run/a/files");
     const files = page.getByRole("list", { name: "Files of the run" }).getByRole("listitem");
     await eventually(() => files.allTextContents()).toEqual([
+      "quality_summary.json 2 B",
       expect.stringMatching(/^rollouts\.jsonl [\d.]+ k?B$/),
       expect.stringMatching(/^rollouts_failures\.jsonl [\d.]+ k?B$/),
       expect.stringMatching(/^rollouts_manifest\.json \d+ B$/),

@@ -7,6 +7,7 @@ import { errorMessage } from "../../errors.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { copyWith, orderedKeys } from "../../python/json/key-order.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
+import { healthReports } from "../../rollouts/files/health-reports.ts";
 import { readRows } from "../../rollouts/files/jsonl-rows.ts";
 import type { PanelTexts } from "../api-types.ts";
 import type { RunFiles } from "./run-files.ts";
@@ -49,7 +50,8 @@ async function existingFiles({
   ...run
 }: RunFiles): Promise<PanelTexts["existing"]> {
   const existing: PanelTexts["existing"] = [];
-  for (const file of new Set(Object.values(run))) {
+  const reports = Object.values(await healthReports(run.rollouts));
+  for (const file of new Set([...Object.values(run), ...reports])) {
     const entry = await stat(file).catch(() => undefined);
     if (entry?.isFile()) existing.push({ name: path.basename(file), bytes: entry.size });
   }
