@@ -4,7 +4,7 @@ import { isObject } from "../python/json/json-object.ts";
 import { normalizeUsage } from "../wire/convert/usage.ts";
 import type { ChatCompletion } from "../wire/schemas/chat-types.ts";
 import type { Response } from "../wire/schemas/responses.ts";
-import type { ProviderReply } from "./provider.ts";
+import type { ProviderReply } from "./provider-call.ts";
 import { ProviderError } from "./provider-error.ts";
 import type { Price } from "./settings.ts";
 

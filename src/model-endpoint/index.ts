@@ -7,6 +7,7 @@ export { withDeadline } from "../calls/deadline.ts";
 export { redactor } from "../secrets.ts";
 export { billedCompletion, billedResponse } from "./cost.ts";
 export { type OpenProviderOptions, openProvider } from "./open-provider.ts";
-export type { Provider, ProviderCall, ProviderReply } from "./provider.ts";
+export type { Provider } from "./provider.ts";
+export type { ProviderCall, ProviderReply } from "./provider-call.ts";
 export { isProviderError, ProviderError } from "./provider-error.ts";
 export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./settings.ts";

@@ -14,7 +14,8 @@ import { ValidationError } from "../wire/schemas/validation.ts";
 import { billedResponse } from "./cost.ts";
 import { forgetEndpoints, replicaOf } from "./endpoint.ts";
 import { type OpenProviderOptions, openProvider } from "./open-provider.ts";
-import type { Provider, ProviderReply } from "./provider.ts";
+import type { Provider } from "./provider.ts";
+import type { ProviderReply } from "./provider-call.ts";
 import { type ProviderSettings, providerConfig } from "./settings.ts";
 
 const endpoints: MockModelEndpoint[] = [];
