@@ -10,6 +10,7 @@ import { indexed, median, timed, viewing } from "./viewer-program.ts";
 const SCROLLED_PIXELS = 40;
 const APPENDED = 21;
 const IDLE_SECONDS = 10;
+const SHOWN_WITHIN_MS = 30_000;
 
 /** What a reader waits for in Chromium; `file` names a place for a file. */
 export async function pagesInBrowser(report: Report, file: (base: string) => string): Promise<void> {
@@ -134,12 +135,15 @@ async function growing(report: Report, browser: Browser, file: string): Promise<
   });
 }
 
-/** Waits for the frame in which the list has so many rows. */
-function shown(page: Page, rows: number): Promise<void> {
-  return page.evaluate<void>(`new Promise((resolve) => {
+/** Waits for the frame in which the list counts this many rollouts. */
+function shown(page: Page, rollouts: number): Promise<void> {
+  return page.evaluate<void>(`new Promise((resolve, reject) => {
+    const start = performance.now();
     const frame = () => {
-      if (document.querySelector(".list-state")?.textContent.includes("${rows} rows")) resolve();
-      else requestAnimationFrame(frame);
+      const text = document.querySelector(".list-state")?.textContent ?? "no list";
+      if (text.includes("${rollouts} rollouts")) resolve();
+      else if (performance.now() - start < ${SHOWN_WITHIN_MS}) requestAnimationFrame(frame);
+      else reject(new Error("The list does not count ${rollouts} rollouts: " + text));
     };
     frame();
   })`);
