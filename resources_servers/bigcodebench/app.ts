@@ -57,7 +57,7 @@ export function defineBigCodeBench(run: RunTests) {
 
 export default defineBigCodeBench(runTests);
 
-/** The fenced code of an answer; an answer without any fence is code as a whole. */
+/** The fenced code of an answer. An answer without a fence is all code. */
 function codeOf(text: string): string {
   const answer = afterThoughts(text);
   const code = answer.includes("```") ? fencedPython(answer) : answer.replaceAll("\r", "");

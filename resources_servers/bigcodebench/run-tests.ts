@@ -9,7 +9,7 @@ export const Config = z.object({
   min_time_limit: laxFloat().default(1),
   /** Seconds for all tests of a task. */
   gt_time_limit: laxFloat().default(20),
-  /** Seconds until the process is ended, whatever it does. */
+  /** Seconds after which the process is killed. */
   subprocess_timeout: laxFloat().default(240),
 });
 export type Config = z.output<typeof Config>;
@@ -20,7 +20,7 @@ export interface TestTask {
   entry_point: string;
 }
 
-/** `pass`, `fail`, `timeout`, `error`, or null where the runner said nothing. */
+/** `pass`, `fail`, `timeout`, `error`, or null if the runner reported nothing. */
 export interface TestVerdict {
   status?: string | null;
   details?: JsonObject | null;

@@ -2,7 +2,7 @@ import { defineGymnasiumServer, HttpError } from "nemo-gym";
 import { outputText } from "nemo-gym/openai";
 import { type CardSource, deal, type Game, hit, observe, randomCard, readAction, stand } from "./game.ts";
 
-/** Blackjack against a dealer who stands on 17; `draw` is where the cards come from. */
+/** Blackjack against a dealer who stands on 17. `draw` supplies the cards. */
 export function defineBlackjack(draw: CardSource) {
   return defineGymnasiumServer({
     reset() {
@@ -13,7 +13,7 @@ export function defineBlackjack(draw: CardSource) {
     step({ response, session }) {
       if (readAction(outputText(response)) === "stand") return stand(session, draw);
       if (session.dealer.length === 0) {
-        // upstream: the card is turned over before the missing game is noticed, which shows when cards are scripted.
+        // upstream: the card is drawn before the missing game is noticed. With scripted cards this is visible.
         draw();
         throw new HttpError(409, "There is no game in this session: call /reset first.");
       }

@@ -3,7 +3,7 @@ import { SPACE_CLASS } from "nemo-gym/python";
 const RANKS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"] as const;
 export type Rank = (typeof RANKS)[number];
 
-/** Where cards come from; they are drawn with replacement. */
+/** A source of cards; they are drawn with replacement. */
 export type CardSource = () => Rank;
 
 export const randomCard: CardSource = () => RANKS[Math.floor(Math.random() * RANKS.length)] ?? "A";
@@ -16,7 +16,7 @@ export interface Game {
 const DEALER_STANDS_ON = 17;
 const BUST_ABOVE = 21;
 
-/** The best value of a hand: aces count 11 while that does not bust it. */
+/** The best value of a hand: aces count 11 unless that busts the hand. */
 export function handValue(hand: readonly Rank[]): number {
   let value = 0;
   let aces = 0;

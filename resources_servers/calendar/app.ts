@@ -3,7 +3,7 @@ import { lastItemText } from "nemo-gym/openai";
 import { z } from "zod";
 import { findFault } from "./grade.ts";
 
-/** Scheduling by conversation: the model prints the calendar, and its events must keep what the user asked for. */
+/** Scheduling by conversation: the model prints the calendar, and its events must satisfy the user's constraints. */
 export default defineResourcesServer({
   row: z.object({ exp_cal_state: z.looseObject({}) }),
   echo: [],

@@ -2,7 +2,7 @@ import { parsePyInt, strip } from "nemo-gym/python";
 
 const halfDay = 12 * 60;
 
-/** Minutes since midnight of `10am`, `2:15pm` or `14:15`; undefined when it is none of these. Hours are not checked for range. */
+/** Minutes since midnight of `10am`, `2:15pm` or `14:15`, else undefined. Does not check the range of hours. */
 export function minutesOf(time: unknown): number | undefined {
   if (typeof time !== "string") return undefined;
   const text = strip(time);

@@ -1,15 +1,15 @@
 import { compilePyRegex, JsonTextError, loads, RegexBudgetError } from "nemo-gym/python";
 
-/** A bracketed text with at least one `{…}` in it; brackets of its own only inside braces. */
+/** A bracketed text with at least one `{…}` in it. Nested brackets may occur only inside braces. */
 const listOfObjects = compilePyRegex(
   String.raw`\[(?:[^\[\]]|\{[^}]*\})*\{(?:[^\[\]]|\{[^}]*\})*\}(?:[^\[\]]|\{[^}]*\})*\]`,
   { dotAll: true },
 );
 
-/** A longer reply holds no calendar; looking for one would take seconds. */
+/** A longer reply counts as a reply without a calendar, because the search would take seconds. */
 const maxLength = 500_000;
 
-/** The first JSON list with objects in a text; undefined without one, or when it is not JSON. */
+/** The first JSON list of objects in a text; undefined if there is no such list or it is not valid JSON. */
 export function findJsonList(text: string): unknown[] | undefined {
   if (text.length > maxLength || !text.includes("}")) return undefined;
   try {

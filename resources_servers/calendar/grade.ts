@@ -5,10 +5,10 @@ import { findJsonList } from "./find-list.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 const constraintKinds = ["before ", "after ", "between ", "at "] as const;
-/** More different events than this are no calendar. */
+/** A list with more distinct events than this is not accepted as a calendar. */
 const maxEvents = 2000;
 
-/** Why a reply earns nothing. */
+/** Reasons for a reward of 0. */
 export type Fault =
   | "empty"
   | "think_found"
@@ -18,7 +18,7 @@ export type Fault =
   | "conflicting_events"
   | "constraint_violated";
 
-/** What is wrong with a reply, given the calendar it should have led to; undefined: nothing. */
+/** The fault of a reply compared with the expected calendar; undefined if there is no fault. */
 export function findFault(reply: string, expected: Fields): Fault | undefined {
   if (reply === "") return "empty";
   if (reply.includes("<think>")) return "think_found";
@@ -45,7 +45,7 @@ interface Span {
   end: number;
 }
 
-/** When an event takes place; undefined when it does not say so properly. */
+/** The time of an event; undefined if it is missing or malformed. */
 function spanOf(event: Fields): Span | undefined {
   const start = minutesOf(event["start_time"]);
   const duration = numberOf(event["duration"]);
@@ -65,12 +65,12 @@ function anyOverlap(spans: readonly Span[]): boolean {
   );
 }
 
-/** Events that are the same in every field count once: they do not conflict with each other. */
+/** Removes events that are equal in every field: they do not conflict with each other. */
 function distinct(events: readonly Fields[]): Fields[] {
   return [...new Map(events.map((event) => [identity(event), event])).values()];
 }
 
-/** Equal for values that Python's `==` finds equal. */
+/** A key that is equal for values that are equal under Python's `==`. */
 function identity(value: unknown): string {
   const number = numberOf(value);
   if (number !== undefined) return String(typeof value === "bigint" ? value : number);
@@ -93,7 +93,7 @@ function fits(event: Fields | undefined, wanted: unknown): boolean {
   return Object.hasOwn(wanted, "constraint") && keeps(span, wanted["constraint"]);
 }
 
-/** Whether an event keeps a constraint; an unknown kind of constraint is kept by all, one with a bad time by none. */
+/** Whether an event satisfies a constraint. Every event satisfies an unknown kind of constraint, and none satisfies one with an invalid time. */
 function keeps({ start, end }: Span, constraint: unknown): boolean {
   if (constraint === null) return true;
   if (typeof constraint !== "string") return false;

@@ -8,13 +8,13 @@ import { passMetrics } from "../../libraries/python-answers/metrics.ts";
 import { ProblemRow, ProblemSeed, problemOf, readProblems } from "../../libraries/python-answers/problems.ts";
 import { completionOf } from "./overlap.ts";
 
-/** Starting and reporting, on top of the time the program has. */
+/** Time to start the program and report its result, in addition to the program's own time limit. */
 const EXTRA_SECONDS = 5;
 
 const Config = z.object({
   ...codeRunnerConfig,
   split: z.enum(["single_line", "multi_line", "random_span", "random_span_light"]).default("random_span"),
-  /** Problems of HumanEval-Infilling: JSON Lines, also compressed. */
+  /** Problems of HumanEval-Infilling as JSON Lines, optionally compressed. */
   problems_fpath: z.string(),
   timeout: laxFloat().default(3),
 });
@@ -36,7 +36,7 @@ const partsOf = perServer(async (server: ServerContext<Config>) => ({
 
 const metrics = passMetrics(({ passed }) => ({ accuracy: Number(passed === true) }), "completion");
 
-/** Fill in the middle: the missing part of a program, which then must pass its tests. */
+/** Fill in the middle: the model writes the missing part of a program, which must then pass its tests. */
 export default defineResourcesServer({
   config: Config,
   row: ProblemRow,

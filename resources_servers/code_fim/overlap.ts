@@ -1,6 +1,6 @@
 /**
- * Removes what the end of one text and the beginning of the next have in common, from either. An overlap of spaces alone is
- * indentation, and stays.
+ * Removes the overlap between the end of one text and the beginning of the next. An overlap that consists of spaces only is
+ * indentation and is kept.
  */
 export function removeOverlap(
   preceding: string,
@@ -15,7 +15,7 @@ export function removeOverlap(
   return truncateFrom === "following" ? following : preceding;
 }
 
-/** The missing part of a program: models tend to repeat what stands before and after it. */
+/** The missing part of a program, without the surrounding code that models tend to repeat. */
 export function completionOf(code: string, prefix: string, suffix: string): string {
   const withoutNewline = code.startsWith("\n") ? code.slice(1) : code;
   const withoutPrefix = removeOverlap(prefix, withoutNewline, "following");

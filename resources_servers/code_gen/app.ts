@@ -9,7 +9,7 @@ import { breaksReasoningFormat } from "./reasoning-format.ts";
 const Config = z.object({
   ...codeRunnerConfig,
   unit_test_timeout_secs: z.number().positive().default(10),
-  /** The reward of an answer that breaks the format of reasoning, whatever its tests say. */
+  /** The reward of an answer that violates the reasoning format, regardless of its tests. */
   reasoning_format_penalty: z.number().default(0),
 });
 
@@ -54,7 +54,7 @@ export default defineResourcesServer({
       difficulty: row.verifier_metadata?.difficulty ?? null,
     };
     if (strip(text) === "") return nothing;
-    // Checked here and not in the schema of rows: without an answer a row needs no tests.
+    // Checked here instead of in the row schema: a row without an answer needs no tests.
     const tests = readTests(row.verifier_metadata?.unit_tests);
     const code = extractCode(text);
     if (code === "") return { ...nothing, extracted_model_output: text };

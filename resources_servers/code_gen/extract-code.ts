@@ -1,6 +1,6 @@
 const FENCE = "```";
 
-/** The lines between the last two lines with a fence; empty where there are fewer than two. */
+/** The lines between the last two fence lines; empty if there are fewer than two. */
 export function extractCode(text: string): string {
   const lines = text.split("\n");
   const fences = lines.flatMap((line, index) => (line.includes(FENCE) ? [index] : []));

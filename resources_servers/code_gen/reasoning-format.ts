@@ -2,7 +2,7 @@ import type { Response } from "nemo-gym/openai";
 
 const TAGS = ["<think>", "</think>"];
 
-/** Whether reasoning stands where the answer belongs, or is opened or closed more than once. */
+/** Whether reasoning occurs in the answer, or a reasoning tag is opened or closed more than once. */
 export function breaksReasoningFormat(response: Response, answer: string): boolean {
   if (TAGS.some((tag) => answer.includes(tag))) return true;
   const reasoning = response.output

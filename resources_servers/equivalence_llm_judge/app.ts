@@ -50,7 +50,7 @@ export default defineResourcesServer({
         expected_answer: judge.fit(gold),
         generated_answer: judge.fit(answer),
       });
-      // Of two labels that begin alike the one that costs the reward counts.
+      // If both labels start at the same position, the label that denies the reward wins.
       const labels = [config.judge_not_equal_label, config.judge_equal_label];
       const { verdict, ...reply } = await judge.ask(text, {
         signal,

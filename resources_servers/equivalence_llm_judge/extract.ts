@@ -1,8 +1,8 @@
 import { compilePyRegex, type PyMatch, RegexBudgetError, RegexSyntaxError, strip } from "nemo-gym/python";
 
 /**
- * Picks the answer out of a text: the last match, of it the first group that is not blank, else the whole match. A
- * pattern that matches nothing, is no valid pattern or takes too long leaves the text as it is.
+ * Extracts the answer from a text: the first non-blank group of the last match, else the whole match. The text is returned
+ * unchanged if the pattern does not match, is invalid or takes too long.
  */
 export function extractAnswer(text: string, pattern: string | null | undefined): string {
   if (!pattern) return text;
@@ -11,7 +11,7 @@ export function extractAnswer(text: string, pattern: string | null | undefined):
     for (const match of compilePyRegex(pattern, { multiline: true, dotAll: true }).finditer(text))
       last = match;
   } catch (error) {
-    // The pattern comes with the data, and a bad one must not cost the rollout.
+    // The pattern comes from the dataset; an invalid one must not fail the rollout.
     if (error instanceof RegexSyntaxError || error instanceof RegexBudgetError) return text;
     throw error;
   }

@@ -1,18 +1,18 @@
 import { pyStr } from "nemo-gym/python";
 import { z } from "zod";
 
-/** Unknown fields are allowed; only the expected answer comes back in the result. */
+/** Unknown fields are allowed. Only the expected answer is copied to the result. */
 export const Row = z.looseObject({
   expected_answer: z.string().nullish(),
   uuid: z.union([z.string(), z.number().int()]).nullish(),
   options: z.array(z.record(z.string(), z.string())).nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
-  /** Anything may stand here; only the `output_regex` of an object is read. */
+  /** Any value; only the `output_regex` of an object is read. */
   template_metadata: z.unknown().optional(),
 });
 export type Row = z.output<typeof Row>;
 
-/** The gold answer: the row's own, else the one in its metadata, as text. */
+/** The expected answer as text: from the row itself, else from its metadata. */
 export function expectedAnswer(row: Row): string {
   if (row.expected_answer) return row.expected_answer;
   const fromMetadata = row.metadata?.["expected_answer"];

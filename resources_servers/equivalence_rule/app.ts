@@ -3,7 +3,7 @@ import { outputText } from "nemo-gym/openai";
 import { z } from "zod";
 import { equivalenceScore, gradingRules } from "./score.ts";
 
-/** Answers compared with the expected text by rule: equal, or how much of it is in the same order. */
+/** Compares answers with the expected text by rule: equality, or the share of text in the same order. */
 export default defineResourcesServer({
   config: z.object({ grading_rule: z.enum(gradingRules).default("exact") }),
   row: z.looseObject({ expected_answer: z.string() }),

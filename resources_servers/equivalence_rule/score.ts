@@ -3,12 +3,12 @@ import { SimilarityBudgetError, similarityRatio, splitWords } from "nemo-gym/pyt
 export const gradingRules = ["exact", "seq_match", "weighted_seq_match"] as const;
 export type GradingRule = (typeof gradingRules)[number];
 
-/** Steps one comparison may take: far more than two long answers need, half a second for hostile ones. */
+/** Maximum number of steps of a comparison: far more than two long answers need, and half a second for hostile ones. */
 const maxSteps = 50_000_000;
 const prefixLength = 10;
 const prefixWeight = 0.15;
 
-/** How alike a response and the expected answer are, between 0 and 1; case and white space do not count. */
+/** The similarity of a response and the expected answer, from 0 to 1; case and white space are ignored. */
 export function equivalenceScore(response: string, expected: string, rule: GradingRule): number {
   const left = normalized(response);
   const right = normalized(expected);
@@ -30,7 +30,7 @@ function normalized(text: string): string {
   return splitWords(text).join(" ").toLowerCase();
 }
 
-/** A response so long and repetitive that it cannot be compared in time is unlike any answer. */
+/** A response that is too long and repetitive to be compared in time does not match any answer. */
 function ratio(left: string, right: string): number {
   try {
     return similarityRatio(left, right, { maxSteps });

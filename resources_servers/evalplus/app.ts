@@ -11,7 +11,7 @@ import { Checker } from "./checker.ts";
 const Config = z.object({
   ...codeRunnerConfig,
   dataset: z.enum(["humaneval", "mbpp"]),
-  /** Problems of EvalPlus: JSON Lines, also compressed. */
+  /** Problems of EvalPlus as JSON Lines, optionally compressed. */
   problems_fpath: z.string(),
   min_time_limit: laxFloat().default(1),
   gt_time_limit_factor: laxFloat().default(4),
@@ -29,7 +29,7 @@ const metrics = passMetrics(
   "extracted_model_code",
 );
 
-/** HumanEval+ and MBPP+: a function must agree with the reference solution on many inputs. */
+/** HumanEval+ and MBPP+: a function must return the same results as the reference solution on many inputs. */
 export default defineResourcesServer({
   config: Config,
   row: ProblemRow,

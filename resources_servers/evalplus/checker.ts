@@ -25,7 +25,7 @@ export interface CheckResult {
 }
 
 interface Reference {
-  /** The pickled results, which only a sandbox opens. */
+  /** The pickled results; they are unpickled only in a sandbox. */
   expected: string;
   seconds: number[];
 }
@@ -36,7 +36,7 @@ export interface CheckerSettings {
   gt_time_limit_factor: number;
 }
 
-/** Checks solutions against the reference solutions of a dataset, whose results are computed once, when they are needed. */
+/** Checks solutions against the reference solutions of a dataset. Reference results are computed once, on demand. */
 export class Checker {
   readonly #runner: CodeRunner;
   readonly #program: string;
@@ -97,13 +97,13 @@ export class Checker {
     if (reference === undefined) {
       reference = this.#compute(problem, kind);
       this.#references.set(key, reference);
-      // What failed may work another time: a sandbox can be busy.
+      // A failure may be temporary, for example because all sandboxes are busy.
       reference.catch(() => this.#references.delete(key));
     }
     return reference;
   }
 
-  /** Not cancelled with the rollout that asked first: others wait for it too. */
+  /** Not cancelled with the rollout that asked first, because other rollouts wait for it too. */
   async #compute(problem: Problem, kind: Kind): Promise<Reference> {
     const { task_id, entry_point, prompt, canonical_solution } = problem;
     const { dataset } = this.#settings;

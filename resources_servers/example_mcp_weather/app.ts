@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const weatherIn = (city: string) => `The weather in ${city} is sunny and 72 F.`;
 
-/** A tool that is also offered over MCP: agents that only speak MCP reach it in the session of their rollout. */
+/** A tool that is also offered over MCP, so that agents that only support MCP can call it in the session of their rollout. */
 export default defineResourcesServer({
   config: z.object({ expose_tools_over_mcp: z.boolean().default(false) }),
   row: z.looseObject({

@@ -16,7 +16,7 @@ export interface ExtractionScore extends Record<string, unknown> {
   order_instruction_following_failure: boolean;
 }
 
-/** Scores the last `extract_synonym_values` call; a call that cannot be read is worth nothing. */
+/** Scores the last `extract_synonym_values` call; a malformed call gets 0. */
 export function scoreExtraction(task: ExtractionTask, response: HasOutput): ExtractionScore {
   const submitted = lastSubmission(response);
   const parsed = submitted?.map(asInteger);
@@ -55,7 +55,7 @@ function score(parts: {
   };
 }
 
-/** The submitted list; empty when the model submitted nothing, undefined when its call is malformed. */
+/** The submitted list; empty if the model submitted nothing, undefined if its call is malformed. */
 function lastSubmission(response: HasOutput): unknown[] | undefined {
   const call = functionCalls(response).findLast(({ name }) => name === "extract_synonym_values");
   if (!call) return [];
@@ -75,7 +75,7 @@ function readValues(text: string): unknown {
   }
 }
 
-/** Equality as in Python: true is 1, text is never a number. */
+/** Equality as in Python: true equals 1, and a string never equals a number. */
 function asNumber(value: unknown): number | undefined {
   if (value instanceof PyFloat) return value.value;
   return typeof value === "boolean" || typeof value === "bigint" || typeof value === "number"

@@ -24,7 +24,7 @@ export default defineGymnasiumServer({
 });
 
 /**
- * The questions of a row, each looked at when its turn comes. A bare text is walked character by character, as a sequence of
+ * The questions of a row; each one is checked when its turn comes. A plain string is iterated by character, as a sequence of
  * one-letter questions.
  */
 function followUps(value: unknown = []): readonly unknown[] {

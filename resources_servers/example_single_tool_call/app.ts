@@ -1,7 +1,7 @@
 import { defineResourcesServer } from "nemo-gym";
 import { z } from "zod";
 
-/** One tool, no state, every rollout is worth 1: the smallest environment there is. */
+/** One tool, no state, and a reward of 1 for every rollout: the smallest possible environment. */
 export default defineResourcesServer({
   reverifyMode: "stateless",
   tools: {

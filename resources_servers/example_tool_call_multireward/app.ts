@@ -9,7 +9,7 @@ interface PredictedCall {
   arguments: JsonObject | undefined;
 }
 
-/** One tool call, scored on three axes that are reported apart and summed. */
+/** One tool call, scored on three axes that are reported separately and summed. */
 export default defineResourcesServer({
   row: z.object({ expected_call: z.record(z.string(), z.unknown()).default({}) }),
   seed: z.looseObject({ expected_call: z.looseObject({ name: z.string() }) }),

@@ -3,7 +3,7 @@ import { outputText } from "nemo-gym/openai";
 import { checkLines, checkMarkers } from "./check-format.ts";
 import { Row } from "./row.ts";
 
-/** Formatting that can be checked by pattern: bullets, headings, tables, citation markers. */
+/** Formatting that patterns can check: bullets, headings, tables, citation markers. */
 export default defineResourcesServer({
   row: Row,
   reverifyMode: "stateless",

@@ -1,10 +1,10 @@
 import { compilePyRegex, type PyRegex, RegexBudgetError } from "nemo-gym/python";
 import type { LinesVerifier, MarkersVerifier } from "./row.ts";
 
-/** Matches beyond this many are not listed: nobody reads them, and a text may hold millions. */
+/** Maximum number of matches in the details: a text may contain millions. */
 const maxListed = 10_000;
 
-/** Short lines repeat; this many, up to this long, are matched once only. */
+/** Lines often repeat. The results of this many lines, up to this length, are cached. */
 const maxRemembered = 64;
 
 export interface FormatCheck {
@@ -12,7 +12,7 @@ export interface FormatCheck {
   details: Record<string, unknown>;
 }
 
-/** Whether enough lines match any of the patterns. */
+/** Whether enough lines match at least one of the patterns. */
 export function checkLines(text: string, verifier: LinesVerifier): FormatCheck {
   const patterns = Array.from(verifier.verify_regex ?? [], (pattern) => compilePyRegex(pattern));
   const minimum = verifier.verify_min_matches ?? 1;
@@ -30,7 +30,7 @@ export function checkLines(text: string, verifier: LinesVerifier): FormatCheck {
   return { passed, details: { matching_lines: matching, min_matches: minimum, passed } };
 }
 
-/** Whether every marker occurs and nothing that looks like a marker is not one. */
+/** Whether every expected marker occurs, and no text that matches a marker pattern is an unexpected marker. */
 export function checkMarkers(text: string, verifier: MarkersVerifier): FormatCheck {
   const expected = verifier.expected_markers ?? [];
   const markers = Array.from(expected);
@@ -46,7 +46,7 @@ export function checkMarkers(text: string, verifier: MarkersVerifier): FormatChe
   return { passed, details: { expected, missing, spurious, passed } };
 }
 
-/** A text on which a pattern takes too long counts as one it does not match. */
+/** A pattern that takes too long on a text counts as not matching. */
 function matches(pattern: PyRegex, text: string): boolean {
   try {
     return pattern.search(text) !== null;

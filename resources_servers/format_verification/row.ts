@@ -22,7 +22,7 @@ const MarkersVerifier = z.looseObject({
   patterns: patterns.optional(),
 });
 
-/** What the format must fulfil; keys the chosen type does not know are free. */
+/** Format requirements; keys that the chosen type does not define are allowed. */
 export const Verifier = z.discriminatedUnion("type", [LinesVerifier, MarkersVerifier]);
 export type LinesVerifier = z.output<typeof LinesVerifier>;
 export type MarkersVerifier = z.output<typeof MarkersVerifier>;

@@ -11,7 +11,7 @@ import { search } from "./search.ts";
 const config = z.object({
   google_api_key: z.string(),
   google_cx: z.string(),
-  /** Where searches go; anything that answers like Google's Custom Search. */
+  /** Address of the search service; it must respond like Google's Custom Search. */
   search_endpoint: z.url().default("https://www.googleapis.com/customsearch/v1"),
   search_timeout_seconds: z.number().positive().default(10),
   browse_timeout_seconds: z.number().positive().default(20),
@@ -90,7 +90,7 @@ export default defineResourcesServer({
   },
 });
 
-/** The error that says why a request was not made, also where the HTTP client has wrapped it. */
+/** The error that explains why a request was not sent, even if the HTTP client has wrapped it. */
 function refusal(error: unknown): Error | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefusedError || cause instanceof DownloadError) return cause;
@@ -98,7 +98,7 @@ function refusal(error: unknown): Error | undefined {
   return undefined;
 }
 
-/** What a model may read of an error: never the key. */
+/** The text of an error for the model; it never contains the key. */
 function shown(error: unknown, settings: Config): string {
   const message = error instanceof Error ? error.message : String(error);
   return settings.google_api_key === "" ? message : message.replaceAll(settings.google_api_key, "***");

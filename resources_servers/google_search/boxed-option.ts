@@ -4,10 +4,10 @@ import { pyRepr } from "nemo-gym/python";
 type Part = Readonly<Record<string, unknown>>;
 
 /**
- * What stands in the first `\boxed{…}` of the last message, up to the first closing brace; null where there is none.
+ * The content of the first `\boxed{…}` of the last message, up to the first closing brace; null if there is no box.
  *
- * The original looks into the printed form of the message's parts, so that backslashes and line breaks come out escaped and a
- * box may even reach over into the next part. Rows were filtered with that reading, so it is kept.
+ * The original searches the printed form of the message parts. There, backslashes and line breaks are escaped, and a box can
+ * even extend into the next part. Datasets were filtered with this behaviour, so it is kept.
  */
 export function boxedOption(response: HasOutput): string | null {
   const last = response.output.at(-1);
@@ -25,7 +25,7 @@ function firstBox(text: string): string | null {
   const start = text.indexOf(OPENING);
   if (start === -1) return null;
   const end = text.indexOf("}", start);
-  // The printed form has no line breaks that could separate the two.
+  // The printed form has no line breaks that could separate them.
   return end === -1 ? null : text.slice(start + OPENING.length, end);
 }
 

@@ -10,22 +10,22 @@ export const NO_HTML = "No HTML found";
 const NO_TEXT = "No text found";
 
 const MAX_WORDS = 10_000;
-/** Characters kept of either end of a page with more words than that. */
+/** Characters kept from the start and from the end of a page with more words than that. */
 const KEPT_CHARACTERS = 5000;
-/** Bytes looked at for a page that names its own character set. */
+/** Number of bytes searched for a character set declared in the page. */
 const SNIFFED_BYTES = 2048;
-/** Characters read before others get a turn. */
+/** Characters parsed before control returns to the event loop. */
 const SLICE = 16 * 1024;
 
 const HTML_TYPES = new Set(["", "text/html", "application/xhtml+xml", "application/xml", "text/xml"]);
 const META_CHARSET = /<meta[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?([\w:-]{1,40})/i;
 
 export interface BrowseLimits extends DownloadLimits {
-  /** For everything together: redirects, headers and body. */
+  /** Limit for the whole request: redirects, headers and body. */
   timeoutMs: number;
 }
 
-/** Fetches a page and gives its text, shortened where it is very long. */
+/** Fetches a page and returns its text, shortened if it is very long. */
 export async function browse(
   url: string,
   agent: GuardedAgent,
@@ -76,7 +76,7 @@ async function plainText(download: Download): Promise<string | undefined> {
   return text === "" ? undefined : text.trim();
 }
 
-/** The body as text, in the character set of the header, else of the page itself, else UTF-8. */
+/** The body as text, in the character set of the header, else of the page, else UTF-8. */
 async function* decoded({ body, charset }: Download): AsyncGenerator<string> {
   let decoder = charset === undefined ? undefined : decoderFor(charset);
   let head = Buffer.alloc(0);
@@ -107,7 +107,7 @@ function decoderFor(label: string): TextDecoder {
   }
 }
 
-/** Pages of more than ten thousand words lose their middle. */
+/** Removes the middle of pages with more than ten thousand words. */
 export function shorten(text: string): string {
   if (splitWords(text).length <= MAX_WORDS) return text;
   const characters = Array.from(text);

@@ -5,7 +5,7 @@ import { request } from "undici";
 import type { GuardedAgent } from "./guarded-agent.ts";
 
 export interface DownloadLimits {
-  /** Bytes of the unpacked body that are read; the rest is left alone. */
+  /** Maximum number of decompressed bytes to read; the rest is ignored. */
   maxBytes: number;
   maxRedirects: number;
   userAgent: string;
@@ -15,11 +15,11 @@ export interface Download {
   /** Lower case, without parameters. */
   contentType: string;
   charset: string | undefined;
-  /** Pieces of the body, unpacked. */
+  /** Chunks of the decompressed body. */
   body: AsyncIterable<Uint8Array>;
 }
 
-/** A page that cannot be fetched at all, such as a URL without a host. */
+/** A page that cannot be fetched at all, for example a URL without a host. */
 export class DownloadError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("GOOGLE_SEARCH_DOWNLOAD", message, options);
@@ -28,7 +28,7 @@ export class DownloadError extends GymError {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Opens a page, following redirects; undefined where the server has none to give. Every hop passes the agent's checks. */
+/** Opens a page and follows redirects; undefined if the server does not return a page. The agent checks every hop. */
 export async function openPage(
   address: string,
   agent: GuardedAgent,
@@ -81,7 +81,7 @@ function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Ends a body nobody will read; its connection is closed with it. */
+/** Discards a body and closes its connection. */
 function discard(body: Readable): void {
   body.on("error", () => {});
   body.destroy();
@@ -90,7 +90,7 @@ function discard(body: Readable): void {
 function unpack(body: Readable, encoding: string | undefined): Readable {
   const unpacker = unpackerFor(encoding?.trim().toLowerCase());
   if (unpacker === undefined) return body;
-  // Errors of either stream surface where the unpacked one is read.
+  // Errors of both streams surface where the decompressed stream is read.
   pipeline(body, unpacker, () => {});
   return unpacker;
 }

@@ -8,10 +8,10 @@ export interface Address {
   family: number;
 }
 
-/** Gives every address of a host name. */
+/** Resolves a host name to all of its addresses. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
-/** A request that would have gone where it must not. */
+/** A request to an address that is not allowed. */
 export class AddressRefusedError extends GymError {
   constructor(host: string) {
     super("GOOGLE_SEARCH_ADDRESS", `${host} is not on the public internet`);
@@ -24,8 +24,8 @@ const resolveBySystem: Resolve = (hostname) =>
   });
 
 /**
- * Connects only to addresses that `isAllowed`. A name is resolved once for each connection, and the connection goes to the address
- * that was looked at: what the name leads to a moment later does not matter. One forbidden address refuses the name.
+ * Connects only to addresses that `isAllowed` accepts. A name is resolved once per connection, and the connection uses the
+ * checked address, so later changes of the name do not matter. One forbidden address blocks the name.
  */
 export class GuardedAgent {
   readonly dispatcher: Agent;
@@ -48,7 +48,7 @@ export class GuardedAgent {
     this.dispatcher = new Agent({ connect: { lookup }, connections: 16, keepAliveTimeout: 1000 });
   }
 
-  /** Addresses written out in a URL are never looked up, so they are checked here. */
+  /** IP addresses in a URL are not resolved, so they are checked here. */
   check(url: URL): void {
     const host = url.hostname.replace(/^\[|\]$/g, "");
     if (isIP(host) !== 0 && !this.#isAllowed(host)) throw new AddressRefusedError(host);

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** IPv4 ranges that lead nowhere public: private, loopback, link-local, shared, reserved, documentation, multicast. */
+/** IPv4 ranges that are not public: private, loopback, link-local, shared, reserved, documentation, multicast. */
 const reserved = new BlockList();
 for (const [network, prefix] of [
   ["0.0.0.0", 8],
@@ -22,7 +22,7 @@ for (const [network, prefix] of [
   reserved.addSubnet(network, prefix, "ipv4");
 }
 
-/** Of the IPv6 space only global unicast is public, and within it not what documents, tunnels or translates. */
+/** In IPv6 only global unicast is public, except for its documentation, tunnel and translation ranges. */
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet("2000::", 3, "ipv6");
 const translated = new BlockList();

@@ -9,18 +9,18 @@ export interface SearchOptions {
   timeoutMs: number;
 }
 
-/** Bytes of a reply that are read; ten results take about 30 kB. */
+/** Maximum number of bytes read from a reply; ten results take about 30 kB. */
 const MAX_REPLY = 4 * 1024 * 1024;
 const MAX_QUOTED = 300;
 
-/** The search service did not answer as it should. */
+/** The search service returned an unexpected reply. */
 class SearchError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("GOOGLE_SEARCH_FAILED", message, options);
   }
 }
 
-/** Asks the search service and gives its reply as JSON text in Python's style. */
+/** Queries the search service and returns its reply as JSON text in Python's style. */
 export async function search(query: string, options: SearchOptions, signal: AbortSignal): Promise<string> {
   const url = new URL(options.endpoint);
   url.searchParams.set("key", options.apiKey);

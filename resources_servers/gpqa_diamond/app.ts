@@ -7,12 +7,12 @@ import { choiceMetrics } from "../../libraries/multiple-choice/metrics.ts";
 import { Row as ChoiceRow, Config, Task } from "../../libraries/multiple-choice/row.ts";
 import { findLetter } from "./find-letter.ts";
 
-/** As in `mcqa`, but with one answer pattern at most. */
+/** As in `mcqa`, but with at most one answer pattern. */
 const Row = ChoiceRow.extend({
   template_metadata: z.looseObject({ output_regex: z.string().optional() }).nullish(),
 });
 
-/** GPQA Diamond: questions of `mcqa` with a way of its own to find the answer; the grading mode has no effect. */
+/** GPQA Diamond: questions in the format of `mcqa` with its own way to find the answer; the grading mode has no effect. */
 export default defineResourcesServer({
   config: Config,
   row: Row,

@@ -19,7 +19,7 @@ function boxedLetter(text: string): string | undefined {
   return capital.test(content) ? content : standaloneCapital.findall(content).at(-1);
 }
 
-/** Boxes here end at their first closing brace, so that `\boxed{\text{B}}` holds `\text{B`. */
+/** A box ends at its first closing brace here, so `\boxed{\text{B}}` contains `\text{B`. */
 function lastFlatBox(text: string): string | undefined {
   let box: string | undefined;
   let start = text.indexOf(marker);

@@ -9,13 +9,13 @@ import { copyInto, openTask } from "./task-sandbox.ts";
 
 const Config = z.object({
   ...sandboxConfig,
-  /** The directory that has the task directories. */
+  /** The directory that contains the task directories. */
   tasks_dir: z.string(),
-  /** Which entry of reward.json counts; default: `reward`, or the only one. */
+  /** The entry of reward.json that counts; by default `reward`, or the only entry. */
   reward_key: z.string().nullish(),
-  /** Seconds for one command of the model. */
+  /** Time limit of one command of the model, in seconds. */
   command_timeout: laxFloat().default(180),
-  /** What the model sees of an output; the middle of a longer one is left out. */
+  /** Maximum length of an output that the model sees; longer outputs lose their middle. */
   max_output_chars: laxInt().default(20_000),
 });
 
@@ -26,7 +26,7 @@ interface Session {
   startedAt: number;
 }
 
-/** Tasks in the format of Harbor: the model works in a sandbox with a shell, then the tests of the task give the reward. */
+/** Tasks in the Harbor format: the model works in a sandbox with a shell, then the tests of the task determine the reward. */
 export default defineResourcesServer({
   config: Config,
   row: z.looseObject({ task: z.string() }),
@@ -73,7 +73,7 @@ export default defineResourcesServer({
         throw failed("verifier_error", `tests/test.sh took more than ${timeout_sec} seconds: ${test_output}`);
       const rewards = await readRewards(sandbox, signal);
       const reward = typeof rewards === "string" ? rewards : headline(rewards, config.reward_key);
-      // Tests that give no reward are broken: that says nothing about the model.
+      // Tests without a reward are broken; their result must not count against the model.
       if (typeof reward === "string" || typeof rewards === "string")
         throw failed("verifier_error", `The task '${task.name}': ${reward}. Output: ${test_output}`);
       return { reward, rewards, test_output, test_exit_code: result.return_code };

@@ -1,4 +1,4 @@
-/** What a Dockerfile asks for, in the order in which it has to happen. */
+/** The steps of a Dockerfile, in execution order. */
 export interface Recipe {
   image: string | undefined;
   workdir: string | undefined;
@@ -9,7 +9,7 @@ export type RecipeStep =
   | { kind: "run"; command: string; workdir: string; env: Record<string, string> }
   | { kind: "copy"; sources: string[]; target: string };
 
-/** These describe how a container is started or shown. Commands in a sandbox need none of it. */
+/** Instructions that describe how a container is started or displayed. Commands in a sandbox do not need them. */
 const IRRELEVANT = new Set([
   "ARG",
   "CMD",
@@ -24,7 +24,7 @@ const IRRELEVANT = new Set([
 ]);
 
 /**
- * Reads the instructions of a Dockerfile that a started sandbox can carry out itself. Throws, with the line, for those it cannot:
+ * Reads the Dockerfile instructions that can be executed in a running sandbox. Throws an error with the line for others:
  * several stages, patterns, remote sources, here-documents.
  */
 export function readDockerfile(text: string): Recipe & { env: Record<string, string> } {
@@ -57,7 +57,7 @@ export function readDockerfile(text: string): Recipe & { env: Record<string, str
   return { image, workdir: workdir === "/" ? undefined : workdir, steps, env };
 }
 
-/** Lines joined where they end with a backslash, without comments. */
+/** Lines without comments; a line that ends with a backslash is joined with the next. */
 function* instructions(text: string): Generator<{ line: number; word: string; rest: string }> {
   let pending = "";
   let first = 0;
@@ -74,7 +74,7 @@ function* instructions(text: string): Generator<{ line: number; word: string; re
   }
 }
 
-/** `["a", "b c"]` is a command in words. */
+/** `["a", "b c"]` is the exec form of a command. */
 function shellOf(rest: string): string {
   if (!rest.startsWith("[")) return rest;
   try {

@@ -2,7 +2,7 @@ import type { Sandbox } from "nemo-gym/sandbox";
 
 export const LOGS = "/logs/verifier";
 
-/** The rewards that `tests/test.sh` left behind, by name; a string says why there are none. */
+/** The rewards written by `tests/test.sh`, by name; a string explains why there are none. */
 export async function readRewards(
   sandbox: Sandbox,
   signal: AbortSignal,
@@ -32,7 +32,7 @@ function rewardsOf(json: string): Record<string, number> | string {
   return `reward.json is not an object of numbers: '${json.trim().slice(0, 100)}'`;
 }
 
-/** The one that counts: `key`, else `reward`, else the only one. */
+/** The reward that counts: `key`, else `reward`, else the only one. */
 export function headline(rewards: Record<string, number>, key: string | null | undefined): number | string {
   const names = Object.keys(rewards);
   const wanted = key ?? (names.length === 1 ? names[0] : "reward") ?? "reward";

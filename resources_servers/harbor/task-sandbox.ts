@@ -6,11 +6,11 @@ import { openSandbox, providerOf, type Sandbox, type SandboxServer, shellQuote }
 import { type Recipe, readDockerfile } from "./dockerfile.ts";
 import { type HarborTask, taskVariables, unusable } from "./task.ts";
 
-/** Providers that run on the programs of this machine in place of an image. */
+/** Providers that use the programs of this machine instead of an image. */
 const WITHOUT_IMAGES = new Set(["bubblewrap", "unconfined"]);
 const DEFAULT_WORKDIR = "/app";
 
-/** Starts the sandbox of a task: its image, or what its Dockerfile says, carried out in a fresh sandbox. */
+/** Starts the sandbox of a task from its image, or executes its Dockerfile in a new sandbox. */
 export async function openTask(
   server: SandboxServer,
   task: HarborTask,
@@ -92,7 +92,7 @@ async function carryOut(sandbox: Sandbox, task: HarborTask, recipe: Recipe, sign
   }
 }
 
-/** A file, or the content of a folder, to `target`; one that ends with a slash is a folder. */
+/** Copies a file, or the content of a folder, to `target`; a target that ends with a slash is a folder. */
 export async function copyInto(
   sandbox: Sandbox,
   source: string,

@@ -13,7 +13,7 @@ const megabytes = z.union([
     .transform((text) => Number.parseFloat(text) * (/G/i.test(text) ? 1024 : 1)),
 ]);
 
-/** What is read of `task.toml`; other keys are the author's own. */
+/** The keys of `task.toml` that are read; other keys are ignored. */
 const TaskConfig = z.looseObject({
   agent: z.looseObject({ timeout_sec: z.number().positive().nullish() }).prefault({}),
   verifier: z
@@ -39,11 +39,11 @@ export interface HarborTask {
   name: string;
   directory: string;
   config: z.output<typeof TaskConfig>;
-  /** The text of `environment/Dockerfile`; absent for tasks that name an image only. */
+  /** The text of `environment/Dockerfile`; absent for tasks that only name an image. */
   dockerfile: string | undefined;
 }
 
-/** Reads a task directory of Harbor: `task.toml`, `environment/`, `tests/test.sh`. */
+/** Reads a Harbor task directory: `task.toml`, `environment/`, `tests/test.sh`. */
 export async function readTask(tasksDirectory: string, name: string): Promise<HarborTask> {
   const directory = path.join(tasksDirectory, name);
   if (path.relative(tasksDirectory, directory).startsWith("..") || name === "")
@@ -65,13 +65,13 @@ export async function readTask(tasksDirectory: string, name: string): Promise<Ha
   return { name, directory, config: config.data, dockerfile };
 }
 
-/** The row names a task that cannot be run: trying again will not help. */
+/** The row names a task that cannot run; a retry does not help. */
 export function unusable(name: string, reason: string): HttpError {
   const message = `The Harbor task '${name}' cannot be used: ${reason}`;
   return new HttpError(422, message, { failure: { class: "invalid_row", retryable: false, message } });
 }
 
-/** Variables of a task: `${NAME}` takes the value from the environment of the server. */
+/** Variables of a task; `${NAME}` is replaced by the variable of the server's environment. */
 export function taskVariables(name: string, variables: Readonly<Record<string, string>>) {
   const values: Record<string, string> = {};
   for (const [key, text] of Object.entries(variables)) {

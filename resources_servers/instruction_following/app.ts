@@ -8,13 +8,13 @@ export default defineResourcesServer({
   row: Row,
   echo: [],
   reverifyMode: "stateless",
-  // Language detection and sentence splitting of long answers take longer than the event loop may be held up.
+  // Language detection and sentence splitting of long answers would block the event loop for too long.
   verifyIn: "pool",
   verify({ row, response }) {
     const { verifier_metadata } = row;
     const { instruction_id_list: ids, kwargs, grading_mode } = verifier_metadata;
     const answer = readLastItem(response);
-    // Said nothing, a refusal would pass every instruction that forbids something.
+    // A refusal has no text. Without this check it would satisfy every instruction that forbids something.
     const refused = answer.kind === "refusal";
     const followed = ids
       .slice(0, kwargs.length)

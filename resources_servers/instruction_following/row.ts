@@ -13,7 +13,7 @@ const VerifierMetadata = z.looseObject({
 
 const MOVED = ["instruction_id_list", "prompt", "kwargs", "grading_mode"] as const;
 
-/** Older data has the fields of `verifier_metadata` in the row itself. */
+/** Older datasets have the fields of `verifier_metadata` in the row itself. */
 function moveIntoMetadata(row: unknown): unknown {
   if (typeof row !== "object" || row === null) return row;
   const fields = row as Record<string, unknown>;

@@ -19,7 +19,7 @@ const groundTruth = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Counter-intuitive calculators: the model must report what they say, not what their names promise. */
+/** Calculators with misleading names: the model must report their results, not the results that the names suggest. */
 export default defineResourcesServer({
   row: z.object({ ground_truth: groundTruth, id: laxInt(), depth: laxInt(), breadth: laxInt() }),
   echo: [],

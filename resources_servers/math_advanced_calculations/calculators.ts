@@ -1,6 +1,6 @@
 import { exactCos, exactLog, exactPow, exactSin } from "./exact-math.ts";
 
-/** A calculator refused its arguments; the message is what the model reads. */
+/** A calculator rejected its arguments; the message is for the model. */
 export class CalculatorError extends Error {
   override readonly name = "CalculatorError";
 }
@@ -20,8 +20,8 @@ const two = (first: string, second: string): Calculator["parameters"] => [
 ];
 
 /**
- * What each tool computes. The names lie on purpose: the model has to trust the result. The order of every operation is part
- * of the behaviour, because results are compared bit for bit.
+ * The operations of the tools. The names are misleading on purpose: the model has to trust the result. The order of operations
+ * is part of the behaviour, because results are compared bit for bit.
  */
 export const calculators: Readonly<Record<string, Calculator>> = {
   add: {
@@ -89,7 +89,7 @@ export function findCalculator(name: string): Calculator | undefined {
   return Object.hasOwn(calculators, name) ? calculators[name] : undefined;
 }
 
-/** Runs a calculator; arguments it lacks or does not know are refused as a Python function refuses them. */
+/** Runs a calculator. Missing and unknown arguments are rejected as in a Python function call. */
 export function calculate(name: string, calculator: Calculator, given: Arguments): number {
   const names = calculator.parameters.map(([parameter]) => parameter);
   const surplus = (Object.keys(given) as ParameterName[]).find((key) => !names.includes(key));
@@ -105,7 +105,7 @@ export function calculate(name: string, calculator: Calculator, given: Arguments
   return calculator.compute(...names.map((key) => given[key] ?? 0));
 }
 
-// Python raises where IEEE arithmetic answers with infinity or NaN.
+// Python raises an error where IEEE arithmetic returns infinity or NaN.
 
 function divide(dividend: number, divisor: number): number {
   if (divisor === 0) throw new CalculatorError("float division by zero");

@@ -1,15 +1,15 @@
 /**
- * Correctly rounded elementary functions. `Math.sin` and its kin are off by one unit in the last place for a few per cent of
- * arguments, which is enough to miss a result computed with the C library and compared bit for bit.
+ * Correctly rounded elementary functions. `Math.sin` and related functions are off by one unit in the last place for a few per
+ * cent of arguments. Results computed with the C library are compared bit for bit, so this would be a mismatch.
  *
- * Method: evaluate with more bits than needed; if the error bound leaves two candidates, take more bits (Ziv's strategy).
+ * Method: evaluate with extra bits; if the error bound leaves two candidates, use more bits (Ziv's strategy).
  *
  * @module
  */
 import { bitLength, doubleParts, nearestDouble } from "nemo-gym/python";
 import { fixedExp, fixedLog, fixedSinCos, GUARD_BITS } from "./fixed-point.ts";
 
-/** First try; the chance that it does not settle the rounding is about 2^-40. */
+/** Bits of the first attempt; it fails to determine the rounding with a probability of about 2^-40. */
 const FIRST_PRECISION = 100;
 /** `2^GUARD_BITS` units of the guarded value bound the error of every fixed-point function. */
 const ERROR = 1n << BigInt(GUARD_BITS);
@@ -25,7 +25,7 @@ function roundCorrectly(approximate: (precision: number) => Approximation): numb
   }
 }
 
-/** Fractional bits that leave `precision` significant ones in a result of about the size of `estimate`. */
+/** Fractional bits that leave `precision` significant bits in a result of about the size of `estimate`. */
 function fractionBits(precision: number, estimate: number): number {
   const magnitude = estimate === 0 ? 64 : Math.max(0, -Math.floor(Math.log2(Math.abs(estimate))));
   return precision + magnitude + GUARD_BITS;
@@ -43,7 +43,7 @@ function sinOrCos(x: number, index: 0 | 1, estimate: number): number {
 /** sin x, correctly rounded. */
 export function exactSin(x: number): number {
   if (!Number.isFinite(x)) return Number.NaN;
-  // Below this x^3/6 is under half a unit in the last place of x.
+  // Below this bound x^3/6 is less than half a unit in the last place of x.
   return Math.abs(x) < 2 ** -26 ? x : sinOrCos(x, 0, Math.sin(x));
 }
 
@@ -117,8 +117,8 @@ function transcendentalPower(base: number, exponent: number): number {
 }
 
 /**
- * Powers that are doubles, or lie exactly between two, which no precision could settle: an odd integer to a whole power that
- * has at most 54 bits, times a power of two. Roots are taken first where the exponent is a fraction.
+ * Powers that are doubles, or lie exactly between two doubles, so that no precision could decide: an odd integer to a whole power
+ * with at most 54 bits, times a power of two. For a fractional exponent the root is taken first.
  */
 function exactlyRepresentablePower(base: number, exponent: number): number | undefined {
   let { mantissa, exponent: binary } = doubleParts(base);

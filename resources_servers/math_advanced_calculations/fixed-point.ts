@@ -1,12 +1,12 @@
 /**
  * Elementary functions in fixed-point arithmetic on big integers: a number is `integer / 2^bits`.
- * Every function is off by far less than 2^`GUARD_BITS` units of its last place.
+ * The error of every function is far below 2^`GUARD_BITS` units in the last place.
  *
  * @module
  */
 import { bitLength } from "nemo-gym/python";
 
-/** Extra bits callers carry so that the rounding errors inside never reach the bits they look at. */
+/** Extra bits that callers carry, so that rounding errors never reach the bits they use. */
 export const GUARD_BITS = 40;
 
 const constants = { pi: new Map<number, bigint>(), ln2: new Map<number, bigint>() };
@@ -27,7 +27,7 @@ function fixedLn2(bits: number): bigint {
   );
 }
 
-/** Precisions are rounded up so that few different ones are ever computed and kept. */
+/** Rounds precisions up, so that only few of them are computed and cached. */
 function constant(name: keyof typeof constants, bits: number, compute: (wide: number) => bigint): bigint {
   const wide = Math.ceil((bits + GUARD_BITS) / CONSTANT_STEP) * CONSTANT_STEP;
   let value = constants[name].get(wide);
@@ -55,7 +55,7 @@ export function fixedExp(x: bigint, bits: number): [bigint, number] {
   const shift = BigInt(bits);
   const ln2 = fixedLn2(bits);
   const exponent = floorDivide(2n * x + ln2, 2n * ln2);
-  // ln 2 is taken with more bits, so that subtracting a multiple of it costs no precision.
+  // ln 2 has extra bits, so that subtracting a multiple of it does not lose precision.
   const extra = bitLength(exponent < 0n ? -exponent : exponent) + 1;
   const rest = ((x << BigInt(extra)) - exponent * fixedLn2(bits + extra)) >> BigInt(extra);
   const halvings = 8n;
@@ -81,7 +81,7 @@ export function fixedLog(mantissa: bigint, exponent: number, bits: number): bigi
     scaled <<= 1n;
     binary -= 1;
   }
-  // A double-precision guess leaves a quotient within 2^-48 of 1, whose logarithm is a short series.
+  // After a double-precision estimate the quotient is within 2^-48 of 1, and its logarithm is a short series.
   const guess = shiftBy(
     BigInt(Math.round(Math.log(Number(scaled >> (shift - 60n)) / 2 ** 60) * 2 ** 52)),
     bits - 52,
@@ -103,7 +103,7 @@ export function fixedLog(mantissa: bigint, exponent: number, bits: number): bigi
 
 /** [sin x, cos x] for `x = mantissa * 2^exponent`. */
 export function fixedSinCos(mantissa: bigint, exponent: number, bits: number): [bigint, bigint] {
-  // Reduction by π/2 needs as many bits of π as the argument has in front of the point.
+  // Reduction by π/2 needs as many bits of π as the argument has before the binary point.
   const wide = bits + Math.max(0, bitLength(mantissa) + exponent);
   const x = shiftBy(mantissa, exponent + wide);
   const half = fixedPi(wide) >> 1n;
@@ -133,7 +133,7 @@ function smallSinCos(x: bigint, bits: number): [bigint, bigint] {
   return [sine, cosine];
 }
 
-/** `value * 2^places`, rounding down. */
+/** `value * 2^places`, rounded down. */
 function shiftBy(value: bigint, places: number): bigint {
   return places >= 0 ? value << BigInt(places) : value >> BigInt(-places);
 }

@@ -2,10 +2,10 @@ import { type LoadsOptions, loads, PyFloat, parsePyFloat, pyEquals } from "nemo-
 
 const pythonDialect: LoadsOptions = { allowNonFinite: true };
 
-/** A tool result as the verifier sees it: the `solution`, or null where the call gave none. */
+/** A tool result for the verifier: the `solution`, or null if the call returned none. */
 type Solution = { value: number | null; literal: boolean };
 
-/** The values that must be found; undefined where the text is not JSON or holds nothing to go through. */
+/** The values that must be found; undefined if the text is not JSON or cannot be iterated. */
 export function parseGroundTruth(text: string): unknown[] | undefined {
   const value = tryLoads(text);
   if (Array.isArray(value)) return value;
@@ -14,14 +14,14 @@ export function parseGroundTruth(text: string): unknown[] | undefined {
   return isObject ? Object.keys(value) : undefined;
 }
 
-/** Whether every value of the ground truth is among the results; how often does not matter. */
+/** Whether every value of the ground truth is among the results; multiplicity does not matter. */
 export function containsAll(outputs: readonly unknown[], groundTruth: readonly unknown[]): boolean {
   const solutions = outputs.map(solutionOf);
   const values = new Set(solutions.map(({ value }) => value));
   const nan = solutions.some(({ value, literal }) => literal && Number.isNaN(value));
   return groundTruth.every((wanted) => {
     if (wanted === null) return values.has(null);
-    // Python finds the one object that stands for the token NaN, though NaN equals nothing.
+    // Python finds NaN by identity in a list, although NaN is not equal to itself.
     if (Number.isNaN(wanted)) return nan;
     const number = wanted instanceof PyFloat ? wanted.value : wanted;
     if (typeof number === "number") return values.has(number);

@@ -8,17 +8,17 @@ import {
 } from "./calculators.ts";
 import { toolDeclarations } from "./tool-declarations.ts";
 
-/** A number, or a call of a calculator with expressions as arguments. */
+/** A number, or a calculator call with expressions as arguments. */
 export type Expression = number | { tool: string; operands: Expression[] };
 
 export interface TaskOptions {
   /** Expressions per task. */
   breadth: number;
-  /** Calls inside each other, at most. */
+  /** Maximum depth of nested calls. */
   depth: number;
 }
 
-/** Results beyond this are drawn again: they are no fun to copy. */
+/** Tasks with larger results are drawn again, because long numbers are hard to copy. */
 const LARGEST_RESULT = 1e9;
 
 const write: Record<string, (...operands: string[]) => string> = {
@@ -35,13 +35,13 @@ const write: Record<string, (...operands: string[]) => string> = {
   return_constant: (a) => `${a}`,
 };
 
-/** The expression as the prompt shows it. */
+/** The expression as shown in the prompt. */
 function expressionText(expression: Expression): string {
   if (typeof expression === "number") return dumps(new PyFloat(expression));
   return write[expression.tool]?.(...expression.operands.map(expressionText)) ?? "";
 }
 
-/** What the calculators make of an expression; every call goes to `onCall` in the order it has to be made. */
+/** The result of the calculators for an expression. Passes every call to `onCall`, in evaluation order. */
 export function evaluate(
   expression: Expression,
   onCall?: (tool: string, args: Record<string, number>, solution: number) => void,
@@ -56,7 +56,7 @@ export function evaluate(
   return solution;
 }
 
-/** The expressions of one task, none of which a calculator refuses. */
+/** The expressions of one task; every calculator accepts its arguments. */
 export function drawExpressions(random: PyRandom, { breadth, depth }: TaskOptions): Expression[] {
   return Array.from({ length: breadth }, () => {
     for (;;) {
@@ -70,7 +70,7 @@ function draw(random: PyRandom, depth: number): Expression {
   if (depth === 0) return random.int(1, 9);
   const tool = random.choice(Object.keys(calculators));
   const count = calculators[tool]?.parameters.length ?? 0;
-  // `return_constant` of an expression would show up in the text as the expression itself.
+  // `return_constant` of an expression would appear in the text as the expression itself.
   const below = tool === "return_constant" ? 0 : depth - 1;
   return { tool, operands: Array.from({ length: count }, () => draw(random, random.int(0, below))) };
 }
@@ -84,7 +84,7 @@ function isUsable(expression: Expression): boolean {
   }
 }
 
-/** One dataset row; the same id, seed and options give the same row. */
+/** One dataset row; the same id, seed and options produce the same row. */
 export function taskRow(id: number, seed: number, options: TaskOptions): Record<string, unknown> {
   const expressions = drawExpressions(new PyRandom(BigInt(seed) * 1_000_003n + BigInt(id)), options);
   const list = expressions.map((expression) => `- ${expressionText(expression)}`).join("\n");

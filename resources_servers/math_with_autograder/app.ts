@@ -11,7 +11,7 @@ const graderFor = graderOf(["problem", "predicted_answer", "expected_answer"]);
 const CORRECT = "\\boxed{Correct}";
 const INCORRECT = "\\boxed{Incorrect}";
 
-/** Mathematical answers, compared with the expected one; where they differ, a grader says whether the answer is correct. */
+/** Compares mathematical answers with the expected one. If they differ, a grader decides whether the answer is correct. */
 export default defineResourcesServer({
   config: z.object(promptedConfig),
   row: z.object(mathRow),

@@ -1,6 +1,6 @@
 const OPENINGS = ["\\boxed", "\\fbox"] as const;
 
-/** What stands in the last `\boxed{…}`, or in the last `\fbox{…}` of a text without any box; undefined where it is empty or not closed. */
+/** The content of the last `\boxed{…}`, or of the last `\fbox{…}` if there is no box; undefined if it is empty or not closed. */
 export function boxedAnswer(text: string): string | undefined {
   const command = OPENINGS.find((opening) => text.includes(opening));
   if (command === undefined) return undefined;

@@ -5,7 +5,7 @@ import { lastBoxed } from "nemo-gym/verify";
 
 const TOLERANCE = 1e-6;
 
-/** The answer of a rollout: boxed in the last message that has one, else in what the tool printed last. */
+/** The answer of a rollout: the box of the last message that has one, else the box in the last output of the tool. */
 export function findAnswer({ output }: Response): string | null {
   for (const item of output.toReversed()) {
     if (item.type !== "message" || (item.role ?? "assistant") !== "assistant") continue;
@@ -20,12 +20,12 @@ export function findAnswer({ output }: Response): string | null {
   return null;
 }
 
-/** What stands in the last box; null for none, an open or an empty one. */
+/** The content of the last box; null if there is none, or it is empty or not closed. */
 function boxedIn(text: string): string | null {
   return strip(lastBoxed(text) ?? "") || null;
 }
 
-/** What a tool printed; a reply that is not one of this server's is taken as it is. */
+/** The output of a tool; a reply in another format is used unchanged. */
 function printedOf(reply: string): string {
   try {
     const value: unknown = JSON.parse(reply);
@@ -38,7 +38,7 @@ function printedOf(reply: string): string {
   }
 }
 
-/** Whether two answers agree: as texts without their wrapping, or as numbers. */
+/** Whether two answers are equal: as texts without their wrapping, or as numbers. */
 export function sameAnswer(given: string, expected: string): boolean {
   const [one, two] = [unwrapped(given), unwrapped(expected)];
   if (one === two) return true;

@@ -11,7 +11,7 @@ import { laxFloat } from "nemo-gym/openai";
 import { z } from "zod";
 import { findAnswer, sameAnswer } from "./answer.ts";
 
-/** Code may hold up Python itself; then the process is ended, and its state with it. */
+/** Code may block Python itself. The process is then killed and its state is lost. */
 const EXTRA_SECONDS = 5;
 
 const Config = z.object({ ...codeRunnerConfig, max_execution_time: laxFloat().default(10) });
@@ -22,7 +22,7 @@ const pythonOf = perServer((server: ServerContext<Config>) => ({
   program: pythonProgram(path.join(server.directory, "session.py")),
 }));
 
-/** The Python of one rollout; started with its first code. */
+/** The Python session of one rollout; it starts with the first code. */
 interface Session {
   python?: Promise<InterpreterSession>;
 }
@@ -35,7 +35,7 @@ async function end(session: Session): Promise<void> {
   await (await python)?.close();
 }
 
-/** Mathematics with a Python session as the tool: the boxed answer counts. */
+/** Mathematics with a Python session as the tool; the boxed answer is scored. */
 export default defineResourcesServer({
   config: Config,
   row: z.object({ expected_result: z.string(), expected_code_contains: z.unknown().optional() }),

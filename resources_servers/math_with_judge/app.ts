@@ -5,7 +5,7 @@ import { mathConfig, mathRow } from "../../libraries/math-answers/config.ts";
 import { verifyWithJudge } from "../../libraries/math-answers/judge-equivalence.ts";
 import { mathMetrics } from "../../libraries/math-answers/metrics.ts";
 
-/** Mathematical answers, compared with the expected one; where they differ, a judge may find them equal. */
+/** Compares mathematical answers with the expected one. If they differ, a judge may find them equal. */
 export default defineResourcesServer({
   config: z.object(mathConfig),
   row: z.object(mathRow),

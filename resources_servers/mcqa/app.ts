@@ -5,7 +5,7 @@ import { choiceMetrics } from "../../libraries/multiple-choice/metrics.ts";
 import { Config, Row, Task } from "../../libraries/multiple-choice/row.ts";
 import { findAnswer } from "./find-answer.ts";
 
-/** Multiple-choice questions: the letter the model settles on against the expected one. */
+/** Multiple-choice questions: compares the letter of the model's answer with the expected one. */
 export default defineResourcesServer({
   config: Config,
   row: Row,

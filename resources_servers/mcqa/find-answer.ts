@@ -14,7 +14,7 @@ import type { GradingMode } from "../../libraries/multiple-choice/row.ts";
 
 type Options = ChoiceOptions | null | undefined;
 
-/** The letter a text answers with, read the way `mode` says; undefined when it names no offered option. */
+/** The answer letter of a text, extracted according to `mode`; undefined if it names no offered option. */
 export function findAnswer(text: string, mode: GradingMode, options: Options): string | undefined {
   const letters = offeredLetters(options);
   switch (mode) {
@@ -33,7 +33,7 @@ function offered(letter: string | undefined, letters: ReadonlySet<string>): stri
   return letter !== undefined && letters.has(letter) ? letter : undefined;
 }
 
-/** A box that holds one capital letter, or starts with a capital letter and a label mark (`B: …`, `B) …`). */
+/** A box that contains one capital letter, or starts with a capital letter and a label mark (`B: …`, `B) …`). */
 function boxedLetter(text: string, letters: ReadonlySet<string>): string | undefined {
   const box = lastBoxed(text);
   if (box === undefined) return undefined;
@@ -59,7 +59,7 @@ function labelLetter(text: string): string | undefined {
   return ":).-".includes(text[index] ?? " ") ? letter : undefined;
 }
 
-/** The one option whose text occurs in the box. */
+/** The only option whose text occurs in the box. */
 function boxedOptionText(text: string, options: Options, letters: ReadonlySet<string>): string | undefined {
   const box = lastBoxed(text);
   if (box === undefined) return undefined;
@@ -76,7 +76,7 @@ function boxedOptionText(text: string, options: Options, letters: ReadonlySet<st
 
 const answerLine = compilePyRegex(String.raw`(?i)answer\s*:\s*(.+)`);
 
-/** What follows the first `Answer:` is a letter or the text of an option. */
+/** The text after the first `Answer:` is a letter or the text of an option. */
 function firstAnswerLine(text: string, options: Options, letters: ReadonlySet<string>): string | undefined {
   const payload = answerLine.search(text)?.group(1);
   if (payload === undefined || payload === null) return undefined;
@@ -87,7 +87,7 @@ function firstAnswerLine(text: string, options: Options, letters: ReadonlySet<st
 
 const markdownAnswer = compilePyRegex(String.raw`(?im)[*_]{0,2}Answer[*_]{0,2}\s*:[*_\s]{0,2}(.+)`);
 
-/** The last `Answer:`, plain or emphasised, from which a letter can be read. */
+/** The last `Answer:`, plain or emphasised, that is followed by a letter. */
 function lastMarkdownAnswer(text: string, letters: ReadonlySet<string>): string | undefined {
   const payloads = markdownAnswer.findall(text);
   for (let index = payloads.length - 1; index >= 0; index--) {
@@ -115,7 +115,7 @@ const listSeparator = compilePyRegex(String.raw`(?:\s*[/|&,;]\s*|\s+(?:or|and)\s
   ignoreCase: true,
 });
 
-/** Whether two different offered letters stand next to each other as in a list (`A or B`, `A/B`). */
+/** Whether two different offered letters are adjacent as in a list (`A or B`, `A/B`). */
 function listsSeveral(text: string, letters: ReadonlySet<string>): boolean {
   let previous: { letter: string; end: number } | undefined;
   for (const match of text.matchAll(loneLetter)) {

@@ -4,7 +4,7 @@ import { lastClosedBoxed } from "nemo-gym/verify";
 import { z } from "zod";
 import { parseNumber } from "./parse-number.ts";
 
-/** The number in the last `\boxed{…}` against the expected one: equal or not, however either is written. */
+/** Compares the number in the last `\boxed{…}` with the expected one, independent of the notation. */
 export default defineResourcesServer({
   row: z.object({ expected_answer: z.union([z.string(), z.number()]).transform(String) }),
   echo: [],
@@ -19,7 +19,7 @@ export default defineResourcesServer({
   },
 });
 
-/** Equal numbers; where the expected answer is not a number (`07:30`), equal texts. */
+/** Whether two numbers are equal. If the expected answer is not a number (`07:30`), the texts must be equal. */
 function sameAnswer(given: string, expected: string): boolean {
   const wanted = parseNumber(expected);
   if (wanted === undefined) return given.toLowerCase() === expected.trim().toLowerCase();

@@ -4,7 +4,7 @@ export interface Rational {
   readonly denominator: bigint;
 }
 
-/** Longer texts are no answers to sums; reading their digits would take time that grows with the square of their length. */
+/** Longer texts are not answers to sums, and parsing their digits takes quadratic time. */
 const MAX_LENGTH = 400;
 const MAX_EXPONENT = 300;
 
@@ -12,13 +12,13 @@ const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
 const FRACTION = /^([+-]?)\\d?frac\{?([^{}]+)\}?\{([^{}]+)\}$/;
 const SLASHED = /^([^/]+)\/([^/]+)$/;
 
-/** The exact number a short text stands for: `1,200`, `$12.50`, `\frac{3}{4}`, `75\%`, `18 apples`; undefined when it is none. */
+/** The exact number in a short text: `1,200`, `$12.50`, `\frac{3}{4}`, `75\%`, `18 apples`; undefined for other texts. */
 export function parseNumber(text: string): Rational | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   return parseBare(bare(text));
 }
 
-/** Without what may stand around and inside a number: spaces, currency, units, thousands separators, a final stop. */
+/** Removes the decoration of a number: spaces, currency, units, thousands separators, a final full stop. */
 function bare(text: string): string {
   return text
     .replace(/\\(?:text|mathrm|mbox|operatorname)\s*\{[^{}]*\}/g, "")

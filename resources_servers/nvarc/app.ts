@@ -7,13 +7,13 @@ import { stripThinkPairs } from "nemo-gym/verify";
 import { z } from "zod";
 import { type Grid, readGrid, readProgram } from "./grid.ts";
 
-/** Starting and reporting, on top of the time the program has. */
+/** Time to start the program and report its result, in addition to the program's own time limit. */
 const EXTRA_SECONDS = 5;
 
 const grid = z.array(z.array(z.number().int()));
 const Config = z.object({
   ...codeRunnerConfig,
-  /** `inductive`: the answer is a program; anything else: the answer is the grid. */
+  /** `inductive`: the answer is a program. Any other value: the answer is the grid. */
   agent_mode: z.string().default("transductive"),
   python_timeout_seconds: laxFloat().default(30),
 });
@@ -24,7 +24,7 @@ const runnerOf = perServer((server: ServerContext<Config>) => ({
   program: pythonProgram(path.join(server.directory, "transform.py")),
 }));
 
-/** Puzzles of ARC-AGI, answered with the grid or with a Python program that makes it. */
+/** ARC-AGI puzzles, answered with the grid or with a Python program that computes it. */
 export default defineResourcesServer({
   config: Config,
   row: z.object({ expected_output: grid, test_input: grid.nullish(), agent_mode: z.string().nullish() }),

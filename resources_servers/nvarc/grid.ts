@@ -1,12 +1,12 @@
 import { splitWords } from "nemo-gym/python";
 
-/** Neither part of a word nor white space. */
+/** Neither a word character nor white space. */
 const OTHER = /[^\p{L}\p{N}_\s\u{1c}-\u{1f}\u{85}]/gu;
 
 /** A grid of colours, row by row. */
 export type Grid = number[][];
 
-/** Reads a grid out of an answer: the single digits of each line, of the box where there is one. */
+/** Reads a grid from an answer: the single digits of each line, from the box if there is one. */
 export function readGrid(answer: string): Grid | null {
   const text = /\\boxed\{([\s\S]+)\}/.exec(answer)?.[1] ?? answer;
   const rows = text.split("\n").flatMap((line) => {
@@ -18,7 +18,7 @@ export function readGrid(answer: string): Grid | null {
   return width !== undefined && rows.every((row) => row.length === width) ? rows : null;
 }
 
-/** The program of an answer: its last Python block, else its last plain one, else all of it. */
+/** The program of an answer: its last Python block, else its last block without a language, else the whole answer. */
 export function readProgram(answer: string): string | undefined {
   for (const pattern of [/```python\s*\n([\s\S]*?)```/g, /```\s*\n([\s\S]*?)```/g]) {
     const last = [...answer.matchAll(pattern)].at(-1)?.[1];

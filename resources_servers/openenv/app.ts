@@ -8,11 +8,11 @@ const settings = z.record(z.string(), z.unknown()).default({});
 const Config = z.object({
   /** The address of a running OpenEnv server. */
   base_url: z.url({ protocol: /^(https?|wss?)$/ }),
-  /** Arguments of every reset; those of the row win. */
+  /** Arguments of every reset; arguments of the row take precedence. */
   reset_kwargs: settings,
-  /** The environment offers tools; without it the model gets `step` with the fields of an action. */
+  /** Whether the environment offers tools; otherwise the model gets `step` with the fields of an action. */
   is_mcp: laxBool().default(false),
-  /** Seconds for one answer of the environment. */
+  /** Time limit of one response of the environment, in seconds. */
   timeout: laxFloat().default(60),
 });
 
@@ -30,7 +30,7 @@ interface OfferedTool {
 const NO_SESSION = { error: "No active session. Call /seed_session first.", result: null };
 const ENDED = { error: "Episode has ended.", result: null };
 
-/** An environment behind an OpenEnv server. Each rollout is an episode of its own; the reward is the sum over its steps. */
+/** An environment behind an OpenEnv server. Each rollout is one episode; the reward is the sum over its steps. */
 export default defineResourcesServer({
   config: Config,
   row: z.looseObject({ reset_kwargs: settings }),
@@ -48,7 +48,7 @@ export default defineResourcesServer({
   },
   unseeded: () => ({ episode: undefined }),
   closeSession: ({ session }) => session.episode?.environment.close(),
-  /** The tools of the environment, for rows that name none. */
+  /** The tools of the environment, for rows without tools. */
   async seedReply({ session, config, state, body }) {
     const params = body["responses_create_params"] as { tools?: unknown } | undefined;
     if (params === undefined || params.tools !== undefined) return {};
@@ -129,7 +129,7 @@ async function actionSchema(baseUrl: string): Promise<JsonObject> {
   return ((await body.json()) as { action: JsonObject }).action;
 }
 
-/** Asked once; a server that did not answer is asked again. */
+/** Asks once and caches the response; a server that did not respond is asked again. */
 function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => {

@@ -1,14 +1,14 @@
 import { HttpError, type JsonObject } from "nemo-gym";
 import { WebSocket } from "undici";
 
-/** What an environment answers to `reset` and `step`. */
+/** The response of an environment to `reset` and `step`. */
 export interface Observation {
   observation: JsonObject;
   reward: number | null;
   done: boolean;
 }
 
-/** The environment has refused a message or failed at it: the model is told, and the episode goes on. */
+/** The environment rejected a message or failed to process it. The model sees the error, and the episode continues. */
 export class EnvironmentError extends Error {}
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** One episode of an OpenEnv server: a WebSocket with one environment behind it, which answers each message with one. */
+/** One episode on an OpenEnv server: a WebSocket to one environment, which sends one response per message. */
 export class EnvironmentSession {
   readonly #socket: WebSocket;
   readonly #timeoutMs: number;
@@ -73,7 +73,7 @@ export class EnvironmentSession {
       const reply = await new Promise<{ type?: string; data?: unknown }>((resolve, reject) => {
         this.#waiting.push({ resolve, reject });
         timer = setTimeout(() => {
-          // An answer that comes later would be taken for that of another message.
+          // A late response would be mistaken for the response to another message.
           this.#end(new Error(`no answer to ${message.type} within ${this.#timeoutMs / 1000} s`));
           this.close();
         }, this.#timeoutMs);
@@ -89,7 +89,7 @@ export class EnvironmentSession {
   #received(text: string): void {
     const waiting = this.#waiting.shift();
     if (waiting === undefined) {
-      // Nobody asked: the server says why it will not serve this connection.
+      // Unsolicited message: the server explains why it does not serve this connection.
       const { data } = readMessage(text);
       this.#end(new Error((data as { message?: string } | undefined)?.message ?? text.slice(0, 200)));
     } else waiting.resolve(readMessage(text));
@@ -109,7 +109,7 @@ function readMessage(text: string): { type?: string; data?: unknown } {
   }
 }
 
-/** Faults of the message or of the environment's code are the model's to read; faults of the server are ours. */
+/** The model sees errors of its message and of the environment's code. Errors of the server fail the rollout. */
 function refusal({ message = "unknown error", code, ...rest }: { message?: string; code?: string }): Error {
   if (code === "CAPACITY_REACHED" || code === "FACTORY_ERROR" || code === "SESSION_ERROR")
     return lost(new Error(`${code}: ${message}`));

@@ -3,13 +3,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** Null: no answer. Undefined: the environment hangs up. */
+/** Null: no response. Undefined: the environment closes the connection. */
 type Answer = (message: { type: string; data: Record<string, unknown> }) => object | null | undefined;
 
-/** Speaks the protocol of an OpenEnv server: `/schema` over HTTP, and a WebSocket at `/ws` with an environment for each connection. */
+/** Implements the protocol of an OpenEnv server: `/schema` over HTTP, and a WebSocket at `/ws` with one environment per connection. */
 export class OpenEnvDouble {
   readonly #server: Server;
-  /** Those that have an environment. */
+  /** Connections that have an environment. */
   readonly sockets = new Set<Duplex>();
   readonly #refused = new Set<Duplex>();
 
@@ -72,7 +72,7 @@ function frame(message: object): Buffer {
   return Buffer.concat([Buffer.from(head), text]);
 }
 
-/** The first frame of a client, unmasked; without text when it closes the connection. */
+/** The first frame of a client, unmasked; it has no text if it closes the connection. */
 function readFrame(buffer: Buffer): { text: string | undefined; rest: Buffer } | undefined {
   if (buffer.length < 6) return undefined;
   const short = (buffer[1] ?? 0) & 127;
@@ -84,7 +84,7 @@ function readFrame(buffer: Buffer): { text: string | undefined; rest: Buffer } |
   return { text: isText ? Buffer.from(text).toString() : undefined, rest: buffer.subarray(end) };
 }
 
-/** What a step of the walk takes. */
+/** The action of the walk. */
 export const MOVE = {
   description: "A move.",
   type: "object",
@@ -92,7 +92,7 @@ export const MOVE = {
   required: ["move"],
 };
 
-/** Walks along a line: half a point for each step forward, and the episode ends at 3. */
+/** Walks along a line: half a point for each step forward; the episode ends at 3. */
 export function walk() {
   let position = 0;
   const observed = (reward: number | null) => ({

@@ -10,7 +10,7 @@ import { mathMetrics, mathScores } from "../../libraries/math-answers/metrics.ts
 const graderFor = graderOf(["problem", "generation", "expected_answer"]);
 const CORRECT = /\[correct\]/i;
 
-/** Answers to physics problems, compared with the expected one; where they differ, a grader reads the whole reply. */
+/** Compares answers to physics problems with the expected one. If they differ, a grader reads the whole reply. */
 export default defineResourcesServer({
   config: z.object(graderConfig),
   row: z.object(mathRow),

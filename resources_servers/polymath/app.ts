@@ -6,7 +6,7 @@ import { mathConfig, mathRow } from "../../libraries/math-answers/config.ts";
 import { verifyWithJudge } from "../../libraries/math-answers/judge-equivalence.ts";
 import { weightedMetrics } from "./weighted-metrics.ts";
 
-/** Problems in many languages, weighted by their difficulty; answers are compared as `math_with_judge` does it. */
+/** Problems in many languages, weighted by difficulty; answers are compared as in `math_with_judge`. */
 export default defineResourcesServer({
   config: z.object(mathConfig),
   row: z.object({

@@ -4,7 +4,7 @@ import { mathKeyMetrics, mathScores } from "../../libraries/math-answers/metrics
 
 const scoring = { scores: mathScores, answerField: "extracted_answer" };
 
-/** The metrics of `math_with_judge`, by language, and all of them again with tasks weighted by their difficulty. */
+/** The metrics of `math_with_judge` by language, and again with tasks weighted by difficulty. */
 export const weightedMetrics: MetricsHooks = {
   compute: (tasks) => ({
     ...passMajorityMetrics(tasks, scoring).metrics,
@@ -56,7 +56,7 @@ function mean(tasks: readonly Task[], score: (task: Task) => number): number {
 
 const average = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The chance that one of k drawn rollouts is right. */
+/** The probability that at least one of k drawn rollouts is correct. */
 function passAtK(values: readonly number[], k: number): number {
   const wrong = values.filter((value) => value === 0).length;
   let allWrong = 1;
@@ -64,7 +64,7 @@ function passAtK(values: readonly number[], k: number): number {
   return 1 - Math.max(0, allWrong);
 }
 
-/** The score of the most frequent pair of answer and score; equally frequent ones are averaged. */
+/** The score of the most frequent pair of answer and score; ties are averaged. */
 function majority(votes: Task["votes"]): number {
   const counts = new Map<string, { count: number; value: number }>();
   for (const { answer, value } of votes) {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { extractAnswer } from "./extract-answer.ts";
 import { scoreAnswer } from "./scoring/score-answer.ts";
 
-/** Procedurally generated puzzles; every kind of task has its own way of scoring. */
+/** Procedurally generated puzzles; every kind of task has its own scoring. */
 export default defineResourcesServer({
   row: z.object({
     question: z.string(),

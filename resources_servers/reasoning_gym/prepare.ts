@@ -1,5 +1,5 @@
 /**
- * Writes a dataset of freshly drawn tasks, the kinds taking turns.
+ * Writes a dataset of newly generated tasks, alternating between the kinds.
  *
  * Usage: prepare.ts --out FILE [--tasks gcd,jugs,...] [--count 100] [--seed 0] [--level 1|2|3]
  */

@@ -10,7 +10,7 @@ const promptFields = ["question", "expected_answer", "generation"];
 const Config = z.object({
   ...judgeConfig,
   judge_prompt_path: z.string().default("prompts/judge.yaml"),
-  /** For judges that do not speak the Responses API. */
+  /** For judges that do not support the Responses API. */
   use_chat_completions_for_judge: laxBool().default(false),
 });
 type Config = z.output<typeof Config>;
@@ -23,7 +23,7 @@ function chatParams({ judge_responses_create_params: params }: Config): JsonObje
   };
 }
 
-/** Short questions of fact: a judge says whether the answer is right, wrong or missing. */
+/** Short factual questions: a judge decides whether the answer is correct, incorrect or not attempted. */
 export default defineResourcesServer({
   config: Config,
   row: z.looseObject({

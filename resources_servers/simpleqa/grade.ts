@@ -5,7 +5,7 @@ export type Grade = keyof typeof verdicts;
 
 const grades: readonly Grade[] = ["A", "B", "C"];
 
-/** The grade of a judge's reply: its first letter, that of its last line, or the first of A, B, C it contains. */
+/** The grade in a judge's reply: its first letter, the first letter of its last line, or the first A, B or C in it. */
 export function readGrade(reply: string): Grade | null {
   const text = strip(reply);
   const lastLine = strip(text.slice(text.lastIndexOf("\n") + 1));

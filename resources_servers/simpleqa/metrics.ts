@@ -4,7 +4,7 @@ import { verdicts } from "./grade.ts";
 
 const correct = "/correct";
 
-/** Shares of the three verdicts over repeated rollouts, with accuracy among attempted questions and the F1 of both. */
+/** Shares of the three verdicts over repeated rollouts, with the accuracy of attempted questions and the F1 score. */
 export const simpleqaMetrics: MetricsHooks = {
   compute(tasks) {
     const { metrics } = passMajorityMetrics(tasks, {
@@ -32,7 +32,7 @@ export const simpleqaMetrics: MetricsHooks = {
   }),
 };
 
-/** Precision is the share of right answers among attempts, recall that among all questions. */
+/** Precision is the share of correct answers among attempts, recall the share among all questions. */
 function attemptedScores(right: number, wrong: number): { f1: number; accuracyGivenAttempted: number } {
   const attempted = right + wrong;
   const precision = attempted > 0 ? right / attempted : 0;

@@ -16,7 +16,7 @@ const config = z.object({
   }),
 });
 
-/** Behaviour cloning of single steps: the model must call the tool, or the tools, an expert called, or speak where the expert spoke. */
+/** Behaviour cloning of single steps: the model must call the same tools as an expert, or reply with a message where the expert did. */
 export default defineResourcesServer({
   config,
   row: z.object({

@@ -1,4 +1,4 @@
-/** Why a step was rewarded or not; the texts are part of the result rows. */
+/** Reasons for the reward of a step; the texts are part of the result rows. */
 export const CATEGORIES = {
   noActionFound: "No tool call or chat message was found in the response",
   noExpectedToolCall: "No tool call was found when one was expected",

@@ -2,13 +2,13 @@ import { PyFloat, pyEquals, pyTypeName, splitWords } from "nemo-gym/python";
 import { CATEGORIES, type Category } from "./categories.ts";
 
 export interface Thresholds {
-  /** Least share of common words for two texts to count as equal. */
+  /** Minimum share of common words for two texts to count as equal. */
   wordCountSimilarity: number;
   /** Floats closer than this are equal. */
   floatingPoint: number;
 }
 
-/** The first reason why `actual` is not what was expected; undefined: it is. */
+/** The first reason why `actual` differs from the expected value; undefined if it does not differ. */
 export function valueMismatch(
   expected: unknown,
   actual: unknown,
@@ -16,7 +16,7 @@ export function valueMismatch(
 ): Category | undefined {
   const type = pyTypeName(expected);
   const actualType = pyTypeName(actual);
-  // In Python a bool is an int, but an int is no bool.
+  // In Python a bool is an int, but an int is not a bool.
   if (type !== actualType && !(type === "int" && actualType === "bool")) return CATEGORIES.valueTypeDifferent;
   switch (type) {
     case "dict":
@@ -68,8 +68,8 @@ function float(value: unknown): number {
 }
 
 /**
- * Texts of two words or more agree when enough words are common. The share is taken of the words of both, so that equal texts
- * score 0.5 and a threshold above that accepts none.
+ * Texts of two or more words match if enough words are common. The share is relative to the words of both texts, so equal texts
+ * score 0.5 and a threshold above 0.5 accepts none.
  */
 function textsAgree(expected: string, actual: string, threshold: number): boolean {
   const left = splitWords(expected);

@@ -1,7 +1,7 @@
 /**
- * Pairs as many expected calls as possible with actual ones of their own (maximum bipartite matching by augmenting paths).
- * Expected calls that fewer actual ones fit go first, earlier ones before later ones; so which stay unmatched, and with that the
- * reason given for a wrong batch, does not depend on the order of the actual ones.
+ * Matches as many expected calls as possible with distinct actual calls (maximum bipartite matching by augmenting paths).
+ * Expected calls with fewer candidates come first, in their original order. Therefore the unmatched calls, and the reason given
+ * for a wrong batch, do not depend on the order of the actual calls.
  *
  * @returns for every expected call the index of its actual call, or -1
  */
@@ -35,7 +35,7 @@ function augment(start: number, fits: readonly (readonly boolean[])[], ownerOf: 
   }
 }
 
-/** Gives every expected call on the path the actual call it was reached through; its former one goes to the call before it. */
+/** Flips the path: assigns each actual call on it to the expected call from which it was reached. */
 function assignAlong(end: number, start: number, reachedFrom: readonly number[], ownerOf: number[]): void {
   for (let actual = end; ; ) {
     const expected = reachedFrom[actual] ?? start;

@@ -6,7 +6,7 @@ import { type Thresholds, valueMismatch } from "./compare-values.ts";
 import { matchCalls } from "./match-batch.ts";
 
 export interface ComparatorOptions extends Thresholds {
-  /** Whether the number of calls counts; without it a batch is right as soon as every expected call was made. */
+  /** Whether the number of calls must match; otherwise a batch is correct as soon as every expected call was made. */
   rewardParallelCalls: boolean;
   allowSubset: boolean;
   allowSuperset: boolean;
@@ -29,7 +29,7 @@ export interface ActionScore {
   category: Category;
 }
 
-/** Scores the one step the model took against the step an expert took. */
+/** Compares the step of the model with the step of an expert. */
 export function scoreAction(
   expected: ExpectedAction,
   response: HasOutput,
@@ -90,7 +90,7 @@ function rewardOf(matched: number, expected: number, actual: number, options: Co
   return options.rewardMode === "fractional" ? matched / required : Number(matched === required);
 }
 
-/** A call whose arguments are read once, and only where the names agree. */
+/** A call whose arguments are parsed once, and only if the names match. */
 class ReadableCall {
   readonly name: string;
   readonly text: string;
@@ -101,7 +101,7 @@ class ReadableCall {
     this.text = call.arguments;
   }
 
-  /** What the JSON text holds; undefined where it is not JSON. */
+  /** The value of the JSON text; undefined if it is not valid JSON. */
   read(): { value: unknown } | undefined {
     if (this.#value === null) this.#value = readJson(this.text);
     return this.#value;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { compareAnswers } from "./compare.ts";
 import { extractAnswer, extractionModes } from "./extract.ts";
 
-/** Free-text answers against an expected text, forgiving about how it is written. */
+/** Compares free-text answers with an expected text, tolerating differences in notation. */
 export default defineResourcesServer({
   row: z.object({
     expected_answer: z.string(),

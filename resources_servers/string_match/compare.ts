@@ -14,7 +14,7 @@ import { abbreviateStates } from "./states.ts";
 const closeReward = 0.98;
 const closeEnough = 0.98;
 
-/** How well an answer matches the expected one: 1, 0.98 for numbers that are almost the same, or 0. */
+/** The score of an answer: 1, 0.98 for numbers that are almost equal, or 0. */
 export function compareAnswers(answer: string, expected: string, caseSensitive: boolean): number {
   if (caseSensitive) return strip(answer) === strip(expected) ? 1 : 0;
   const left = normalized(answer);
@@ -48,13 +48,13 @@ function asFloat(text: string): string {
 
 const thousands = compilePyRegex(String.raw`(\d+),(\d+)`);
 
-/** Takes out commas between digits; of two commas around one run of digits only the first goes. */
+/** Removes commas between digits; of two commas around one run of digits only the first is removed. */
 function withoutThousands(text: string): string {
   const joined = thousands.sub(text, (match) => `${match.group(1)}${match.group(2)}`);
   return joined.replaceAll("\\%", "%");
 }
 
-/** Lists with any separator; left alone when the separators were more than a tenth of it. */
+/** Normalizes the separators of a list; unchanged if separators make up more than a tenth of the text. */
 function asList(text: string): string {
   const spaced = text.replace(/[,;]/g, " ").replaceAll("and", " ").replaceAll("or", " ");
   if (codePointLength(spaced) < 0.9 * codePointLength(text)) return text;
@@ -87,7 +87,7 @@ const mathSymbols: Readonly<Record<string, string>> = {
 const anyMathSymbol = new RegExp(`[${Object.keys(mathSymbols).join("")}]`, "g");
 const unit = /\^\{?\\circ\}?|\\circ|°|cm[²³]?|mm|km|m[²³]?|kg/g;
 
-/** Symbols as LaTeX writes them, without degrees, metres and kilograms: every letter m goes with them. */
+/** Normalizes LaTeX symbols and removes degrees, metres and kilograms, including every letter m. */
 function withoutUnits(text: string): string {
   return strip(text.replace(anyMathSymbol, (symbol) => mathSymbols[symbol] ?? symbol).replace(unit, ""));
 }
@@ -97,7 +97,7 @@ function bareNumber(text: string): number | undefined {
   return parsePyFloat(bare.replaceAll("\\%", "").replaceAll("\\$", ""));
 }
 
-/** 1 for equal numbers, falling with the square of the relative error; 0 where one is not a number. */
+/** 1 for equal numbers, decreasing with the square of the relative error; 0 if one of them is not a number. */
 function numericCloseness(answer: string, expected: string): number {
   const value = bareNumber(answer);
   const wanted = bareNumber(expected);

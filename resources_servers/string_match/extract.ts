@@ -4,7 +4,7 @@ import { lastClosedBoxed, unwrapText } from "nemo-gym/verify";
 export const extractionModes = ["boxed", "final_answer", "last_line", "full_response"] as const;
 export type ExtractionMode = (typeof extractionModes)[number];
 
-/** The part of a text that counts as the answer; undefined when there is none. */
+/** The part of a text that counts as the answer; undefined if there is none. */
 export function extractAnswer(text: string, mode: ExtractionMode): string | undefined {
   switch (mode) {
     case "boxed":
@@ -27,7 +27,7 @@ function boxed(text: string): string | undefined {
 
 const answerLine = compilePyRegex(String.raw`(?i)(?:final\s+answer|answer)\s*[:：]\s*(.+)`);
 
-/** What follows the last `Answer:` on its line, without full stops at the end. */
+/** The rest of the line after the last `Answer:`, without trailing full stops. */
 function finalAnswer(text: string): string | undefined {
   const last = answerLine.findall(text).at(-1);
   if (last === undefined) return undefined;

@@ -17,10 +17,10 @@ const commands = [
 ];
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-/** Taking a command out can put another one together (`\te\text{xt{`); nobody needs that more often than this. */
+/** Removing a command can create another one (`\te\text{xt{`); this is the maximum number of passes. */
 const maxPasses = 20;
 
-/** Takes formatting commands and math delimiters out of LaTeX; white space collapses. */
+/** Removes formatting commands and math delimiters from LaTeX and collapses white space. */
 export function plainLatex(text: string): string {
   let result = text;
   for (const command of commands) {
@@ -30,7 +30,7 @@ export function plainLatex(text: string): string {
   return splitWords(result.replace(/\\[()[\]]/g, "").replaceAll("$", "")).join(" ");
 }
 
-/** Removes every `opening` and the brace that closes it; one that is never closed goes alone. */
+/** Removes every `opening` and its closing brace; an `opening` that is never closed is removed alone. */
 function unwrap(text: string, opening: string): string {
   const removed: { start: number; end: number }[] = [];
   const open: boolean[] = [];

@@ -1,4 +1,4 @@
-/** The states of the USA and the federal district, with their postal codes; names that contain others come first. */
+/** The US states and the federal district with their postal codes; names that contain other names come first. */
 const codes: Readonly<Record<string, string>> = {
   "district of columbia": "DC",
   "north carolina": "NC",
@@ -53,7 +53,7 @@ const codes: Readonly<Record<string, string>> = {
   utah: "UT",
 };
 
-/** Replaces the names of states, in lower case, by their codes. */
+/** Replaces lower-case state names with their codes. */
 export function abbreviateStates(text: string): string {
   let result = text;
   for (const [name, code] of Object.entries(codes)) result = result.replaceAll(name, code);

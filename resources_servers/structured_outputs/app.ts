@@ -8,7 +8,7 @@ import { toolPayload } from "./tool-payload.ts";
 
 const shownCharacters = 200;
 
-/** Output that must be JSON, YAML, XML, TOML or CSV, or the arguments of a tool call, and fit a schema to the letter. */
+/** Output in JSON, YAML, XML, TOML or CSV, or as the arguments of a tool call, that must match a schema exactly. */
 export default defineResourcesServer({
   config: z.object({ xml_coerce_types: laxBool().default(true) }),
   row: Row,

@@ -1,13 +1,13 @@
 import { PyFloat, parsePyFloat, parsePyInt } from "nemo-gym/python";
 import { entriesOf, isMapping, type Mapping, mappingOf, memberAt } from "nemo-gym/verify";
 
-/** Data nested deeper than this is refused, as Python's recursion refuses it. */
+/** Maximum nesting of data; Python's recursion limit rejects deeper data. */
 const maxDepth = 400;
 
-/** A schema or a value that coercion trips over. */
+/** Coercion failed on a schema or a value. */
 export class CoercionError extends Error {}
 
-/** The value of a text that should be a number or a boolean; the text itself when it is none. */
+/** The number or boolean in a text; the text itself if it is neither. */
 function typed(text: string, type: unknown): unknown {
   switch (type) {
     case "integer": {
@@ -34,7 +34,7 @@ const booleans = new Map([
   ["0", false],
 ]);
 
-/** Gives XML data, which knows only texts, the types the schema asks for. */
+/** Converts XML data, which consists of strings only, to the types of the schema. */
 export function coerceXml(data: unknown, schema: unknown, depth = 0): unknown {
   if (depth > maxDepth) throw new CoercionError("the data is nested too deeply");
   if (!isMapping(schema)) return data;
@@ -58,7 +58,7 @@ function coerceMembers(data: Mapping, properties: unknown, depth: number): Mappi
   );
 }
 
-/** Where a list is expected, an element around its items is only a wrapper and a single item a list of one. */
+/** Where a list is expected, an element around the items is a wrapper, and a single item is a list with one item. */
 function listOf(data: unknown): readonly unknown[] {
   const entries = isMapping(data) ? entriesOf(data) : [];
   const inner = entries.length === 1 ? entries[0]?.[1] : data;
@@ -66,7 +66,7 @@ function listOf(data: unknown): readonly unknown[] {
   return inner === null ? [] : [inner];
 }
 
-/** Gives the cells of CSV rows the types the schema asks for. */
+/** Converts the cells of CSV rows to the types of the schema. */
 export function coerceCsv(rows: readonly Mapping[], schema: unknown): Mapping[] {
   const items = objectOf(memberAt(objectOf(schema), "items") ?? schema);
   const properties = objectOf(memberAt(items, "properties") ?? {});

@@ -19,7 +19,7 @@ export type ErrorType =
   | "tool_arguments_parse_error"
   | "missing_tool_payload_key";
 
-/** Why an output earns nothing. */
+/** Reasons for a reward of 0. */
 export interface Fault {
   type: ErrorType;
   message: string;
@@ -27,7 +27,7 @@ export interface Fault {
 
 type Outcome<Value> = { value: Value } | { fault: Fault };
 
-/** What is wrong with a text that should be in `format` and fit the schema; undefined: nothing. */
+/** The fault of a text that should be in `format` and match the schema; undefined if there is none. */
 export function textFault(
   text: string,
   format: Format,
@@ -45,7 +45,7 @@ export function textFault(
   return "fault" in coerced ? coerced.fault : valueFault(coerced.value, schema.value);
 }
 
-/** The same for a value that has been read already. */
+/** The fault of a parsed value. */
 export function payloadFault(value: unknown, schemaText: string): Fault | undefined {
   const schema = readSchema(schemaText);
   return "fault" in schema ? schema.fault : valueFault(value, schema.value);
@@ -86,7 +86,7 @@ function coerce(value: unknown, format: Format, schema: unknown, xmlTypes: boole
 
 const expected = [FormatError, JsonTextError, CoercionError, UnusableSchemaError];
 
-/** Runs a step that bad data may break; what breaks it is the fault. */
+/** Runs a step that may fail on invalid data; the error becomes the fault. */
 export function attempt<Value>(type: ErrorType, step: () => Value): Outcome<Value> {
   try {
     return { value: step() };

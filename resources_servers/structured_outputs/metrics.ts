@@ -3,7 +3,7 @@ import { pyStr } from "nemo-gym/python";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The group a result belongs to in one breakdown; undefined: none. */
+/** The group of a result in one breakdown; undefined if it has none. */
 type Grouping = readonly [prefix: string, group: (row: Fields) => string | undefined];
 
 function byText(prefix: string, field: string): Grouping {
@@ -36,7 +36,7 @@ const groupings: readonly Grouping[] = [
   byText("tool_union_mode_", "tool_union_mode"),
 ];
 
-/** Mean rewards by format, kind of problem and every way tasks differ. */
+/** Mean rewards by format, problem type and every other task property. */
 export const structuredOutputsMetrics: MetricsHooks = {
   compute(tasks) {
     const rows = tasks.flat();

@@ -6,7 +6,7 @@ export type Format = (typeof formats)[number];
 
 const text = z.string().nullish();
 
-/** Fields that describe a task; they are repeated in the result and rewards are broken down by them. */
+/** Fields that describe a task; they are copied to the result, and rewards are broken down by them. */
 const descriptions = {
   problem_type: text,
   schema_repr: text,
@@ -37,7 +37,7 @@ export const Row = z
     tool_payload_key: text,
     ...descriptions,
   })
-  // Absent fields come back as null, so that every result row has the same columns.
+  // Absent fields become null, so that every result row has the same columns.
   .transform((row) => ({ ...absent, ...definedOf(row) }));
 export type Row = z.output<typeof Row>;
 

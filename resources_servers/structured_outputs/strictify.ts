@@ -1,11 +1,11 @@
 import { entriesOf, isMapping } from "nemo-gym/verify";
 
-/** A schema that cannot be made strict: its `properties` name nothing. */
+/** The schema cannot be made strict: its `properties` has no names. */
 export class UnusableSchemaError extends Error {}
 
 /**
- * Requires every declared property and forbids all others, in every object that is reached through objects (lists such as `anyOf` are
- * not entered). Changes the schema.
+ * Requires every declared property and forbids all others, in every object that is reachable through objects (lists such as `anyOf`
+ * are not entered). Modifies the schema.
  */
 export function strictify(schema: unknown): void {
   if (!isMapping(schema) || schema instanceof Map) return;
@@ -17,7 +17,7 @@ export function strictify(schema: unknown): void {
   for (const [, value] of entriesOf(fields)) strictify(value);
 }
 
-/** What Python's `list()` makes of the value. */
+/** The result of Python's `list()` for the value. */
 function namesIn(properties: unknown): unknown[] {
   if (isMapping(properties)) return entriesOf(properties).map(([name]) => name);
   if (Array.isArray(properties)) return [...properties];

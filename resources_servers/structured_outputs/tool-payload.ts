@@ -3,7 +3,7 @@ import { loads } from "nemo-gym/python";
 import { isMapping, memberAt } from "nemo-gym/verify";
 import { attempt, type Fault } from "./evaluate.ts";
 
-/** What the one tool call of a response carries: its arguments, or the argument called `payloadKey`. */
+/** The content of the only tool call of a response: its arguments, or the argument named `payloadKey`. */
 export function toolPayload(
   response: Response,
   toolName: string | null | undefined,

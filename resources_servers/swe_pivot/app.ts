@@ -20,12 +20,12 @@ const Config = z.object({
 const Row = z.object({
   uuid: z.unknown().optional(),
   expected_action: z.unknown().optional(),
-  /** The action as JSON text, where a row has no `expected_action`. */
+  /** The action as JSON text, for rows without `expected_action`. */
   expected_answer: z.unknown().optional(),
   metadata: z.unknown().optional(),
 });
 
-/** The next step of a software engineering trajectory: the first tool call must be the one an expert made. */
+/** The next step of a software engineering trajectory: the first tool call must match the call of an expert. */
 export default defineResourcesServer({
   config: Config,
   row: Row,
@@ -101,13 +101,13 @@ function firstCall({ output }: Response): { call: Call; model_output: string } |
   return { call: { name: item.name, args: asObject(value) }, model_output: `${item.name}(${shown})` };
 }
 
-/** A value, or what a JSON text holds; undefined where it holds nothing. */
+/** A value, or the value of a JSON text; undefined if the text is not valid JSON. */
 function parsed(value: unknown): unknown {
   if (typeof value !== "string") return value ?? undefined;
   try {
     return loadsPlain(value);
   } catch {
-    // The model, or whoever wrote the row, did not write JSON.
+    // The model or the author of the row did not write JSON.
     return undefined;
   }
 }

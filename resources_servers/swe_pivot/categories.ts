@@ -1,4 +1,4 @@
-/** What a tool does, whatever a harness calls it. */
+/** The purpose of a tool, independent of its name in a harness. */
 export type Category = "edit" | "bash" | "search" | "read" | "finish" | "think" | "planning";
 
 const NAMES: Readonly<Record<Category, string>> = {
@@ -13,7 +13,7 @@ const NAMES: Readonly<Record<Category, string>> = {
     "task_tracker todo_tracker plan_tracker todo_read todo_write update_plan list_tasks update_tasks read_todos write_todos edit_plan modify_plan",
 };
 
-/** Also without underscores: some harnesses write `StrReplaceEditor`. */
+/** Also matches names without underscores: some harnesses write `StrReplaceEditor`. */
 const CATEGORIES = new Map(
   Object.entries(NAMES).flatMap(([category, names]) =>
     names

@@ -13,14 +13,14 @@ const LEAST_BASH = 0.3;
 const FILE_KEYS = ["path", "file", "file_path", "filename", "file_name"];
 const PATHS = /[\w.~-]*\/[\w./-]*[\w-]/g;
 
-/** Whether two calls are of the same tool, or of tools for the same purpose. */
+/** Whether two calls use the same tool, or tools for the same purpose. */
 export function sameTool(rollout: Call, expected: Call): boolean {
   if (rollout.name.toLowerCase() === expected.name.toLowerCase()) return true;
   const category = categoryOf(expected.name);
   return category !== undefined && categoryOf(rollout.name) === category;
 }
 
-/** Whether two calls of the same tool are about the same thing: file, part of a file, program. */
+/** Whether two calls of the same tool have the same target: file, part of a file, program. */
 export function sameTarget(rollout: Call, expected: Call): boolean {
   switch (commonCategory(rollout, expected)) {
     case "edit":
@@ -35,7 +35,7 @@ export function sameTarget(rollout: Call, expected: Call): boolean {
   }
 }
 
-/** How alike the contents of two calls are, from 0 to 1. */
+/** The similarity of the contents of two calls, from 0 to 1. */
 export function similarity(rollout: Call, expected: Call): number {
   const category = commonCategory(rollout, expected);
   if (category === "bash") {
@@ -51,7 +51,7 @@ export function similarity(rollout: Call, expected: Call): number {
   return textSimilarity(editText(rollout), editText(expected));
 }
 
-/** What an edit writes; empty for every other call. */
+/** The text that an edit writes; empty for other calls. */
 export function editText(call: Call): string {
   if (categoryOf(call.name) !== "edit") return "";
   const { args } = call;

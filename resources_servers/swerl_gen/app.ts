@@ -9,7 +9,7 @@ import { type RunInSandbox, runInSandbox, type SandboxTask } from "./run-in-sand
 const Config = z.object({
   ...workspaceConfig,
   sandbox_timeout: laxFloat().default(600),
-  /** The solution need not stand between `<solution>` tags. */
+  /** Whether the solution may be outside of `<solution>` tags. */
   relaxed_formatting: laxBool().default(false),
 });
 
@@ -22,7 +22,7 @@ type Row = z.output<typeof Row>;
 
 type Attempt = Pick<SandboxTask, "patch" | "testPatch" | "mode"> & { info: string | null };
 
-/** Repairs in one answer: search-and-replace edits that must make tests pass, or a script that must show the bug. */
+/** Repairs in one answer: search-and-replace edits that must make tests pass, or a script that must reproduce the bug. */
 export function defineSwerlGen(run: RunInSandbox) {
   return defineResourcesServer({
     config: Config,
@@ -80,13 +80,13 @@ function attemptOf(text: string, row: Row, relaxed: boolean): Attempt | undefine
   return { mode: "repro-gen", patch, testPatch, info };
 }
 
-/** The files the edits apply to, as the row has them: path to content, in JSON text. */
+/** The files to edit, from the row: path to content, as JSON text. */
 function filesOf({ metadata }: Row): JsonObject | undefined {
   try {
     const files: unknown = JSON.parse(String(metadata["relevant_file_contents"]));
     return typeof files === "object" && files !== null ? (files as JsonObject) : undefined;
   } catch {
-    // Scored as the original does: there is nothing that an edit could apply to.
+    // Scored as in the original: there is no file to edit.
     return undefined;
   }
 }

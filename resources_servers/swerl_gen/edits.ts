@@ -1,6 +1,6 @@
 import { unifiedDiff } from "nemo-gym/python";
 
-/** A search-and-replace block: a fence, the path, the text to find and what replaces it. */
+/** A search-and-replace block: a fence, the path, the text to find and its replacement. */
 const BLOCK =
   /```[^\n]*?\n### ([^\n]*)\s*<<<<<<< SEARCH\n([\s\S]*?)\n=======\n([\s\S]*?)\n>>>>>>> REPLACE\n*```/g;
 
@@ -9,7 +9,7 @@ export interface Edit {
   replace: string;
 }
 
-/** The part of an answer that holds the solution; undefined where the format asks for tags and there are none. */
+/** The part of an answer that contains the solution; undefined if the format requires tags and there are none. */
 export function solutionOf(answer: string, relaxed: boolean): string | undefined {
   const afterThinking =
     answer.includes("<think>") && answer.includes("</think>")
@@ -19,7 +19,7 @@ export function solutionOf(answer: string, relaxed: boolean): string | undefined
   return tagged ?? (relaxed ? afterThinking : undefined);
 }
 
-/** Edits by file, each once. */
+/** Edits by file, without duplicates. */
 export function readEdits(solution: string): Map<string, Edit[]> {
   const byFile = new Map<string, Edit[]>();
   for (const [, file = "", search = "", replace = ""] of solution.matchAll(BLOCK)) {
@@ -31,7 +31,7 @@ export function readEdits(solution: string): Map<string, Edit[]> {
   return byFile;
 }
 
-/** The text after all edits; undefined where one changes nothing or does not apply. Places are found before anything changes. */
+/** The text after all edits; undefined if an edit changes nothing or does not apply. All positions are found before the first change. */
 function applyEdits(text: string, edits: readonly Edit[]): string | undefined {
   const places: { start: number; edit: Edit }[] = [];
   for (const edit of edits) {
@@ -47,7 +47,7 @@ function applyEdits(text: string, edits: readonly Edit[]): string | undefined {
   );
 }
 
-/** The patch an answer describes; undefined where it describes none that applies. */
+/** The patch described by an answer; undefined if it describes none that applies. */
 export function patchOf(
   edits: ReadonlyMap<string, readonly Edit[]>,
   files: Readonly<Record<string, unknown>>,
@@ -67,7 +67,7 @@ export function patchOf(
   return patches.length === 0 ? undefined : patches.join("\n");
 }
 
-/** The last Python block of an answer as a patch that adds it as a file; undefined without one. */
+/** The last Python block of an answer as a patch that adds a file; undefined if there is no block. */
 export function reproductionPatch(answer: string): string | undefined {
   const blocks = Array.from(answer.matchAll(/```python\n([\s\S]*?)\n```/g), ([, code = ""]) => code);
   const scripts = Array.from(answer.matchAll(/^-{3,}\n(#![\s\S]*?)\n-{3,}$/gm), ([, code = ""]) => code);

@@ -3,13 +3,13 @@ import { gradePatch } from "../../libraries/swe/grade-patch.ts";
 import { readInstance, type SweInstance } from "../../libraries/swe/instance.ts";
 import { type Workspace, Workspaces } from "../../libraries/swe/workspace.ts";
 
-/** What to try out in the image of an instance. */
+/** The run in the image of an instance. */
 export interface SandboxTask {
   mode: "eval" | "repro-gen";
   instance: JsonObject;
   image: string;
   patch: string;
-  /** A patch that adds the script which shows the bug. */
+  /** A patch that adds the script that reproduces the bug. */
   testPatch: string | null;
   timeoutSeconds: number;
   signal: AbortSignal;

@@ -19,7 +19,7 @@ const scoring = {
   answerField: "extracted_verdict",
 };
 
-/** Undergraduate physics: answers are compared with the expected one; where they differ, a grader reads reply and solution. */
+/** Undergraduate physics: compares answers with the expected one. If they differ, a grader reads the reply and the solution. */
 export default defineResourcesServer({
   config: z.object(graderConfig),
   row: z.looseObject({

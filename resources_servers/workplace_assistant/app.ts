@@ -10,11 +10,11 @@ import { toolDeclarations, tools } from "./tools/index.ts";
 import { Workplace } from "./workplace.ts";
 
 const config = z.object({
-  /** Folder with the databases, relative to this server's folder. */
+  /** Folder of the databases, relative to the folder of this server. */
   csv_data_dir: z.string().default("csv_data"),
 });
 
-/** Databases are read once for every folder and shared by all instances; nothing changes them. */
+/** Databases are read once per folder and shared by all instances; they are never modified. */
 const loaded = new Map<string, Promise<Databases>>();
 
 function databasesOf(server: { directory: string; config: z.output<typeof config> }): Promise<Databases> {
@@ -28,7 +28,7 @@ function databasesOf(server: { directory: string; config: z.output<typeof config
   return databases;
 }
 
-/** Office work in several steps over five databases; what counts is the state they end up in. */
+/** Office work in several steps over five databases; the final state of the databases is scored. */
 export default defineResourcesServer({
   config,
   seed: z.looseObject({}),
@@ -67,7 +67,7 @@ export default defineResourcesServer({
   },
   verify: async ({ row, response, server }) => {
     const databases = await databasesOf(server);
-    // A text as ground truth holds no calls; the original goes through its characters and finds none.
+    // A string as ground truth contains no calls; the original iterates its characters and finds none.
     const expected: Call[] = typeof row.ground_truth === "string" ? [] : row.ground_truth;
     const same = sameState(replay(databases, functionCalls(response)), replay(databases, expected));
     return { reward: same ? 1 : 0 };

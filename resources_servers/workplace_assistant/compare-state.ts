@@ -2,10 +2,10 @@ import { pyEquals } from "nemo-gym/python";
 import type { Cells, Table } from "./table.ts";
 import type { Workplace } from "./workplace.ts";
 
-/** Columns in which upper and lower case differ. */
+/** Columns that are compared with case. */
 const CASE_SENSITIVE = new Set(["status", "list_name", "board"]);
 
-/** Whether two workplaces ended up the same: same rows, in the same order, under the same labels. */
+/** Whether two workplaces have the same final state: equal rows, in the same order, with the same labels. */
 export function sameState(left: Workplace, right: Workplace): boolean {
   return (
     sameTable(left.calendar, right.calendar) &&
@@ -35,7 +35,7 @@ function sameCells(left: Cells, right: Cells, columns: readonly string[]): boole
   });
 }
 
-/** Cells compare in lower case; whatever is not text counts as missing, and missing equals missing. */
+/** Cells are compared in lower case. Values that are not strings count as missing, and missing equals missing. */
 function comparable(cell: unknown): string | undefined {
   return typeof cell === "string" ? cell.toLowerCase() : undefined;
 }

@@ -38,11 +38,11 @@ export const FILES = {
   directory: "raw/email_addresses.csv",
 } as const;
 
-/** What every rollout starts from. */
+/** The initial state of every rollout. */
 export interface Databases {
   calendar: Table;
   emails: Table;
-  /** Visits; nothing ever changes them. */
+  /** Visits; they never change. */
   analytics: readonly Cells[];
   tasks: Table;
   customers: Table;

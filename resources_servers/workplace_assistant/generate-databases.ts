@@ -1,5 +1,5 @@
 /**
- * Makes the databases that ship with this environment: an invented company, drawn from a fixed seed.
+ * Generates the databases of this environment: an invented company, drawn with a fixed seed.
  *
  * Usage: generate-databases.ts [FOLDER]   (default: csv_data beside this file)
  */
@@ -23,7 +23,7 @@ const SEED = 20231130;
 const DAY = 86_400_000;
 const COUNTS = { calendar: 300, emails: 500, analytics: 1000, tasks: 300, customers: 200 };
 const DOMAIN = "fernhill.example";
-/** Those who work on the project board, and those who look after customers. */
+/** Members of the project board, and account managers of customers. */
 const DEVELOPERS = STAFF.slice(0, 9);
 const AGENTS = STAFF.slice(9, 15);
 
@@ -34,7 +34,7 @@ const dateText = (time: number) => new Date(time).toISOString().slice(0, 10);
 const timeText = (time: number) => new Date(time).toISOString().slice(0, 19).replace("T", " ");
 const addressOf = (name: string) => `${name.toLowerCase().replace(" ", ".")}@${DOMAIN}`;
 
-/** Ids in no order, as if the records had been made in another one. */
+/** Ids in random order, as if the records had been created in another order. */
 function shuffledIds(random: PyRandom, count: number): string[] {
   return random.shuffle(Array.from({ length: count }, (_, index) => String(index).padStart(8, "0")));
 }
@@ -95,7 +95,7 @@ function emails(random: PyRandom): CsvRecord[] {
       "sender/recipient": addressOf(person),
       subject: `${kind === "event" ? "About the" : "Progress on"} ${about}`,
       sent_datetime: timeText(times[index] ?? 0),
-      // Line breaks are written as a backslash and an n, as the tables this environment was made for have them.
+      // Line breaks are written as a backslash and an n, as in the original tables.
       body: `${opening}\\n\\n${middle}\\n\\n${closing}`,
     };
   });

@@ -8,13 +8,13 @@ export class CsvError extends GymError {
   }
 }
 
-/** Cells that mean "nothing known", as pandas reads them. */
+/** Cells that pandas reads as missing. */
 const MISSING = new Set([
   ...["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>"],
   ...["N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"],
 ]);
 
-/** Splits CSV text into records; quotes may hold commas, line breaks and doubled quotes. Blank lines are left out. */
+/** Splits CSV text into records. Quoted cells may contain commas, line breaks and doubled quotes. Blank lines are skipped. */
 export function parseCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -25,7 +25,7 @@ export function parseCsv(text: string): string[][] {
     position = end;
     if (text[position] === ",") {
       position++;
-      // A comma at the very end is followed by one more, empty cell.
+      // A comma at the very end is followed by an empty cell.
       if (position === text.length || text[position] === "\n" || text[position] === "\r") record.push("");
       else continue;
     }
@@ -59,7 +59,7 @@ function quotedCell(text: string, start: number): [string, number] {
   }
 }
 
-/** Reads a table whose first line names the columns; they must be the ones given, in any order. */
+/** Reads a table whose first line contains the column names; they must be the given names, in any order. */
 export function readTable(text: string, columns: readonly string[], file: string): Table {
   const [header = [], ...records] = parseCsv(text);
   const absent = columns.filter((column) => !header.includes(column));

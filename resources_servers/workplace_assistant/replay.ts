@@ -10,7 +10,7 @@ export interface Call {
   arguments: string;
 }
 
-/** Makes the calls that change something, one after the other in a fresh workplace; those that fail are passed over. */
+/** Makes the state-changing calls in order in a new workplace; calls that fail are skipped. */
 export function replay(databases: Databases, calls: readonly Call[]): Workplace {
   const workplace = new Workplace(databases);
   for (const call of calls) {

@@ -1,19 +1,19 @@
 import { byCodePoint, parsePyInt, pyEquals } from "nemo-gym/python";
 import { ToolError } from "./tool-error.ts";
 
-/** A cell: text, null where nothing is known, or whatever else a tool call stored. */
+/** A cell: a string, null if unknown, or any other value that a tool call stored. */
 export type Cell = unknown;
 export type Cells = Readonly<Record<string, Cell>>;
 
-/** A row and its label. Rows are never changed, only replaced, so that tables can share them. */
+/** A row and its label. Rows are replaced, never modified, so that tables can share them. */
 export interface Row {
   readonly label: number;
   readonly cells: Cells;
 }
 
 /**
- * A database table in the manner of a data frame: rows keep their label when others are deleted. A copy costs nothing,
- * because every change makes a new list of rows.
+ * A database table like a data frame: rows keep their label when others are deleted. A copy is cheap,
+ * because every change creates a new list of rows.
  */
 export class Table {
   readonly columns: readonly string[];
@@ -43,19 +43,19 @@ export class Table {
     return this.#rows.find(({ cells }) => pyEquals(cells[column], value));
   }
 
-  /** Adds a row at the end and numbers all rows afresh. */
+  /** Appends a row and renumbers all rows. */
   appendRenumbered(cells: Cells): void {
     this.#rows = [...this.#rows, { label: 0, cells }].map((row, label) =>
       row.label === label ? row : { ...row, label },
     );
   }
 
-  /** Adds a row at the end under a label of its own. */
+  /** Appends a row with a label of its own. */
   append(cells: Cells, label: number): void {
     this.#rows = [...this.#rows, { label, cells }];
   }
 
-  /** Deletes the rows whose cell equals the value; whether there were any. */
+  /** Deletes the rows whose cell equals the value; returns whether there were any. */
   delete(column: string, value: unknown): boolean {
     const kept = this.#rows.filter(({ cells }) => !pyEquals(cells[column], value));
     const found = kept.length < this.#rows.length;

@@ -1,10 +1,10 @@
-/** A point in time read from text, in milliseconds as if it were UTC; `zoned` when the text named a time zone. */
+/** A point in time parsed from text, in milliseconds as if it were UTC; `zoned` if the text had a time zone. */
 export interface Timestamp {
   time: number;
   zoned: boolean;
 }
 
-/** Text that stands for no time at all; it is neither before nor after anything. */
+/** The text is not a time; it is neither before nor after any time. */
 export const NOT_A_TIME: Timestamp = { time: Number.NaN, zoned: false };
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -37,12 +37,12 @@ const COMPACT_DATE = /^(\d{4})(\d{2})(\d{2})(?=[t ,])/;
 const HOURS = /(\d{1,2})\s*h(?:ours?)?(?![a-z])/;
 const QUARTER = /^(?:(\d{4})-?q([1-4])|([1-4])q-?(\d{4}))$/;
 const MONTHS_A_QUARTER = 3;
-/** Only such text means a time of today; another time of day without a date is one of the first day of the calendar. */
+/** Only these texts mean a time of today; any other time without a date belongs to the first day of the calendar. */
 const LOOKS_LIKE_TIME = /^\d{1,2}:/;
 
 const DATE_PARTS = 3;
 
-/** No timestamp anybody means is longer. */
+/** Maximum length of a timestamp. */
 const MAX_LENGTH = 100;
 
 interface Parts {
@@ -59,8 +59,8 @@ interface Parts {
 }
 
 /**
- * Reads a date with an optional time, written as ISO 8601 or as people write it: `2023-11-30 09:00`, `November 30, 2023`,
- * `30 Nov 2023 9am`, `11/30/2023` (month first unless that cannot be).
+ * Parses a date with an optional time, in ISO 8601 or in common notations: `2023-11-30 09:00`, `November 30, 2023`,
+ * `30 Nov 2023 9am`, `11/30/2023` (month first unless that is invalid).
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
   if (text.length > MAX_LENGTH) return undefined;
@@ -86,7 +86,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return finish(parts);
 }
 
-/** Takes time of day and zone out of the text and gives what is left; undefined where they make no sense. */
+/** Removes the time of day and the zone from the text and returns the rest; undefined if they are invalid. */
 function takeClock(text: string, parts: Parts): string | undefined {
   let rest = text;
   const clock = CLOCK.exec(rest);
@@ -127,7 +127,7 @@ function takeDate(text: string, parts: Parts, isTime: boolean): boolean {
       if (token.length > 4) return false;
       const complete = numbers.length + (parts.month === undefined ? 0 : 1) === DATE_PARTS;
       if (complete && !parts.clock && token.length % 2 === 0) {
-        // After a whole date, two or four digits are a time of day.
+        // After a complete date, two or four digits are a time of day.
         Object.assign(parts, {
           hour: Number(token.slice(0, 2)),
           minute: Number(token.slice(2)),
@@ -170,7 +170,7 @@ function takeNoDate(parts: Parts, isTime: boolean): boolean {
   return parts.clock;
 }
 
-/** Beside a month's name stand the day and the year, in either order. */
+/** Next to the name of a month are the day and the year, in either order. */
 function takeDayAndYear(numbers: readonly string[], parts: Parts): boolean {
   const year = numbers.findIndex((number) => number.length > 2 || Number(number) > 31);
   const others = numbers.filter((_, index) => index !== year);
@@ -182,7 +182,7 @@ function takeDayAndYear(numbers: readonly string[], parts: Parts): boolean {
   return year < 0 || others.length < 2;
 }
 
-/** Two digits mean the year nearest to now. */
+/** A two-digit year means the year nearest to now. */
 function fullYear(digits: string): number {
   const year = Number(digits);
   if (digits.length > 2) return year;
@@ -197,7 +197,7 @@ function finish(parts: Parts): Timestamp | undefined {
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  // A month 13 or a day 31 of a short month rolls over into another month.
+  // Month 13, or day 31 of a short month, rolls over into the next month.
   if (year < 1 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   date.setUTCHours(hour, minute, second, millisecond);
   const zoned = offsetMinutes !== undefined;

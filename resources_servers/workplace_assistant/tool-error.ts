@@ -1,4 +1,4 @@
-/** Where a Python tool would have raised: the call changes nothing, and the model reads the message. */
+/** An error that a Python tool would raise: the call changes nothing, and the model sees the message. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }

@@ -10,9 +10,9 @@ export type ToolParameters = Readonly<
 export interface Tool {
   description: string;
   parameters: ToolParameters;
-  /** Whether it can change the databases; the others need not be replayed. */
+  /** Whether the tool can change the databases; other tools need not be replayed. */
   changes?: true;
-  /** Does the work; throws a ToolError where a Python tool would raise. */
+  /** Runs the tool; throws a ToolError where a Python tool would raise an error. */
   run(workplace: Workplace, given: Arguments): unknown;
 }
 

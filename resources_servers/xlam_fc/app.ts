@@ -3,10 +3,10 @@ import { functionCalls } from "nemo-gym/openai";
 import { z } from "zod";
 import { countMatches, predictedCall } from "./match-calls.ts";
 
-/** Function calling in one turn: the right calls, no more and no fewer. */
+/** Single-turn function calling: the model must make exactly the expected calls. */
 export default defineResourcesServer({
   row: z.object({ expected_answers: z.array(z.looseObject({})).default([]) }),
-  // Without it every answer without a call would be right.
+  // Without this field every answer without a call would be correct.
   seed: z.looseObject({ expected_answers: z.array(z.looseObject({})) }),
   echo: [],
   reverifyMode: "stateless",

@@ -1,24 +1,24 @@
 import { loadsPlain, pyEquals } from "nemo-gym/python";
 
-/** A call as the row expects it: `arguments` is an object, or the JSON text of one. */
+/** An expected call of the row: `arguments` is an object, or its JSON text. */
 export type ExpectedCall = Readonly<Record<string, unknown>>;
 
 export interface PredictedCall {
   name: string;
-  /** What the arguments' JSON text holds; an empty object where it is not JSON. */
+  /** The parsed arguments; an empty object if the text is not valid JSON. */
   arguments: unknown;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Reads a call of the model. */
+/** Parses a call of the model. */
 export function predictedCall(call: { name: string; arguments: string }): PredictedCall {
   return { name: call.name, arguments: tryLoads(call.arguments) };
 }
 
 /**
- * How many expected calls find a predicted one of their own: same name, every expected argument present and equal.
- * Each takes the first that fits and keeps it, so an early taker can leave a later one without.
+ * The number of expected calls with a distinct predicted match: same name, every expected argument present and equal.
+ * Each expected call keeps its first match, so an earlier one can leave a later one without a match.
  */
 export function countMatches(expected: readonly ExpectedCall[], predicted: readonly PredictedCall[]): number {
   const open = predicted.map(({ name, arguments: value }) => ({
@@ -43,7 +43,7 @@ function hasAll(given: Arguments, needed: [string, unknown][]): boolean {
   return needed.every(([key, value]) => Object.hasOwn(given, key) && pyEquals(given[key], value));
 }
 
-/** The arguments to compare: JSON text is read, anything that is not an object counts as none. */
+/** The arguments to compare: JSON text is parsed; anything that is not an object counts as no arguments. */
 function asArguments(value: unknown): Arguments {
   const read = typeof value === "string" ? tryLoads(value) : value;
   const isObject = typeof read === "object" && read !== null && !Array.isArray(read);

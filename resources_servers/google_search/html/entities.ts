@@ -112,7 +112,7 @@ const named = new Map<string, string>([
 
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,10}));?/g;
 
-/** Replaces character references; what is none stays as it is. */
+/** Replaces character references; invalid ones stay unchanged. */
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(REFERENCE, (whole, decimal: string, hex: string, name: string) => {

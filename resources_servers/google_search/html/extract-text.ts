@@ -4,27 +4,27 @@ import { type HtmlHandler, HtmlTokenizer } from "./tokenizer.ts";
 const words = (text: string) => new Set(text.split(" "));
 
 const VOID = words("area base br col embed hr img input link meta param source track wbr");
-/** Never part of what a page has to say. */
+/** Elements that never contain content. */
 const SKIPPED = words(
   "script style noscript template svg canvas iframe object audio video map select datalist button textarea nav menu dialog head",
 );
-/** Around the content rather than of it. */
+/** Elements that surround the content. */
 const SURROUNDING = words("footer aside");
 const BLOCKS = words(
   "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
     "header hr html li main ol p pre section summary table tbody tfoot thead tr ul",
 );
-/** Elements that end where the next of their kind begins. */
+/** Elements that end where the next element of the same kind begins. */
 const SELF_ENDING = words("p li dt dd tr td th option");
 const BOILERPLATE =
   /(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|footer|breadcrumbs?|cookies?|consent|banner|share|sharing|social|related|promo|advert|ads?|comments?|newsletter|subscribe|popup|modal|skip-link)(?:$|[\s_-])/i;
 
 const MAX_DEPTH = 400;
 const MAX_TEXT = 1_000_000;
-/** Texts with a larger share of links are lists of links, unless they are long. */
+/** A block with a larger share of link text is a list of links, unless it is long. */
 const LINK_SHARE = 0.6;
 const LONG_BLOCK = 200;
-/** A marked main part counts when it holds at least this many characters and this share of the page. */
+/** A marked main part is used if it has at least this many characters and this share of the page. */
 const MAIN_LENGTH = 200;
 const MAIN_SHARE = 0.2;
 
@@ -42,7 +42,7 @@ interface Block {
   main: boolean;
 }
 
-/** Collects the blocks of text of a page, each with what its place in the page says about it. */
+/** Collects the text blocks of a page, each with the properties of its position in the page. */
 class BlockCollector implements HtmlHandler {
   readonly blocks: Block[] = [];
   title = "";
@@ -91,7 +91,7 @@ class BlockCollector implements HtmlHandler {
     if (element?.skipped || this.#total > MAX_TEXT) return;
     this.#text += text;
     if ((this.#open.get("a") ?? 0) > 0) this.#linked += text.trim().length;
-    // A page without any blocks must not grow into one.
+    // A page without block elements must not become one endless block.
     if (this.#text.length > MAX_TEXT) this.flush();
   }
 
@@ -130,7 +130,7 @@ function isSurrounding(
   if (SURROUNDING.has(name) || (name === "header" && !main)) return true;
   if (role === "navigation" || role === "banner" || role === "contentinfo" || role === "complementary")
     return true;
-  // The outermost elements often carry such words for the whole page.
+  // The outermost elements often have such class names for the whole page.
   if (name === "body" || name === "html" || name === "main" || name === "article") return false;
   return BOILERPLATE.test(attributes.get("class") ?? "") || BOILERPLATE.test(attributes.get("id") ?? "");
 }
@@ -151,7 +151,7 @@ function isProse({ text, linked }: Block): boolean {
   return text.length >= LONG_BLOCK || linked <= text.length * LINK_SHARE;
 }
 
-/** Turns a page that arrives in pieces into the text a reader would want of it. */
+/** Converts a page that arrives in chunks to readable text. */
 export class TextExtractor {
   readonly #collector = new BlockCollector();
   readonly #tokenizer = new HtmlTokenizer(this.#collector);
@@ -160,7 +160,7 @@ export class TextExtractor {
     this.#tokenizer.write(chunk);
   }
 
-  /** The text, one block a line: the main part where the page marks one, else all that looks like prose, else all there is. */
+  /** The text, one block per line: the main part if the page marks one, else everything that looks like prose, else everything. */
   end(): string {
     this.#tokenizer.end();
     this.#collector.flush();

@@ -1,11 +1,11 @@
 export interface HtmlHandler {
   open(name: string, attributes: ReadonlyMap<string, string>): void;
   close(name: string): void;
-  /** Text with its character references still in place. */
+  /** Text whose character references are not decoded. */
   text(text: string): void;
 }
 
-/** Elements whose content is no markup; it ends at their own closing tag only. */
+/** Elements whose content is not markup; it ends only at their own closing tag. */
 const RAW = new Set([
   "script",
   "style",
@@ -17,19 +17,19 @@ const RAW = new Set([
   "noembed",
   "noframes",
 ]);
-/** What a tag says beyond this length is not looked at. */
+/** The part of a tag beyond this length is ignored. */
 const MAX_TAG = 64 * 1024;
 
 /**
- * Cuts HTML into tags and text as it arrives, in one pass and without building a tree: whatever comes in, the work is proportional to it.
- * Errors in the markup are read as browsers read them, roughly.
+ * Splits HTML into tags and text as it arrives, in one pass and without a tree: the work is proportional to the input.
+ * Invalid markup is read roughly as browsers read it.
  */
 export class HtmlTokenizer {
   readonly #handler: HtmlHandler;
   #buffer = "";
   #raw: { name: string; end: RegExp } | undefined;
   #inComment = false;
-  /** Inside a tag too long to be kept: everything up to its end is passed over. */
+  /** Inside a tag that is too long to keep: everything up to its end is skipped. */
   #inLongTag = false;
 
   constructor(handler: HtmlHandler) {
@@ -54,11 +54,11 @@ export class HtmlTokenizer {
       position = next;
     }
     this.#buffer = this.#buffer.slice(position);
-    // What cannot grow into anything is let go, so that an unclosed comment or script costs no memory.
+    // Drops input that cannot become part of a token, so that an unclosed comment or script uses no memory.
     if (this.#inComment) this.#buffer = this.#buffer.slice(-2);
   }
 
-  /** Reads what begins at the position and gives the next one; undefined where more input is needed. */
+  /** Reads the token at the position and returns the next position; undefined if more input is needed. */
   #step(position: number, final: boolean): number | undefined {
     const text = this.#buffer;
     if (position >= text.length) return undefined;
@@ -104,7 +104,7 @@ export class HtmlTokenizer {
   #stepTag(position: number, final: boolean): number | undefined {
     const end = tagEnd(this.#buffer, position);
     if (end === -1) {
-      // A tag that never ends swallows the rest, as in browsers.
+      // A tag that never ends consumes the rest, as in browsers.
       if (!final && this.#buffer.length - position <= MAX_TAG) return undefined;
       this.#inLongTag = true;
       return Math.min(this.#buffer.length, position + MAX_TAG);
@@ -129,7 +129,7 @@ export class HtmlTokenizer {
       this.#raw = undefined;
       return found.index;
     }
-    // The closing tag may have begun at the end of what is here.
+    // The closing tag may have started at the end of the available input.
     const safe = final ? this.#buffer.length : this.#buffer.length - raw.name.length - 2;
     if (safe <= position) return undefined;
     this.#handler.text(this.#buffer.slice(position, safe));
@@ -137,7 +137,7 @@ export class HtmlTokenizer {
   }
 }
 
-/** The index of the `>` that ends the tag, or -1; quoted attribute values may hold others. */
+/** The index of the `>` that ends the tag, or -1. Quoted attribute values may contain other `>` characters. */
 function tagEnd(text: string, start: number): number {
   const limit = Math.min(text.length, start + MAX_TAG);
   let quote = "";
@@ -151,7 +151,7 @@ function tagEnd(text: string, start: number): number {
   return -1;
 }
 
-/** Only a quote that opens an attribute's value counts; browsers read stray ones as part of a name. */
+/** Only a quote that starts an attribute value counts; browsers treat stray quotes as part of a name. */
 function isAfterEquals(text: string, index: number, start: number): boolean {
   let before = index - 1;
   while (before > start && index - before < 16 && /\s/.test(text[before] as string)) before--;

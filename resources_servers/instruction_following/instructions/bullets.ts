@@ -1,12 +1,12 @@
 import { isSpaceCode } from "nemo-gym/python";
 
-/** Where the line that holds `at` ends. */
+/** The end of the line that contains `at`. */
 function lineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;
 }
 
-/** Counts the lines that begin with a bullet, white space (also empty lines) before it; each character is looked at once. */
+/** Counts the lines that start with a bullet after optional white space (including empty lines). Reads each character once. */
 function countLines(text: string, bulletEnd: (at: number) => number): number {
   let count = 0;
   let at = 0;
@@ -19,7 +19,7 @@ function countLines(text: string, bulletEnd: (at: number) => number): number {
     if (after >= 0) {
       count++;
       end = lineEnd(text, after);
-      // A bullet that took the line break for its text ends where the next line starts.
+      // A bullet whose text is the line break ends where the next line starts.
       if (end === after && text[end - 1] === "\n") {
         at = end;
         continue;
@@ -30,7 +30,7 @@ function countLines(text: string, bulletEnd: (at: number) => number): number {
   return count;
 }
 
-/** Lines that begin with one `*`, and lines that begin with `-`. */
+/** Counts lines that start with one `*`, and lines that start with `-`. */
 export function countBullets(text: string): number {
   const stars = countLines(text, (at) =>
     text[at] === "*" && at + 1 < text.length && text[at + 1] !== "*" ? at + 2 : -1,

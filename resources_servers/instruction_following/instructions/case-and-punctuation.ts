@@ -3,7 +3,7 @@ import { detectLanguage, wordTokens } from "../text/index.ts";
 import type { Instruction, Instructions } from "./instruction.ts";
 import { compare } from "./kwargs.ts";
 
-/** A text without letters to go by counts as being in the wanted language. */
+/** A text without letters counts as written in the requested language. */
 function isInLanguage(text: string, code: string): boolean {
   const language = detectLanguage(text);
   return language === null || language === code;
@@ -13,7 +13,7 @@ function without(mark: string): Instruction {
   return { kwargs: [], check: (text) => !text.includes(mark) };
 }
 
-/** The languages an instruction can ask for. */
+/** The languages that an instruction can request. */
 const LANGUAGES = new Set(
   "en es pt ar hi fr ru de ja it bn uk th ur ta te bg ko pl he fa vi ne sw kn mr gu pa ml fi".split(" "),
 );

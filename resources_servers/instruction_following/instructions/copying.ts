@@ -13,19 +13,19 @@ const copy: Instruction = {
   check: (text, kwargs) => plain(text) === plain(kwargs.required("prompt_to_repeat")),
 };
 
-/** `text[start:end]` by code points, negative places counted from the end. */
+/** `text[start:end]` by code points; negative positions count from the end. */
 function sliceCharacters(text: string, start: number, end: number): string {
   if (!Number.isInteger(start) || !Number.isInteger(end)) throw new KwargsError("places must be integers");
   return [...text].slice(start, end).join("");
 }
 
-/** In how many words two phrases of the same length differ; undefined when they are not equally long. */
+/** The number of words in which two phrases differ; undefined if their lengths differ. */
 function differences(words: readonly string[], reference: readonly string[]): number | undefined {
   if (words.length !== reference.length) return undefined;
   return words.filter((word, index) => word !== reference[index]).length;
 }
 
-/** The phrase `small_n` times, each time with at most one word changed and the last time with exactly one. */
+/** Whether the text repeats the phrase `small_n` times, each with at most one changed word and the last with exactly one. */
 const repeatPhrase: Instruction = {
   kwargs: ["phrase", "small_n"],
   check(text, kwargs) {

@@ -15,7 +15,7 @@ export const countingInstructions: Instructions = {
       const sentenceCount = kwargs.count("n_sent");
       const wordCount = kwargs.count("n_words");
       const pieces = starParagraphs(text);
-      // A blank piece at an end is no paragraph, and yet it must have the sentences: kept as in the original.
+      // A blank piece at either end is not a paragraph, but must still have the sentences, as in the original.
       for (const piece of pieces) {
         const sentences = splitSentences(piece);
         if (sentences.length !== sentenceCount) return false;

@@ -1,7 +1,7 @@
 import { compilePyRegex, strip } from "nemo-gym/python";
 import type { Instructions } from "./instruction.ts";
 
-/** How many `[…]` there are, each within one line. */
+/** The number of `[…]`, each within one line. */
 function countPlaceholders(text: string): number {
   let count = 0;
   for (let at = text.indexOf("["); at >= 0; at = text.indexOf("[", at)) {
@@ -17,7 +17,7 @@ function countPlaceholders(text: string): number {
   return count;
 }
 
-/** What a line must hold; the marker is a Python pattern. */
+/** Required content of a line; the marker is a Python pattern. */
 function postscriptPattern(marker: string): string {
   if (marker === "P.P.S") return String.raw`\s*p\.\s?p\.\s?s.*$`;
   if (marker === "P.S.") return String.raw`\s*p\.\s?s\..*$`;

@@ -32,7 +32,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Stretches between single and between double stars within a line; bold text counts in both ways it can be read. */
+/** Ranges between single and between double asterisks within a line; bold text counts in both readings. */
 function countHighlights(text: string): number {
   let count = 0;
   for (const [match] of text.matchAll(/\*[^\n*]*\*/g)) if (strip(strip(match, "*")) !== "") count++;
@@ -42,7 +42,7 @@ function countHighlights(text: string): number {
   return count;
 }
 
-/** Whether a line has `<<` and later `>>` with something between. */
+/** Whether a line contains `<<` and later `>>` with text between them. */
 function hasTitle(text: string): boolean {
   return text.split("\n").some((line) => {
     const open = line.indexOf("<<");
@@ -90,7 +90,7 @@ export const formatInstructions: Instructions = {
     check(text, kwargs) {
       const splitter = compilePyRegex(String.raw`\s?${strip(kwargs.text("section_spliter"))}\s?\d+\s?`);
       let pieces = 0;
-      // Groups of the splitter are pieces of their own, as in Python's split.
+      // Groups of the separator are separate pieces, as in Python's split.
       for (const _ of splitter.finditer(text)) pieces += 1 + splitter.groups;
       return pieces >= kwargs.count("num_sections");
     },

@@ -25,8 +25,8 @@ export const instructions: Instructions = {
 };
 
 /**
- * Whether a text follows an instruction. An unknown id, an argument it does not take, a missing one, or a pattern that is
- * none: not followed.
+ * Whether a text follows an instruction. An unknown id, an unexpected or missing argument, or an invalid pattern counts as not
+ * followed.
  */
 export function follows(id: string, kwargs: Readonly<Record<string, unknown>> | null, text: string): boolean {
   const instruction: Instruction | undefined = Object.hasOwn(instructions, id) ? instructions[id] : undefined;

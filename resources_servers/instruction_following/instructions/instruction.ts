@@ -2,9 +2,9 @@ import type { Kwargs } from "./kwargs.ts";
 
 /** One kind of constraint on a response. */
 export interface Instruction {
-  /** The arguments it takes; any other makes it unfollowable. */
+  /** The accepted arguments; an instruction with any other argument cannot be followed. */
   readonly kwargs: readonly string[];
-  /** Whether the text follows it. Arguments that are missing or of the wrong kind throw `KwargsError`. */
+  /** Whether the text follows the instruction. Throws `KwargsError` for missing or invalid arguments. */
   check(text: string, kwargs: Kwargs): boolean;
 }
 

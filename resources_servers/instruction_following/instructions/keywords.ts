@@ -3,7 +3,7 @@ import { splitSentences, wordTokens } from "../text/index.ts";
 import type { Instruction, Instructions } from "./instruction.ts";
 import { compare } from "./kwargs.ts";
 
-/** How often a keyword occurs. Keywords are Python patterns, not plain text. */
+/** The number of occurrences of a keyword. Keywords are Python patterns, not plain text. */
 export function countMatches(pattern: string, text: string): number {
   let count = 0;
   for (const _ of compilePyRegex(pattern, { ignoreCase: true }).finditer(text)) count++;
@@ -24,7 +24,7 @@ const frequency: Instruction = {
     ),
 };
 
-/** Whether a word is followed by one that begins with the next letter: `a` then `b`, not `b` then `a`. */
+/** Whether a word is followed by a word that starts with the next letter: `a` then `b`, not `b` then `a`. */
 function hasConsecutiveInitials(text: string): boolean {
   const initials = splitWords(text).map((word) =>
     String.fromCodePoint(word.codePointAt(0) ?? 0).toLowerCase(),
@@ -32,7 +32,7 @@ function hasConsecutiveInitials(text: string): boolean {
   return initials.some((next, index) => {
     const previous = initials[index - 1];
     if (previous === undefined) return false;
-    // A letter that is two in lower case (İ) has no place in the alphabet.
+    // A letter with two characters in lower case (İ) has no place in the alphabet.
     if (isSeveral(previous) || isSeveral(next)) return true;
     return (next.codePointAt(0) ?? 0) - (previous.codePointAt(0) ?? 0) === 1;
   });

@@ -1,6 +1,6 @@
 import { strip } from "nemo-gym/python";
 
-/** An instruction cannot be checked with the arguments it came with; it then counts as not followed. */
+/** The arguments of an instruction are invalid; the instruction counts as not followed. */
 export class KwargsError extends Error {
   constructor(message: string) {
     super(message);
@@ -10,7 +10,7 @@ export class KwargsError extends Error {
 
 export type Relation = "less than" | "at least";
 
-/** The arguments of an instruction as they stand in the row, read with the kind they should have. */
+/** The arguments of an instruction in the row, read with the expected types. */
 export class Kwargs {
   readonly #values: Readonly<Record<string, unknown>>;
 
@@ -24,14 +24,14 @@ export class Kwargs {
     return value;
   }
 
-  /** A text that must say something. */
+  /** A text that must not be empty. */
   required(name: string): string {
     const value = this.text(name);
     if (value === "") throw new KwargsError(`${name} must not be empty`);
     return value;
   }
 
-  /** A word or pattern, white space around it removed. */
+  /** A word or pattern, without white space around it. */
   word(name: string): string {
     return strip(this.required(name));
   }
@@ -43,7 +43,7 @@ export class Kwargs {
     return value;
   }
 
-  /** A number of things. */
+  /** A count. */
   count(name: string): number {
     const value = this.number(name);
     if (value < 0) throw new KwargsError(`${name} must not be negative`);
@@ -74,7 +74,7 @@ export class Kwargs {
   }
 }
 
-/** Whether a count is as the instruction wants it. */
+/** Whether a count satisfies the relation of the instruction. */
 export function compare(count: number, relation: Relation, limit: number): boolean {
   return relation === "less than" ? count < limit : count >= limit;
 }

@@ -7,7 +7,7 @@ import { countPieces, starParagraphs } from "./paragraphs.ts";
 const WORD = /[\p{L}\p{N}_]+/gu;
 const FIRST_WORD_END = /[.,?!'"]/;
 
-/** The first word of a paragraph without quotes before and punctuation after it. */
+/** The first word of a paragraph, without leading quotes and trailing punctuation. */
 function firstWord(paragraph: string): string {
   const word = lstrip(lstrip(splitWords(paragraph)[0] ?? "", "'"), '"');
   const end = word.search(FIRST_WORD_END);

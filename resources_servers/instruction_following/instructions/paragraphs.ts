@@ -7,7 +7,7 @@ export function starParagraphs(text: string): string[] {
   return text.split(STARS);
 }
 
-/** How many pieces have text; a blank piece may only stand at an end, else undefined. */
+/** The number of non-blank pieces; undefined if a blank piece is not at either end. */
 export function countPieces(pieces: readonly string[]): number | undefined {
   let count = pieces.length;
   for (const [index, piece] of pieces.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Which language a text is written in, by naive Bayes over letter n-grams (Nakatani Shuyo, Language Detection Library for
- * Java, 2010). The method draws n-grams at random; here the draws are seeded, so that a text always gets the same answer.
+ * Detects the language of a text with naive Bayes over letter n-grams (Nakatani Shuyo, Language Detection Library for
+ * Java, 2010). The method samples n-grams at random. The sampling is seeded, so the result for a text is always the same.
  *
  * @module
  */
@@ -18,7 +18,7 @@ const SMOOTHING = 0.5;
 const SMOOTHING_SPREAD = 0.05;
 const BASE_FREQUENCY = 10_000;
 
-/** The ISO code of the language ("en", "zh-cn"), "unknown" when none is likely, null when the text has no letters to go by. */
+/** The ISO code of the language ("en", "zh-cn"), "unknown" if none is likely, null if the text has no letters. */
 export function detectLanguage(text: string): string | null {
   const { codes, grams } = languageProfiles();
   const found = letterGrams(text, (gram) => grams.get(gram));
@@ -61,7 +61,7 @@ function update(probabilities: Float64Array, { languages, weights }: GramWeights
   }
 }
 
-/** Makes the probabilities add up to 1 and gives the largest. */
+/** Normalizes the probabilities and returns the largest one. */
 function normalize(probabilities: Float64Array): number {
   let sum = 0;
   for (const probability of probabilities) sum += probability;
@@ -74,7 +74,7 @@ function normalize(probabilities: Float64Array): number {
   return largest;
 }
 
-/** Normally distributed numbers, two for two draws (Box and Muller, as `random.gauss` does). */
+/** Normally distributed numbers, two for every two draws (Box-Muller, as in `random.gauss`). */
 function gaussian(random: PyRandom): () => number {
   let spare: number | undefined;
   return () => {

@@ -1,6 +1,6 @@
 import { readData } from "./read-data.ts";
 
-/** How likely an n-gram is in the languages that have it. */
+/** Probabilities of an n-gram in the languages that contain it. */
 export interface GramWeights {
   readonly languages: number[];
   readonly weights: number[];

@@ -1,11 +1,11 @@
 const MAX_TEXT = 10_000;
-/** Enough of a long text that what is cut off cannot reach into the first `MAX_TEXT` characters. */
+/** A long text is cut here first, so late that the cut cannot affect the first `MAX_TEXT` characters. */
 const FIRST_PREFIX = 32_768;
 const PREFIX_MARGIN = 4_096;
 
 const URL = /https?:\/\/[-_.?&~;+=/#0-9A-Za-z]{1,2076}/g;
 const MAIL = /[-_.0-9A-Za-z]{1,64}@[-_0-9A-Za-z]{1,255}[-_.0-9A-Za-z]{1,255}/g;
-/** Vietnamese vowels followed by a tone mark of their own. */
+/** Vietnamese vowels followed by a separate tone mark. */
 const VOWEL_AND_TONE = /[AEIOUYaeiouyÂÊÔâêôĂăƠơƯư][\u0300\u0301\u0303\u0309\u0323]/g;
 const UPPER = /^\p{Uppercase}$/u;
 
@@ -20,7 +20,7 @@ function isLatin(character: string): boolean {
   return character >= "A" && character <= "z";
 }
 
-/** The characters that tell a language: no addresses, no runs of spaces, no Latin letters strewn into another script. */
+/** The characters that identify a language: no addresses, no runs of spaces, no Latin letters within another script. */
 function tellingCharacters(text: string): string[] {
   const clean = withoutAddresses(text).replace(VOWEL_AND_TONE, (pair) => pair.normalize("NFC"));
   const characters: string[] = [];
@@ -40,7 +40,7 @@ function tellingCharacters(text: string): string[] {
   return latin * 2 < other ? characters.filter((character) => !isLatin(character)) : characters;
 }
 
-/** Folds characters that carry the same information: all kana of a kind, all Hangul, everything that is not a letter. */
+/** Merges characters with the same information: all kana of a kind, all Hangul, all characters that are not letters. */
 function normalize(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x80) return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) ? character : " ";
@@ -61,14 +61,14 @@ function isUpper(character: string): boolean {
   return character < "\u0080" ? character >= "A" && character <= "Z" : UPPER.test(character);
 }
 
-/** What `lookup` knows of the 1-, 2- and 3-grams of a text, in order; words written in capitals have none. */
+/** The results of `lookup` for the 1-, 2- and 3-grams of a text, in order; words in capitals have none. */
 export function letterGrams<Known>(text: string, lookup: (gram: string) => Known | undefined): Known[] {
   const found: Known[] = [];
   const collect = (gram: string) => {
     const known = lookup(gram);
     if (known !== undefined) found.push(known);
   };
-  // The last three characters, oldest first; "" where there are fewer.
+  // The last three characters, oldest first; "" for missing ones.
   let first = "";
   let second = "";
   let last = " ";

@@ -1,6 +1,6 @@
 import { readData } from "./read-data.ts";
 
-/** Orthographic contexts a word type was seen in, as bits. */
+/** Orthographic contexts in which a word type was seen, as bits. */
 export const SEEN_MID_UPPER = 1 << 2;
 export const SEEN_BEGIN_LOWER = 1 << 4;
 export const SEEN_UPPER = (1 << 1) | SEEN_MID_UPPER | (1 << 3);
@@ -8,7 +8,7 @@ export const SEEN_LOWER = SEEN_BEGIN_LOWER | (1 << 5) | (1 << 6);
 
 export interface PunktParameters {
   readonly abbreviations: ReadonlySet<string>;
-  /** Pairs of word types joined by a space: a period between them ends no sentence. */
+  /** Pairs of word types joined by a space: a period between them does not end a sentence. */
   readonly collocations: ReadonlySet<string>;
   readonly sentenceStarters: ReadonlySet<string>;
   readonly orthography: ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 import { isSpaceCode } from "nemo-gym/python";
 
-/** Characters that stand alone in front of a word. */
+/** Characters that are separate tokens in front of a word. */
 const NO_WORD_START = new Set('("`{[:;&#*@)}]-,');
 /** Characters that end a word. */
 const NON_WORD = new Set(")\";}]*:@'({[?!\u2018\u2019\u201c\u201d\u00ab\u00bb");
@@ -10,7 +10,7 @@ export function isNonWord(character: string | undefined): boolean {
   return character !== undefined && NON_WORD.has(character);
 }
 
-/** Length of `--…`, `..…` or `. . .` at the place; 0 for anything else. */
+/** Length of `--…`, `..…` or `. . .` at this position; 0 otherwise. */
 function multiCharacterLength(text: string, at: number): number {
   const character = text[at];
   if (character !== "-" && character !== ".") return 0;
@@ -18,7 +18,7 @@ function multiCharacterLength(text: string, at: number): number {
   while (text[end] === character) end++;
   if (end - at >= 2) return end - at;
   if (character === "-") return 0;
-  // Dots with a white-space character after each but the last, three of them at least.
+  // At least three dots with one white-space character between them.
   let dots = 1;
   let last = at;
   while (isSpaceAt(text, last + 1) && text[last + 2] === ".") {
@@ -49,7 +49,7 @@ function isBreak(text: string, at: number): boolean {
   return at >= text.length || isSpaceAt(text, at) || isNonWord(text[at]) || isMultiCharacter(text, at);
 }
 
-/** Splits one line into the words Punkt looks at: periods stay with their word, other punctuation is split off. */
+/** Splits one line into the words that Punkt uses: periods stay with their word, other punctuation is separate. */
 export function punktWords(line: string): string[] {
   const words: string[] = [];
   for (let at = 0; at < line.length; ) {

@@ -1,6 +1,6 @@
 /**
  * The Punkt sentence tokenizer (Kiss and Strunk, Unsupervised Multilingual Sentence Boundary Detection, 2006) with its
- * English model, giving the sentences NLTK 3.10 gives. Linear in the text.
+ * English model. Returns the same sentences as NLTK 3.10, in linear time.
  *
  * @module
  */
@@ -32,12 +32,12 @@ interface Span {
 /** A place where a sentence may end: a `.`, `?` or `!` before other punctuation or white space and a word. */
 interface Candidate {
   at: number;
-  /** Where the word after it starts; -1 when punctuation follows directly. */
+  /** Start of the next word; -1 if punctuation follows directly. */
   nextStart: number;
   nextEnd: number;
 }
 
-/** Spares most words the search for a number. */
+/** Avoids the number pattern for most words. */
 const MAY_BE_NUMBER = /^[^a-z]/;
 const NUMBER = /^-?[.,]?\p{Nd}[\p{Nd},.-]*\.?$/u;
 const ELLIPSIS = /^\.\.+$/;
@@ -84,7 +84,7 @@ function* candidates(text: string): Generator<Candidate> {
   }
 }
 
-/** Each candidate with the word before and the word after it; of candidates in one word only the last counts. */
+/** Each candidate with the words before and after it; only the last candidate within a word counts. */
 function* contexts(text: string): Generator<{ candidate: Candidate; context: string }> {
   let previous: Candidate | undefined;
   let word: Span = { start: 0, end: 0 };
@@ -95,7 +95,7 @@ function* contexts(text: string): Generator<{ candidate: Candidate; context: str
   for (const candidate of candidates(text)) {
     let space = candidate.at - 1;
     while (space > word.end && !ASCII_SPACE.has(text[space] ?? "")) space--;
-    // White space right where the last word ended does not count: matched as NLTK does.
+    // White space directly after the previous word does not count, as in NLTK.
     const start = space > word.end ? space + 1 : word.start;
     if (previous && word.end <= start) yield contextOf(previous);
     previous = candidate;
@@ -104,7 +104,7 @@ function* contexts(text: string): Generator<{ candidate: Candidate; context: str
   if (previous) yield contextOf(previous);
 }
 
-/** Whether a sentence ends somewhere before the last word of the context. */
+/** Whether a sentence ends before the last word of the context. */
 function containsBreak(context: string, parameters: PunktParameters): boolean {
   let previous: Token | undefined;
   let found = false;
@@ -122,7 +122,7 @@ function containsBreak(context: string, parameters: PunktParameters): boolean {
   return found;
 }
 
-/** What a word says by itself. */
+/** Properties of a word on its own. */
 function firstPass(text: string, { abbreviations }: PunktParameters): Token {
   const lower = text.toLowerCase();
   const type = MAY_BE_NUMBER.test(lower) && NUMBER.test(lower) ? "##number##" : lower;
@@ -138,7 +138,7 @@ function firstPass(text: string, { abbreviations }: PunktParameters): Token {
   return token;
 }
 
-/** What the next word says about a word that ends with a period. */
+/** Decides with the next word whether a word with a final period ends a sentence. */
 function secondPass(token: Token, next: Token, parameters: PunktParameters): void {
   if (!token.text.endsWith(".")) return;
   const type = withoutPeriod(token.type);
@@ -171,7 +171,7 @@ function markAbbreviation(token: Token): void {
   token.abbreviation = true;
 }
 
-/** Whether a word begins a sentence, by how it was written elsewhere; undefined: nothing is known. */
+/** Whether a word starts a sentence, based on how it was written elsewhere; undefined if unknown. */
 function startsSentence(token: Token, type: string, { orthography }: PunktParameters): boolean | undefined {
   if (PUNCTUATION.has(token.text)) return false;
   const seen = orthography.get(type) ?? 0;
@@ -184,7 +184,7 @@ function withoutPeriod(type: string): string {
   return type.length > 1 && type.endsWith(".") ? type.slice(0, -1) : type;
 }
 
-/** Gives closing quotes and brackets to the sentence they close. */
+/** Moves closing quotes and brackets to the sentence that they close. */
 function realign(text: string, spans: Span[]): Span[] {
   const result: Span[] = [];
   let taken = 0;

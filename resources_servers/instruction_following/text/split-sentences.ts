@@ -1,6 +1,6 @@
 import { SPACE_CLASS, strip } from "nemo-gym/python";
 
-// A period that ends no sentence and the end of a sentence, while the text is being worked on.
+// Internal markers for a period inside a sentence and for the end of a sentence.
 const PERIOD = "<prd>";
 const STOP = "<stop>";
 
@@ -35,7 +35,7 @@ function apply(text: string, rules: readonly Rule[]): string {
   return rules.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
 }
 
-/** Splits a text into sentences by the rules of IFEval: titles, sites, numbers, dots in rows and acronyms end none. */
+/** Splits a text into sentences by the rules of IFEval: titles, sites, numbers, ellipses and acronyms do not end a sentence. */
 export function splitSentences(text: string): string[] {
   let marked = apply(` ${text}  `.replaceAll("\n", " "), beforeDots);
   marked = marked.replace(/\.{2,}/g, (dots) => PERIOD.repeat(dots.length) + STOP);

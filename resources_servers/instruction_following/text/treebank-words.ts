@@ -4,7 +4,7 @@ import { punktSentences } from "./punkt.ts";
 const WORD = "\\p{L}\\p{N}_";
 const END = `(?![${WORD}])`;
 
-/** A replacement, and the characters without one of which it cannot apply: most sentences have few of them. */
+/** A replacement, and the characters of which it needs at least one: most sentences contain few of them. */
 type Rule = readonly [characters: string, pattern: RegExp, replacement: string];
 
 const openingQuotes: readonly Rule[] = [
@@ -60,7 +60,7 @@ const contractions: readonly [RegExp, string][] = [
   [new RegExp(` ('t)(was)${END}`, "giu"), " $1 $2 "],
 ];
 
-/** For every character the bits of the rules it can set off. */
+/** For every character, the bits of the rules that it can trigger. */
 const triggers = new Uint32Array(0x2020);
 const bits = new Map<Rule, number>();
 for (const rule of [...openingQuotes, ...punctuation, ...marks, ...closingQuotes]) {
@@ -88,8 +88,8 @@ function apply(text: string, applicable: number, rules: readonly Rule[]): string
 }
 
 /**
- * Splits the period that ends a sentence off its word, past closing characters and white space. A pattern for this
- * backtracks over every run of spaces; looking from the end does not.
+ * Separates the period that ends a sentence from its word, past closing characters and white space. A regular expression would
+ * backtrack over every run of spaces; a search from the end does not.
  */
 function splitFinalPeriod(text: string, closing: string, space: string): string {
   let at = rstrip(text).length;
@@ -101,7 +101,7 @@ function splitFinalPeriod(text: string, closing: string, space: string): string 
   return `${text.slice(0, period)} .${space}${text.slice(at, end)} `;
 }
 
-/** The tokens of one sentence by the Treebank conventions as NLTK applies them: `can't` is `ca` and `n't`. */
+/** The tokens of one sentence by the Treebank conventions of NLTK: `can't` becomes `ca` and `n't`. */
 export function treebankWords(sentence: string): string[] {
   const applicable = rulesFor(sentence);
   let text = apply(sentence, applicable, openingQuotes);

@@ -7,7 +7,7 @@ function shift(text: string, by: number): string {
   );
 }
 
-/** Sentences whose letters were moved along the alphabet. */
+/** Sentences whose letters are shifted along the alphabet. */
 export const caesarCipher = defineGenerator<{ cipher_text: string; rotation: number }>({
   task: "caesar_cipher",
   draw: (random, level) => {

@@ -4,7 +4,7 @@ export function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-/** Greatest common divisors of numbers that have one worth finding. */
+/** Greatest common divisors of numbers that share a divisor above 1. */
 export const commonDivisor = defineGenerator<{ numbers: number[] }>({
   task: "gcd",
   draw: (random, level) => {

@@ -5,7 +5,7 @@ interface Item {
   text: string;
 }
 
-/** An expression that uses all numbers once and reaches the target; undefined where there is none. */
+/** An expression that uses each number once and reaches the target; undefined if there is none. */
 export function reach(numbers: readonly number[], target: number): string | undefined {
   const search = (items: readonly Item[]): string | undefined => {
     const [only] = items;
@@ -33,7 +33,7 @@ function* combine(a: Item, b: Item): Generator<Item> {
     yield { value: a.value / b.value, text: `(${a.text} / ${b.text})` };
 }
 
-/** A number to reach with four operations from others. */
+/** A target number to reach from other numbers with four operations. */
 export const countdown = defineGenerator<{ numbers: number[]; target: number }>({
   task: "countdown",
   draw: (random, level) => {

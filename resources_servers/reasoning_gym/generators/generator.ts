@@ -3,22 +3,22 @@ import type { PyRandom } from "nemo-gym/python";
 /** A freshly drawn task. */
 export interface Puzzle {
   question: string;
-  /** What the scorer and the solver need to know. */
+  /** Data for the scorer and the solver. */
   metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Makes tasks of one kind, of three levels of difficulty, and solves them. */
+/** Generates tasks of one kind with three levels of difficulty, and solves them. */
 export interface Generator {
-  /** Name of the task, which also decides how answers are scored. */
+  /** Name of the task; it also selects the scorer. */
   task: string;
   draw(random: PyRandom, level: Level): Puzzle;
-  /** The right answer, found from the metadata alone. */
+  /** The correct answer, computed from the metadata alone. */
   solve(metadata: Puzzle["metadata"]): string;
 }
 
 export type Level = 1 | 2 | 3;
 
-/** Types the metadata of one generator, which only its own `draw` ever makes. */
+/** Types the metadata of one generator, which is created only by its own `draw`. */
 export function defineGenerator<Metadata extends object>(generator: {
   task: string;
   draw(random: PyRandom, level: Level): { question: string; metadata: Metadata };
@@ -32,11 +32,11 @@ export function defineGenerator<Metadata extends object>(generator: {
   };
 }
 
-/** An array made by a function of the index. */
+/** An array computed from its indices. */
 export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-/** Rows of cells as lines. */
+/** Formats rows of cells as lines. */
 export const gridText = (rows: readonly (readonly unknown[])[]): string =>
   rows.map((row) => row.join(" ")).join("\n");

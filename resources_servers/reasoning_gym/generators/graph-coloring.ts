@@ -4,7 +4,7 @@ interface Graph {
   puzzle: { vertices: number[]; edges: [number, number][]; color_options: number[] };
 }
 
-/** Colours for all vertices by backtracking; undefined where they do not suffice. */
+/** Colours all vertices by backtracking; undefined if there are too few colours. */
 export function colour({ vertices, edges, color_options }: Graph["puzzle"]): Map<number, number> | undefined {
   const colours = new Map<number, number>();
   const isFree = (vertex: number, option: number) =>

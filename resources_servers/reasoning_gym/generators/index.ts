@@ -21,7 +21,7 @@ import { waterJugs } from "./water-jugs.ts";
 import { weekday } from "./weekday.ts";
 import { wordSorting } from "./word-sorting.ts";
 
-/** Every kind of task we can make ourselves, by its name. */
+/** All generators by the name of their task. */
 export const generators: ReadonlyMap<string, Generator> = new Map(
   [
     baseConversion,

@@ -2,7 +2,7 @@ import { defineGenerator, times } from "./generator.ts";
 
 const NAMES = ["Adele", "Bruno", "Clara", "Dario", "Edda", "Farid"];
 
-/** What one inhabitant says about two: what they are, and how the two claims are joined. */
+/** A statement of one inhabitant about two: the role of each, and how the two claims are combined. */
 interface Claim {
   about: [number, number];
   knights: [boolean, boolean];
@@ -36,7 +36,7 @@ function say({ about, knights, joined }: Claim, names: readonly string[]): strin
   return joined === "if" ? `if ${first} then ${second}` : `${first} ${joined} ${second}`;
 }
 
-/** Who tells the truth and who lies. */
+/** Knights tell the truth and knaves lie: who is who? */
 export const knightsKnaves = defineGenerator<Island>({
   task: "knights_knaves",
   draw: (random, level) => {

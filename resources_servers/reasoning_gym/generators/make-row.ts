@@ -11,7 +11,7 @@ export interface Row {
   metadata: Readonly<Record<string, unknown>> & { source_dataset: string; source_index: number };
 }
 
-/** A number that belongs to a text, so that every kind of task draws from a sequence of its own. */
+/** A number derived from a text, so that every kind of task draws from its own sequence. */
 function numberOf(text: string): bigint {
   let hash = 0xcbf29ce484222325n;
   for (const character of text)
@@ -19,7 +19,7 @@ function numberOf(text: string): bigint {
   return hash;
 }
 
-/** One dataset row; the same generator, seed, index and level give the same row. */
+/** One dataset row; the same generator, seed, index and level produce the same row. */
 export function makeRow(generator: Generator, seed: number, index: number, level: Level): Row {
   const random = new PyRandom(
     (BigInt(seed) << 96n) + (BigInt(index) << 64n) + numberOf(`${generator.task}/${level}`),

@@ -3,7 +3,7 @@ import { defineGenerator, gridText, times } from "./generator.ts";
 const SIZE = 4;
 const BOX = 2;
 
-/** Fills the zeros of a grid by backtracking; gives up to `limit` solutions. */
+/** Fills the zeros of a grid by backtracking; returns at most `limit` solutions. */
 function solveSudoku(puzzle: readonly (readonly number[])[], limit: number): number[][][] {
   const grid = puzzle.map((row) => [...row]);
   const solutions: number[][][] = [];

@@ -1,6 +1,6 @@
 import { defineGenerator, times } from "./generator.ts";
 
-/** Lists of numbers to put in order. */
+/** Lists of numbers to sort. */
 export const numberSorting = defineGenerator<{
   original_numbers: string[];
   direction: "ascending" | "descending";

@@ -1,7 +1,7 @@
 import type { PyRandom } from "nemo-gym/python";
 import { defineGenerator, times } from "./generator.ts";
 
-/** Coefficients from the constant upwards. */
+/** Coefficients, starting with the constant. */
 type Polynomial = number[];
 
 function multiply(a: Polynomial, b: Polynomial): Polynomial {

@@ -2,7 +2,7 @@ import { defineGenerator, times } from "./generator.ts";
 
 const SMALL_PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23];
 
-/** Numbers to take apart into primes. */
+/** Numbers to factor into primes. */
 export const primeFactors = defineGenerator<{ number: number }>({
   task: "prime_factorization",
   draw: (random, level) => {

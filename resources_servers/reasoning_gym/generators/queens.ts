@@ -1,6 +1,6 @@
 import { defineGenerator, gridText, times } from "./generator.ts";
 
-/** Every way to place a queen in each row so that no two attack each other, given where some stand already. */
+/** Every way to place one queen per row so that no two attack each other, given the queens already placed. */
 function placeQueens(size: number, given: readonly (number | null)[]): number[][] {
   const solutions: number[][] = [];
   const place = (columns: number[]) => {

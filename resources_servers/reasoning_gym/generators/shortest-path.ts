@@ -7,7 +7,7 @@ const STEPS = [
   ["right", 0, 1],
 ] as const;
 
-/** The directions of a shortest way from `*` to `#` around the `X`, by breadth-first search; undefined where there is none. */
+/** The directions of a shortest path from `*` to `#` around the `X`, by breadth-first search; undefined if there is none. */
 export function walk(matrix: readonly (readonly string[])[]): string[] | undefined {
   const startRow = matrix.findIndex((row) => row.includes("*"));
   const start = [startRow, matrix[startRow]?.indexOf("*") ?? 0] as const;
@@ -29,7 +29,7 @@ export function walk(matrix: readonly (readonly string[])[]): string[] | undefin
   return undefined;
 }
 
-/** Ways through a grid with blocked cells. */
+/** Paths through a grid with blocked cells. */
 export const shortestPath = defineGenerator<{ matrix: string[][] }>({
   task: "shortest_path",
   draw: (random, level) => {

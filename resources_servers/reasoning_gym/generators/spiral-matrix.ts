@@ -16,7 +16,7 @@ export const spiralMatrix = defineGenerator<{ matrix: number[][] }>({
     const read: number[] = [];
     while (rows.length > 0) {
       read.push(...(rows.shift() ?? []));
-      // Turned left, the next side comes to lie on top.
+      // After a rotation to the left, the next side is on top.
       const width = rows[0]?.length ?? 0;
       const turned = times(width, (column) => rows.map((row) => row[width - 1 - column] ?? 0));
       rows = turned;

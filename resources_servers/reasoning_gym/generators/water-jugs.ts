@@ -6,7 +6,7 @@ interface Jugs {
 
 const label = (jug: number) => String.fromCharCode(65 + jug);
 
-/** The shortest list of moves that leaves the target in some jug, by breadth-first search; undefined where there is none. */
+/** The shortest list of moves that leaves the target in a jug, by breadth-first search; undefined if there is none. */
 function pourJugs(capacities: readonly number[], target: number): string[] | undefined {
   const start = capacities.map(() => 0);
   const queue: { state: number[]; moves: string[] }[] = [{ state: start, moves: [] }];
@@ -42,7 +42,7 @@ export const waterJugs = defineGenerator<Jugs>({
     for (;;) {
       const jug_capacities = times(level === 1 ? 2 : 3, () => random.int(3, 4 + 4 * level));
       const target = random.int(1, Math.max(...jug_capacities) - 1);
-      // Something to think about: not to be had by filling one jug.
+      // Filling a single jug must not be the solution.
       if ((pourJugs(jug_capacities, target)?.length ?? 0) < 3 + level) continue;
       const sizes = jug_capacities
         .map((capacity, jug) => `${label(jug)} holds ${capacity} litres`)

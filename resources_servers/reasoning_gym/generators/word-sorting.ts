@@ -13,7 +13,7 @@ function sort(words: readonly string[], direction: Words["direction"]): string[]
   return direction === "ascending" ? sorted : sorted.reverse();
 }
 
-/** Words to put into alphabetical order, or its reverse. */
+/** Words to sort alphabetically, ascending or descending. */
 export const wordSorting = defineGenerator<Words>({
   task: "word_sorting",
   draw: (random, level) => {

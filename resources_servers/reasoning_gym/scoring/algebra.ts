@@ -11,12 +11,12 @@ const integration: Scorer = (answer, entry) =>
     return exactly(isDerivative(parseExpression(unquoted(answer)), integrand, variable));
   });
 
-/** An expression in quotes is still an expression. */
+/** Removes the quotes around an expression. */
 function unquoted(text: string): string {
   return /^(['"])[^'"]*\1$/.test(text) ? text.slice(1, -1) : text;
 }
 
-/** `3 - 2i`, `-i`, `(4)`, `7j`; undefined where it is none, as `3i + 2`. */
+/** `3 - 2i`, `-i`, `(4)`, `7j`; undefined for other texts, such as `3i + 2`. */
 function parseComplex(text: string): [real: number, imaginary: number] | undefined {
   let plain = text.replaceAll(" ", "").toLowerCase();
   while (plain.length > 1 && plain.startsWith("(") && plain.endsWith(")")) plain = plain.slice(1, -1);
@@ -33,7 +33,7 @@ function parseComplex(text: string): [real: number, imaginary: number] | undefin
   return real === undefined || imaginary === undefined ? undefined : [real, imaginary];
 }
 
-/** Where the imaginary part begins: the last sign that is not an exponent's. */
+/** Start of the imaginary part: the last sign that does not belong to an exponent. */
 function lastSign(text: string): number {
   for (let index = text.length - 1; index >= 0; index--) {
     if ((text[index] === "+" || text[index] === "-") && text[index - 1] !== "e") return index;
@@ -65,7 +65,7 @@ function numbersOf(text: string): number[] {
     .sort((left, right) => left - right);
 }
 
-/** Every number takes the nearest root still free; the nearer, the better. Roots left over and numbers too many cost. */
+/** Matches every number with the nearest unmatched root. Closer matches score higher; missing and extra roots reduce the score. */
 const polynomialEquations: Scorer = (answer, entry) => {
   const roots = numbersOf(oracle(entry));
   const given = numbersOf(answer);

@@ -13,7 +13,7 @@ import { evaluateBitwise, parsePyInteger } from "./integers.ts";
 import { parseLiteral } from "./python-literal.ts";
 import { sameLetters } from "./words.ts";
 
-/** Equal numbers, however they are written; else the share of the right answer in what contains it. */
+/** 1 for equal numbers in any notation; else the correct answer's share of a text that contains it. */
 const decimalReward: Scorer = (answer, entry) => {
   if (answer === "") return 0;
   const given = answer.replaceAll(",", "");
@@ -22,7 +22,7 @@ const decimalReward: Scorer = (answer, entry) => {
   return given.includes(wanted) ? codePointLength(wanted) / codePointLength(given) : 0;
 };
 
-/** Decimal places the answer may be off by one unit in. */
+/** Decimal places in which the answer may be off by one unit. */
 const DECIMAL_PLACES = 3;
 
 const decimalArithmetic: Scorer = (answer, entry) =>
@@ -82,7 +82,7 @@ const numberFormat: Scorer = (answer, entry) => {
   return exactly(value !== undefined && Math.abs(value - metadata<number>(entry, "solution")) < 1e-2);
 };
 
-/** Factors that do not multiply to the number at all earn a trace; text that is no list of factors, nothing. */
+/** Factors with a wrong product get a minimal score; text that is not a list of factors gets 0. */
 const primeFactorization: Scorer = (answer, entry) => {
   const wanted = factorsOf(oracle(entry));
   const given = factorsOf(answer);
@@ -108,7 +108,7 @@ function factorsOf(text: string): bigint[] {
     .sort((left, right) => (left < right ? -1 : left > right ? 1 : 0));
 }
 
-/** How far a sorted list may be off in every place. */
+/** Tolerance for every element of a sorted list. */
 const SORTING_TOLERANCE = 1;
 
 const numberSorting: Scorer = (answer, entry) =>

@@ -10,7 +10,7 @@ const DIRECTIONS: Readonly<Record<string, readonly [dx: number, dy: number]>> = 
   D: [0, 1],
 };
 
-/** Pushes boxes around; solved when none stands beside a goal. Letters that are no move are passed over. */
+/** Sokoban: solved if every box is on a goal. Letters that are not moves are skipped. */
 const sokoban: Scorer = (answer, entry) =>
   orElse(0, () => {
     const grid = strip(metadata<string>(entry, "gamestr").replaceAll(" ", ""))
@@ -56,7 +56,7 @@ interface Car {
   stride: number;
 }
 
-/** Cars in a jam: moves that are blocked do nothing; the first car must reach the exit. */
+/** Rush hour: blocked moves do nothing; the first car must reach the exit. */
 const rushHour: Scorer = (answer, entry) =>
   orElse(0, () => {
     if (answer === "") return 0;
@@ -76,7 +76,7 @@ const rushHour: Scorer = (answer, entry) =>
     const walls = [...config].filter((label) => label === "x").length;
     for (const [, label = "", sign, digits] of answer.matchAll(RUSH_MOVE)) {
       const index = label.charCodeAt(0) - 65;
-      // Letters beyond the cars name the walls, and the first beyond those is an error of the original.
+      // Letters after the cars name the walls; the first letter after the walls is an error in the original.
       if (index === cars.length + walls) throw new RangeError("no such car");
       const car = cars[index];
       if (car !== undefined) drive(car, sign === "+" ? 1 : -1, Number(digits), taken);
@@ -98,7 +98,7 @@ function drive(car: Car, direction: 1 | -1, steps: number, taken: Set<number>): 
 
 type Knight = "w" | "B" | null;
 
-/** Knights change places in turns; "No" where that cannot be done. */
+/** Knights swap places in turns; "No" if that is impossible. */
 const knightSwap: Scorer = (answer, entry) =>
   orElse(0, () => {
     const given = strip(answer);
@@ -132,7 +132,7 @@ const knightSwap: Scorer = (answer, entry) =>
 
 type Place = string | readonly [number, number];
 
-/** Robots push boxes to targets of their colour; what counts is how many boxes are gone. */
+/** Robots push boxes to targets of their colour; the score depends on the number of boxes delivered. */
 const boxnet: Scorer = (answer, entry) => {
   let steps: unknown;
   try {
@@ -153,7 +153,7 @@ const boxnet: Scorer = (answer, entry) => {
 
 const coordinates = (text: string) => (text.match(/\d+\.?\d*/g) ?? []).map(Number);
 
-/** The moves of one step: where a robot stands, what it moves and where to. Two keys for one place are one. */
+/** The moves of one step: the position of a robot, the object it moves, and the destination. The last move of a position wins. */
 function boxnetMoves(step: unknown): [readonly number[], { item: string; to: Place }][] {
   if (typeof step !== "object" || step === null || Array.isArray(step)) throw new TypeError("not a step");
   const moves = new Map<string, [readonly number[], { item: string; to: Place }]>();

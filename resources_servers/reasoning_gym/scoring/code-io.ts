@@ -13,7 +13,7 @@ import { oracle, type Scorer } from "./entry.ts";
 import { type Tree, treeDistance } from "./tree-distance.ts";
 
 const json = (text: string): unknown => loads(text, { allowNonFinite: true });
-/** Larger answers are compared no further: the distance takes time with the fourth power of their size. */
+/** Larger answers are not compared: the distance takes time proportional to the fourth power of their size. */
 const MAX_NODES = 120;
 const MAX_LABEL = 300;
 
@@ -72,7 +72,7 @@ function similarity(left: unknown, right: unknown): number {
   return Math.max(0, 1 - treeDistance(trees[0], trees[1], labelDistance) / (0.2 * size));
 }
 
-/** The JSON somewhere in the answer, compared with the right one; text around it costs. */
+/** Compares the JSON in the answer with the correct one; text around it reduces the score. */
 export const codeIo: Scorer = (answer, entry) => {
   if (answer === "") return 0;
   const wanted = strip(oracle(entry));

@@ -5,7 +5,7 @@ import { containmentScore, exactly, metadata, oracle, orElse, type Scorer } from
 const colorCubeRotation: Scorer = (answer, entry) =>
   strip(answer).toLowerCase() === strip(oracle(entry)).toLowerCase() ? 1 : 0.01;
 
-/** Counts that are off by this much earn nothing. */
+/** A count that is off by this much scores 0. */
 const RECTANGLE_RANGE = 5;
 
 const rectangleCount: Scorer = (answer, entry) => {
@@ -18,7 +18,7 @@ const rectangleCount: Scorer = (answer, entry) => {
 
 const MAX_TURNS = 10_000;
 
-/** Words that are no move with a count are passed over, as in the original; so is all credit for a cube that is only half done. */
+/** Words that are not moves are skipped, and a partly solved cube gets no credit, as in the original. */
 const rubiksCube: Scorer = (answer, entry) => {
   const cube = new Cube(metadata<number>(entry, "cube_size"));
   for (const move of splitWords(metadata<string>(entry, "scramble_moves"))) cube.turn(move);
@@ -31,7 +31,7 @@ const rubiksCube: Scorer = (answer, entry) => {
       const count = digits === "" ? 1 : Number(digits);
       turns += count;
       if (turns > MAX_TURNS) throw new RangeError("too many turns");
-      // Without a letter before it, a number repeats nothing.
+      // A number without a preceding letter repeats nothing.
       for (let turn = 0; move !== "" && turn < count; turn++) cube.turn(move);
     }
     return cube.isSolved() ? 1 : 0.01;
@@ -95,6 +95,6 @@ export const cognition: Record<string, Scorer> = {
   tsumego,
 };
 
-/** Any answer counts as right as long as there is one, which is how the original reads "True" and "False". */
+/** Compares only whether both texts are empty, because the original reads both "True" and "False" as true. */
 export const gameOfLifeHalting: Scorer = (answer, entry) =>
   exactly((answer !== "") === (oracle(entry) !== ""));

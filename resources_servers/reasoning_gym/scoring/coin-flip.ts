@@ -6,7 +6,7 @@ const DECIMAL = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE
 const MAX_LENGTH = 1000;
 const TOLERANCE = 1e-4;
 
-/** A number or a fraction; undefined where it is neither. */
+/** A number or a fraction; undefined for other texts. */
 function probability(text: string): number | undefined {
   const plain = strip(text.replaceAll(",", ""));
   if (plain.length > MAX_LENGTH) return undefined;
@@ -18,7 +18,7 @@ function probability(text: string): number | undefined {
   return DECIMAL.test(plain) ? Number(plain.replaceAll("_", "")) : undefined;
 }
 
-/** Close enough is right; else what counts is how many leading characters agree. */
+/** 1 if the answer is close enough; else the score depends on the number of matching leading characters. */
 export const coinFlip: Scorer = (answer, entry) => {
   const [given, wanted] = [probability(answer), probability(oracle(entry))];
   if (given === undefined || wanted === undefined) return 0;

@@ -54,7 +54,7 @@ export class Cube {
     });
   }
 
-  /** Turns by a move such as `R`, `U'` or, two layers at once, `Fw`. */
+  /** Applies a move such as `R`, `U'` or `Fw` (two layers). */
   turn(move: string): void {
     const match = /^(?:([RLUDFB])(w?)|([MESXYZ]))('?)$/.exec(move);
     const rule = match === null ? undefined : TURNS[match[1] ?? match[3] ?? ""];

@@ -36,7 +36,7 @@ function whole(text: string): number {
 
 const SECONDS_A_DAY = 86_400;
 const MAX_DAYS = 100;
-/** Longest difference that still earns something. */
+/** Largest difference that still scores above 0. */
 const MAX_SECONDS = SECONDS_A_DAY;
 
 /** `HH:MM`, `HH:MM:SS` or `HH:MM:SS.mmm` in seconds. */
@@ -57,7 +57,7 @@ function daysAndClock(text: string): number {
   return whole(days) * SECONDS_A_DAY + clockSeconds(clock, false);
 }
 
-/** Full marks for the right duration, fewer the further off. */
+/** 1 for the correct duration, less for larger differences. */
 const timeIntervals: Scorer = (answer, entry) =>
   orElse(0, () => {
     const type = metadata<string>(entry, "task_type");

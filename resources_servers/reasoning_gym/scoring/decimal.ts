@@ -1,22 +1,22 @@
 import { strip } from "nemo-gym/python";
 
-/** `coefficient * 10^exponent`, exactly. */
+/** The exact value `coefficient * 10^exponent`. */
 export interface Decimal {
   coefficient: bigint;
   exponent: number;
 }
 
-/** Text that is no finite decimal number. */
+/** The text is not a finite decimal number. */
 class DecimalError extends Error {
   override readonly name = "DecimalError";
 }
 
 const DECIMAL = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/;
-/** Numbers with more digits, or of another magnitude, are no answers; arithmetic with them would take long. */
+/** Numbers with more digits, or beyond this magnitude, are rejected because arithmetic with them takes long. */
 const MAX_DIGITS = 2000;
 const MAX_EXPONENT = 5000;
 
-/** Reads what Python's `Decimal(text)` reads, save infinities and NaN. Underscores may stand anywhere. */
+/** Reads the texts that Python's `Decimal(text)` accepts, except infinities and NaN. Underscores may occur anywhere. */
 export function parseDecimal(text: string): Decimal {
   const match = text.length > 2 * MAX_DIGITS ? null : DECIMAL.exec(strip(text).replaceAll("_", ""));
   if (match === null) throw new DecimalError("not a decimal number");
@@ -29,7 +29,7 @@ export function parseDecimal(text: string): Decimal {
   return { coefficient: sign === "-" ? -coefficient : coefficient, exponent: power };
 }
 
-/** Both coefficients under the smaller of the two exponents. */
+/** Both coefficients, scaled to the smaller exponent. */
 function aligned(left: Decimal, right: Decimal): [bigint, bigint, exponent: number] {
   const exponent = Math.min(left.exponent, right.exponent);
   const scale = ({ coefficient, exponent: own }: Decimal) => coefficient * 10n ** BigInt(own - exponent);
@@ -52,7 +52,7 @@ export function closeDecimals(left: Decimal, right: Decimal, places: number): bo
   return distance <= limit;
 }
 
-/** The number rounded to some significant digits, halves to even. */
+/** The number rounded to a number of significant digits, half to even. */
 export function roundSignificant({ coefficient, exponent }: Decimal, digits: number): Decimal {
   const magnitude = coefficient < 0n ? -coefficient : coefficient;
   const surplus = magnitude.toString().length - digits;

@@ -5,18 +5,18 @@ export type Formula =
   | { kind: "not"; inner: Formula }
   | { kind: Connective; left: Formula; right: Formula };
 
-/** From the loosest to the tightest. */
+/** Connectives from the lowest to the highest precedence. */
 const CONNECTIVES = ["↔", "→", "∨", "∧"] as const;
 type Connective = (typeof CONNECTIVES)[number];
 
-/** Text that is no formula. */
+/** The text is not a formula. */
 class FormulaError extends Error {
   override readonly name = "FormulaError";
 }
 
 const MAX_LENGTH = 1000;
 
-/** Reads a formula such as `(P ∧ ¬Q) → R`. Whatever stands where a variable should is taken for one. */
+/** Reads a formula such as `(P ∧ ¬Q) → R`. Any text in the position of a variable counts as a variable. */
 export function parseFormula(text: string): Formula {
   if (text.length > MAX_LENGTH) throw new FormulaError("too long");
   return parse(text);
@@ -35,7 +35,7 @@ function parse(text: string): Formula {
   return { kind: "variable", name: formula };
 }
 
-/** Whether the first parenthesis is closed by the last. */
+/** Whether the last parenthesis closes the first. */
 function isEnclosed(text: string): boolean {
   if (!text.startsWith("(") || !text.endsWith(")") || text.length < 2) return false;
   let level = 0;
@@ -46,7 +46,7 @@ function isEnclosed(text: string): boolean {
   return level === 0;
 }
 
-/** The last place of a connective outside all parentheses, or -1. */
+/** The last position of a connective outside all parentheses, or -1. */
 function lastOutside(text: string, connective: Connective): number {
   let level = 0;
   for (let index = text.length - 1; index >= 0; index--) {

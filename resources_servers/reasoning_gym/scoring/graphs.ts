@@ -47,7 +47,7 @@ interface Button {
   active_state: string;
 }
 
-/** Presses more than this are no answer; the number would only grow. */
+/** Further presses of an answer are ignored. */
 const MAX_PRESSES = 10_000;
 
 function press(metadataOf: <T>(key: string) => T, presses: readonly string[]): bigint {

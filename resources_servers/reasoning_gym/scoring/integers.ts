@@ -4,7 +4,7 @@ const INTEGER =
   /^([+-]?)(?:(0[xX])((?:_?[0-9a-fA-F])+)|(0[oO])((?:_?[0-7])+)|(0[bB])((?:_?[01])+)|((?:[1-9](?:_?\d)*|0(?:_?0)*)))$/;
 const MAX_DIGITS = 4300;
 
-/** Python's `int(text, 0)`: the prefix tells the base. */
+/** Python's `int(text, 0)`: the prefix determines the base. */
 export function parsePyInteger(text: string): bigint {
   const plain = strip(text);
   const match = plain.length > MAX_DIGITS ? null : INTEGER.exec(plain);
@@ -13,11 +13,11 @@ export function parsePyInteger(text: string): bigint {
   return match[1] === "-" ? -magnitude : magnitude;
 }
 
-/** Shifts beyond this would only fill memory. */
+/** Larger shifts are rejected because they would only fill memory. */
 const MAX_SHIFT = 10_000n;
 
 type Operator = (left: bigint, right: bigint) => bigint;
-/** Python's binary operators on integers, loosest first. */
+/** Python's binary operators on integers, lowest precedence first. */
 const LEVELS: Readonly<Record<string, Operator>>[] = [
   { "|": (a, b) => a | b },
   { "^": (a, b) => a ^ b },
@@ -32,7 +32,7 @@ function shift(by: bigint): bigint {
   return by;
 }
 
-/** Evaluates an expression of integers such as `((0x3a24 - 0x24b8) + (0x1741 >> 0x3))`. */
+/** Evaluates an integer expression such as `((0x3a24 - 0x24b8) + (0x1741 >> 0x3))`. */
 export function evaluateBitwise(text: string): bigint {
   const tokens = text.match(/0[xX][0-9a-fA-F]+|\d+|<<|>>|[-+*&|^~()]|\S/g) ?? [];
   let position = 0;

@@ -12,7 +12,7 @@ const ROLES = new Set(
   "knight knave pioneer laggard saint sinner hero villain angel devil altruist egoist sage fool".split(" "),
 );
 
-/** Who is what, as `name role` pairs. */
+/** The roles of all persons, as `name role` pairs. */
 function rolesIn(text: string): Set<string> {
   const plain = strip(text.toLowerCase())
     .replace(/[.,)(]/g, " ")
@@ -40,7 +40,7 @@ const knightsKnaves: Scorer = (answer, entry) => {
   return matching > 0 ? 0.3 + (0.7 * matching) / wanted.size : 0;
 };
 
-/** Truth tables double with every variable. */
+/** Maximum number of variables: the truth table doubles with each one. */
 const MAX_VARIABLES = 12;
 
 function* assignments(variables: readonly string[]): Generator<Map<string, boolean>> {
@@ -59,7 +59,7 @@ function always(formula: Formula, premises: readonly Formula[]): boolean {
   return true;
 }
 
-/** A conclusion that follows from the premises; one that says nothing earns less. */
+/** Scores a conclusion that follows from the premises; a single variable or a tautology scores less. */
 const propositionalLogic: Scorer = (answer, entry) =>
   orElse(0, () => {
     const known = new Set(metadata<string[]>(entry, "variables"));

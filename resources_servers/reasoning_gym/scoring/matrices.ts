@@ -23,7 +23,7 @@ const manipulateMatrix: Scorer = (answer, entry) => {
   const wanted = strip(oracle(entry));
   const given = strip(answer);
   if (given === wanted) return 1;
-  // Surplus spaces do no harm.
+  // Extra spaces are ignored.
   const tidy = strip(
     given
       .split("\n")
@@ -40,7 +40,7 @@ const spiralMatrix: Scorer = (answer, entry) => {
   return orElse(0, () => (rowText(parseLiteral(given)) === wanted ? 0.1 : 0));
 };
 
-/** Rows of numbers separated by white space; `#` begins a comment. One row or one column is a plain list. */
+/** Rows of numbers separated by white space; `#` starts a comment. One row or one column becomes a flat list. */
 function numberTable(text: string): { shape: string; values: number[] } {
   const rows = splitLines(text)
     .map((line) => splitWords(line.split("#", 1)[0] ?? ""))
@@ -93,7 +93,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-/** A board of digits, one row a line. */
+/** A board of digits, one row per line. */
 function parseBoard(text: string): number[][] {
   const lines = text
     .split("\n")
@@ -112,8 +112,8 @@ function parseBoard(text: string): number[][] {
 }
 
 /**
- * A readable board earns 0.05. Rows come as JSON, in which the original never finds a board equal to its own tuple of tuples, so
- * that is all it gives for the right one too.
+ * A readable board scores 0.05. Rows are JSON, and the original never finds a board from JSON equal to its own tuple of tuples,
+ * so the correct board scores 0.05 too.
  */
 const board: Scorer = (answer, entry) =>
   orElse(0, () => {

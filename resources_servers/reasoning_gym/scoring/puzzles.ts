@@ -14,7 +14,7 @@ function objectOf(value: unknown): JsonObject {
   return value as JsonObject;
 }
 
-/** Letters stand for digits; the words must add up. */
+/** Cryptarithms: letters represent digits, and the words must add up. */
 const cryptarithm: Scorer = (answer, entry) => {
   const digits = new Map<string, bigint>();
   for (const pair of answer.split(",")) {
@@ -41,7 +41,7 @@ function solvesCryptarithm(digits: ReadonlyMap<string, bigint>, entry: Entry): b
   return words.reduce((total, word) => total + numberOf(word), 0n) === numberOf(result);
 }
 
-/** Neighbours get different colours, all of them allowed ones. */
+/** Adjacent vertices must have different, allowed colours. */
 const graphColor: Scorer = (answer, entry) =>
   orElse(0, () => {
     const given = json(answer);
@@ -61,7 +61,7 @@ const graphColor: Scorer = (answer, entry) =>
     return puzzle.edges.some(([u, v]) => pyEquals(colourOf(u), colourOf(v))) ? 0.01 : 1;
   });
 
-/** Water jugs: after the last move one jug holds the target. */
+/** Water jugs: after the last move one jug must hold the target. */
 const jugs: Scorer = (answer, entry) =>
   orElse(0, () => {
     const moves = json(answer);
@@ -94,7 +94,7 @@ const jugs: Scorer = (answer, entry) =>
 
 const DIGITS = "123456789";
 
-/** Grids of digits: the right text is best, right digits in other clothes are worth something, and length beyond the answer's costs. */
+/** Grids of digits: the exact text scores highest, the same digits in another layout score less, and extra length reduces the score. */
 const digitGrid: Scorer = (answer, entry) => {
   if (answer === "") return 0;
   const wanted = entry.answer ?? "";
@@ -135,7 +135,7 @@ const queens: Scorer = (answer, entry) => {
 const integersIn = (text: string) =>
   (text.match(/(?<![\p{L}\p{N}_])\d+(?![\p{L}\p{N}_])/gu) ?? []).map(Number);
 
-/** All numbers used once, and the target reached. */
+/** Whether all numbers are used once and the target is reached. */
 const countdown: Scorer = (answer, entry) => {
   if (strip(answer) === "") return 0.01;
   return orElse(0.01, () => {
@@ -162,7 +162,7 @@ const puzzle24: Scorer = (answer) =>
 
 const HANOI_MOVE = /Move disk (\d+) from Peg (\d+) to Peg (\d+)/;
 
-/** A tower moved by the rules; detours cost. */
+/** Tower of Hanoi: all moves must be legal; extra moves reduce the score. */
 const towerOfHanoi: Scorer = (answer, entry) => {
   if (answer === "") return 0;
   const moves = splitLines(strip(answer))

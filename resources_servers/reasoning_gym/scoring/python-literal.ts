@@ -1,17 +1,17 @@
 import { PyFloat, strip } from "nemo-gym/python";
 
-/** Text that is no Python literal. */
+/** The text is not a Python literal. */
 class LiteralError extends Error {
   override readonly name = "LiteralError";
 }
 
-/** A literal this deeply nested, or this long, is not an answer. */
+/** Limits of the nesting and the length of a literal. */
 const MAX_DEPTH = 50;
 const MAX_LENGTH = 100_000;
 
 /**
- * Reads a Python literal: lists and tuples (both as arrays), strings, numbers, True, False, None. That is all of Python's `eval` an answer
- * has a use for. Integers beyond 2^53 lose digits.
+ * Reads a Python literal: lists and tuples (both as arrays), strings, numbers, True, False, None. Answers need no other part of
+ * Python's `eval`. Integers beyond 2^53 lose digits.
  */
 export function parseLiteral(text: string): unknown {
   if (text.length > MAX_LENGTH) throw new LiteralError("too long");
@@ -40,7 +40,7 @@ class LiteralReader {
     this.#text = text;
   }
 
-  /** All of the text. A tuple needs no parentheses here: `1, 2`. */
+  /** Reads the whole text. A tuple needs no parentheses here: `1, 2`. */
   whole(): unknown {
     const first = this.value(0);
     this.#skipSpace();
@@ -64,7 +64,7 @@ class LiteralReader {
     if (character === "[") return this.#items("]", depth).items;
     if (character === "(") {
       const { items, comma } = this.#items(")", depth);
-      // One value in parentheses is that value, unless a comma follows it.
+      // One value in parentheses is that value; with a trailing comma it is a tuple.
       return items.length === 1 && !comma ? items[0] : items;
     }
     if (character === "'" || character === '"') return this.#string(character);
@@ -75,7 +75,7 @@ class LiteralReader {
     return this.#position >= this.#text.length;
   }
 
-  /** A line may only end inside brackets. */
+  /** Line breaks are allowed only inside brackets. */
   #skipSpace(): void {
     const space = this.#open > 0 ? " \t\f\r\n" : " \t\f";
     while (!this.#atEnd() && space.includes(this.#text[this.#position] ?? "")) this.#position++;

@@ -12,7 +12,7 @@ import { matrices } from "./matrices.ts";
 import { puzzles } from "./puzzles.ts";
 import { sameLetters, words } from "./words.ts";
 
-/** Tasks whose answer is compared as text, with credit for containing it. */
+/** Tasks whose answer is compared as text, with partial credit for a text that contains it. */
 const DEFAULT_TASKS =
   "acre aiw arc_1d base_conversion basic_arithmetic bf binary_alternation caesar_cipher count_bits count_primes course_schedule gcd " +
   "isomorphic_strings largest_island lcm leg_counting letter_counting list_functions mahjong_puzzle maze modulo_grid number_filtering " +
@@ -34,7 +34,7 @@ const scorers = new Map<string, Scorer>([
 /** Names of the tasks that can be scored. */
 export const taskNames: readonly string[] = [...scorers.keys()].sort();
 
-/** The score of an answer, from 0 to 1; an unknown task or a row its scorer cannot read gives 0. */
+/** The score of an answer, from 0 to 1; 0 for an unknown task or a row that its scorer cannot read. */
 export function scoreAnswer(task: string, answer: string, entry: Entry): number {
   const scorer = scorers.get(task);
   if (scorer === undefined) return 0;

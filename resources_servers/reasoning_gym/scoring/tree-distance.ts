@@ -5,9 +5,9 @@ export interface Tree {
 
 interface Ordered {
   labels: string[];
-  /** For every node, in post-order, the leftmost leaf below it. */
+  /** For every node, in post-order, its leftmost descendant leaf. */
   leftmost: number[];
-  /** Nodes that are no first child, and the root. */
+  /** Nodes that are not a first child, and the root. */
   keyRoots: number[];
 }
 
@@ -31,8 +31,8 @@ function order(tree: Tree): Ordered {
 }
 
 /**
- * Least cost of turning one ordered tree into another by inserting, deleting and relabelling nodes (Zhang and Shasha). Inserting and
- * deleting cost the label's distance to no label.
+ * Minimum cost to turn one ordered tree into another by inserting, deleting and relabelling nodes (Zhang and Shasha). An insertion
+ * or deletion costs the distance of the label to no label.
  */
 export function treeDistance(
   a: Tree,

@@ -100,7 +100,7 @@ const wordSorting: Scorer = (answer, entry) => {
 const groupAnagrams: Scorer = (answer, entry) =>
   orElse(0, () => (groups(json(answer)) === groups(metadata(entry, "solution")) ? 1 : 0.01));
 
-/** Groups in a form that does not depend on their order. */
+/** A form of the groups that does not depend on their order. */
 function groups(value: unknown): string {
   if (!Array.isArray(value)) throw new TypeError("not a list");
   const sorted = value.map((group) => {
@@ -128,7 +128,7 @@ const figletFont: Scorer = (answer, entry) => {
 const needleHaystack: Scorer = (answer, entry) =>
   exactly(strip(answer.replaceAll(" ", "")).toLowerCase() === strip(oracle(entry)).toLowerCase());
 
-/** The same text, whatever its case and line breaks. */
+/** Compares texts without regard to case and line breaks. */
 export const sameLetters: Scorer = (answer, entry: Entry) => {
   const plain = (text: string) => text.toLowerCase().replaceAll("\n", "");
   return exactly(plain(answer) === plain(oracle(entry)));

@@ -3,12 +3,12 @@ import { add, multiply, negate, ONE, power, type Rational, rational, ZERO } from
 
 /** A sum of monomials with their coefficients; the empty monomial is the constant. */
 type Sum = Map<string, { coefficient: Rational; factors: Factors }>;
-/** Bases, by their own canonical text, with their exponents. */
+/** Bases, identified by their canonical text, with their exponents. */
 type Factors = Map<string, Rational>;
 
 /**
- * Text that two expressions share exactly when a computer algebra system would call them the same without being asked to expand:
- * sums and products are flattened and ordered, like terms and powers combined, numbers multiplied into sums. Products of
+ * A text that is equal for two expressions if and only if a computer algebra system considers them equal without expanding them:
+ * sums and products are flattened and sorted, like terms and powers are combined, numbers are multiplied into sums. Products of
  * sums stay products.
  */
 export function canonicalText(expression: Expression): string {
@@ -18,7 +18,7 @@ export function canonicalText(expression: Expression): string {
 function canonical(expression: Expression): Sum {
   switch (expression.kind) {
     case "number":
-      // 2.0 is another number than 2 as far as the shape of an expression goes.
+      // 2.0 and 2 are different numbers in the structure of an expression.
       return expression.float
         ? single(ONE, new Map([[`float ${numberText(expression.value)}`, ONE]]))
         : constant(expression.value);
@@ -52,7 +52,7 @@ function single(coefficient: Rational, factors: Factors): Sum {
 
 const constant = (value: Rational): Sum => single(value, new Map());
 
-/** The value of a sum that is a number. */
+/** The value of a sum that consists of a number only. */
 function asNumber(sum: Sum): Rational | undefined {
   if (sum.size === 0) return ZERO;
   const term = sum.size === 1 ? sum.get("") : undefined;
@@ -79,7 +79,7 @@ function scaled(sum: Sum, factor: Rational): Sum {
   );
 }
 
-/** A sum as one factor of a product: a single term is taken apart, several are kept together. */
+/** A sum as a factor of a product: a single term is split into its factors, several terms stay together. */
 function asTerm(sum: Sum): { coefficient: Rational; factors: Factors } {
   const [only] = sum.values();
   if (sum.size === 1 && only !== undefined) return only;
@@ -113,7 +113,7 @@ function raised(base: Sum, exponent: Sum): Sum {
     const powered = new Map([...factors].map(([key, own]) => [key, multiply(own, by)]));
     return single(power(coefficient, by.n), powered);
   }
-  // A root: only of a single base, lest signs get lost.
+  // Takes the root of a single base only, because signs could get lost otherwise.
   const key = number === undefined && base.size === 1 ? sumText(base) : `(${sumText(base)})`;
   return single(ONE, new Map([[key, by]]));
 }

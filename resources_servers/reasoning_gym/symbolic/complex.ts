@@ -1,4 +1,4 @@
-/** Complex numbers and the functions that a computer algebra system takes to be complex too. */
+/** Complex numbers and functions with the branches of a computer algebra system. */
 export interface Complex {
   readonly re: number;
   readonly im: number;

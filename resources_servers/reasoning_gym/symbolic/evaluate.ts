@@ -42,10 +42,10 @@ const CONSTANTS: Readonly<Record<string, c.Complex>> = {
   I: c.complex(0, 1),
 };
 
-/** Stands for the value of an integral, which nobody knows; its derivative is known. */
+/** Represents the unknown value of an integral; its derivative is known. */
 const UNKNOWN = c.complex(0.7391, 0.2217);
 
-/** Value and derivative by one variable, all names having values. */
+/** The value and the derivative with respect to one variable, with given values of all names. */
 function evaluateDual(expression: Expression, variable: string, values: (name: string) => c.Complex): Dual {
   const go = (inner: Expression): Dual => {
     switch (inner.kind) {
@@ -98,7 +98,7 @@ function powerDual(base: Dual, exponent: Dual): Dual {
 
 const MAX_FACTORIAL = 200n;
 
-/** The exact value of an expression without names; undefined where it has none that is rational. */
+/** The exact value of an expression without names; undefined if it is not rational. */
 function evaluateExactly(expression: Expression): Rational | undefined {
   switch (expression.kind) {
     case "number":
@@ -129,7 +129,7 @@ function evaluateExactly(expression: Expression): Rational | undefined {
   }
 }
 
-/** The value of an expression of numbers; NaN where it is not real. */
+/** The value of a numeric expression; NaN if it is not real. */
 export function evaluateNumber(expression: Expression): number {
   const exact = evaluateExactly(expression);
   if (exact !== undefined) return toNumber(exact);
@@ -139,7 +139,7 @@ export function evaluateNumber(expression: Expression): number {
   return Math.abs(im) <= 1e-9 * Math.max(1, Math.abs(re)) ? re : Number.NaN;
 }
 
-/** Points off the real axis, where no branch of a root or logarithm is cut. */
+/** Points off the real axis, away from the branch cuts of roots and logarithms. */
 const POINTS: readonly c.Complex[] = [
   [0.137, 0.211],
   [0.731, -0.353],
@@ -155,7 +155,7 @@ const CLOSE = 1e-7;
 
 const isDefined = (a: c.Complex) => Number.isFinite(a.re) && Number.isFinite(a.im);
 
-/** Whether the derivative of one expression by a variable is the other, tested at fixed points. */
+/** Whether the derivative of one expression with respect to a variable equals the other, tested at fixed points. */
 export function isDerivative(antiderivative: Expression, integrand: Expression, variable: string): boolean {
   let agreed = 0;
   for (const point of POINTS) {

@@ -8,10 +8,10 @@ export type Expression =
   | { kind: "quotient"; left: Expression; right: Expression }
   | { kind: "power"; base: Expression; exponent: Expression }
   | { kind: "call"; name: string; argument: Expression }
-  /** An antiderivative left as it is: `Integral(f, x)`. */
+  /** An unevaluated antiderivative: `Integral(f, x)`. */
   | { kind: "integral"; integrand: Expression; variable: string };
 
-/** Text that is no arithmetic expression in Python's notation. */
+/** The text is not an arithmetic expression in Python's notation. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
@@ -39,7 +39,7 @@ function tokenize(text: string): Token[] {
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < trimmed.length) {
     const [matched = "", number, name, operator] = TOKEN.exec(trimmed) ?? [];
-    // A line ends an expression, unless a parenthesis is still open.
+    // A line break ends an expression unless a parenthesis is open.
     if (open === 0 && tokens.length > 0 && matched.includes("\n"))
       throw new ExpressionError("more than one line");
     if (operator === "(") open++;
@@ -92,7 +92,7 @@ class ExpressionParser {
     return left;
   }
 
-  /** A sign binds looser than a power: -x**2 is -(x**2). */
+  /** A sign has lower precedence than a power: -x**2 is -(x**2). */
   #signed(depth: number): Expression {
     if (depth > MAX_DEPTH) throw new ExpressionError("nested too deeply");
     const sign = this.#take("+", "-");

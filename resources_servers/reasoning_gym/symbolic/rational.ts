@@ -24,7 +24,7 @@ export const multiply = (a: Rational, b: Rational): Rational => rational(a.n * b
 export const negate = (a: Rational): Rational => ({ n: -a.n, d: a.d });
 export const toNumber = ({ n, d }: Rational): number => Number(n) / Number(d);
 
-/** Integer powers; exponents beyond this would only fill memory. */
+/** Maximum exponent of integer powers; larger ones would only fill memory. */
 const MAX_POWER = 1000n;
 
 export function power(base: Rational, exponent: bigint): Rational {

@@ -3,7 +3,7 @@ import { setMember } from "nemo-gym/verify";
 export type Table = Record<string, unknown>;
 export type TomlKey = readonly string[];
 
-/** Something a TOML document must not do, without a place: the reader adds it. */
+/** A violation of the TOML rules, without a position: the reader adds it. */
 export class NamespaceError extends Error {}
 
 type Flag = "frozen" | "explicit";
@@ -14,7 +14,7 @@ interface Mark {
   members: Map<string, Mark>;
 }
 
-/** What has been said about tables so far: which were opened by name, which may not be touched any more. */
+/** The tables defined so far: which were opened by name, and which must not be extended. */
 class Marks {
   private readonly root = new Map<string, Mark>();
   private pending: { key: TomlKey; flag: Flag }[] = [];
@@ -54,7 +54,7 @@ class Marks {
     members.delete(key.at(-1) ?? "");
   }
 
-  /** Takes effect with the next table header. */
+  /** Takes effect at the next table header. */
   setLater(key: TomlKey, flag: Flag): void {
     this.pending.push({ key, flag });
   }
@@ -73,7 +73,7 @@ function isContainer(value: unknown): boolean {
   return Array.isArray(value) || isTable(value);
 }
 
-/** The tables of a document, or of one inline table, with the rules on defining them twice. */
+/** The tables of a document, or of one inline table, with the rules against duplicate definitions. */
 export class Namespace {
   readonly data: Table = {};
   private readonly marks = new Marks();
@@ -127,7 +127,7 @@ export class Namespace {
     setMember(table, name, value);
   }
 
-  /** The table at `key`, made where it is missing; of a list of tables, its last. */
+  /** The table at `key`, created if it is missing; for an array of tables its last table. */
   private nest(key: TomlKey, intoLists: boolean): Table {
     let table = this.data;
     for (const part of key) {

@@ -14,7 +14,7 @@ const controlButBreak = /[\x00-\x08\x0b-\x1f\x7f]/g;
 const specialInBasic = /["\\\x00-\x08\x0a-\x1f\x7f]/g;
 const specialInMultilineBasic = /["\\\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** A TOML text and a place in it, with its four kinds of strings. */
+/** A TOML text with a current position; reads the four kinds of strings. */
 export class TomlStrings {
   protected readonly source: string;
   protected position = 0;
@@ -50,7 +50,7 @@ export class TomlStrings {
       this.position++;
   }
 
-  /** To the end of the line; control characters are not allowed on the way. */
+  /** Reads to the end of the line; control characters are not allowed. */
   protected untilBreak(): void {
     const end = this.source.indexOf("\n", this.position);
     this.upTo(end < 0 ? this.source.length : end, control);
@@ -95,7 +95,7 @@ export class TomlStrings {
     return this.basicContent(false);
   }
 
-  /** One or two quotes may stand directly before the closing three. */
+  /** One or two quotes may occur directly before the closing three. */
   private withExtraQuotes(text: string, quote: string): string {
     if (!this.take(quote)) return text;
     return this.take(quote) ? text + quote + quote : text + quote;

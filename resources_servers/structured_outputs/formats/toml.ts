@@ -3,10 +3,10 @@ import { Namespace, NamespaceError, type Table, type TomlKey } from "./toml-name
 import { numberPattern, readNumber } from "./toml-number.ts";
 import { TomlStrings } from "./toml-strings.ts";
 
-/** Nesting of arrays and inline tables; Python's reader gives up at about the same depth. */
+/** Maximum nesting of arrays and inline tables; Python's reader stops at about the same depth. */
 const maxDepth = 400;
 
-/** Parts of a dotted key: defining one costs the square of their number. */
+/** Maximum number of parts of a dotted key: a definition takes time proportional to the square of their number. */
 const maxKeyParts = 1000;
 
 const time = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?";
@@ -18,7 +18,7 @@ const localTime = new RegExp(time, "y");
 const special = /[+-]?(?:inf|nan)/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
 
-/** A TOML 1.0 document as Python's `tomllib` reads it; dates and times are opaque values. */
+/** Reads a TOML 1.0 document like Python's `tomllib`; dates and times are opaque values. */
 export function parseToml(text: string): Table {
   return new TomlReader(text.replaceAll("\r\n", "\n")).read();
 }

@@ -7,5 +7,5 @@ export const xmlName = new RegExp(
   "uy",
 );
 
-/** What no XML text may contain: control characters, surrogates, U+FFFE and U+FFFF. */
+/** Characters that XML does not allow: control characters, surrogates, U+FFFE and U+FFFF. */
 export const forbiddenInXml = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;

@@ -1,7 +1,7 @@
 import { FormatError } from "nemo-gym/verify";
 import { forbiddenInXml, xmlName } from "./xml-names.ts";
 
-/** What a reader reports, in document order. */
+/** The events of a reader, in document order. */
 export interface XmlHandler {
   open(name: string, attributes: [string, string][]): void;
   text(text: string): void;
@@ -14,7 +14,7 @@ const declaration =
 
 const elementDeclaration = /<!ELEMENT[ \t\n]+[^\s<>&;]+[ \t\n]+(?:EMPTY|ANY|\([^<>&;]*\)[*+?]?)[ \t\n]*>/y;
 
-/** Reads a well-formed XML document, as strict as expat: one root, matching tags, no entities of its own. */
+/** Reads a well-formed XML document as strictly as expat: one root, matching tags, no custom entities. */
 export class XmlReader {
   private readonly source: string;
   private readonly handler: XmlHandler;
@@ -49,7 +49,7 @@ export class XmlReader {
     return this.position > start;
   }
 
-  /** Comments, instructions and white space around the root; the document type only before it. */
+  /** Reads comments, instructions and white space around the root; the document type is allowed only before it. */
   private misc(prolog: boolean): void {
     let doctype = !prolog;
     for (;;) {
@@ -67,7 +67,7 @@ export class XmlReader {
     return this.source.startsWith(text, this.position);
   }
 
-  /** Moves behind the next `end` and gives what stood before it. */
+  /** Moves past the next `end` and returns the text before it. */
   private until(end: string, message: string): string {
     const found = this.source.indexOf(end, this.position);
     if (found < 0) this.fail(message);
@@ -145,7 +145,7 @@ export class XmlReader {
     return name;
   }
 
-  /** A start tag, or an element that is closed at once. */
+  /** Reads a start tag or an empty element. */
   private element(): void {
     this.position++;
     const name = this.name();
@@ -184,7 +184,7 @@ export class XmlReader {
     return [name, this.expand(raw.replace(/[\t\n]/g, " "))];
   }
 
-  /** One piece of an element's content. */
+  /** Reads one piece of an element's content. */
   private content(): void {
     const next = this.source.indexOf("<", this.position);
     if (next < 0) this.fail("no element found");

@@ -5,8 +5,8 @@ import { XmlReader } from "./xml-reader.ts";
 type Members = Record<string, unknown>;
 
 /**
- * An XML document as Python's `xmltodict.parse` gives it: elements by name, attributes as `@name`, text beside them as `#text`, repeated
- * elements as a list, an empty element as null, text without the white space around it.
+ * An XML document in the form of Python's `xmltodict.parse`: elements by name, attributes as `@name`, text beside them as `#text`, repeated
+ * elements as a list, an empty element as null, text without surrounding white space.
  */
 export function parseXml(text: string): Members {
   const document: Frame = { name: "", members: {}, texts: [] };
@@ -40,7 +40,7 @@ function elementValue(frame: Frame): unknown {
   return frame.members;
 }
 
-/** Lists that were made because a name repeats; an element's own value is never a list. */
+/** Lists created for repeated names; the value of a single element is never a list. */
 function push(frame: Frame, key: string, value: unknown): void {
   frame.members ??= {};
   if (!Object.hasOwn(frame.members, key)) setMember(frame.members, key, value);

@@ -2,7 +2,7 @@ import { compilePyRegex, RegexSyntaxError } from "nemo-gym/python";
 import { entriesOf, isMapping } from "nemo-gym/verify";
 import { isOfType, numeric } from "./values.ts";
 
-/** What is wrong with a keyword's value; undefined: nothing. `at` names the place for the message. */
+/** The fault of a keyword's value; undefined if there is none. `at` is the position in the message. */
 type Check = (value: unknown, at: string) => string | undefined;
 
 const simpleTypes = ["array", "boolean", "integer", "null", "number", "object", "string"];
@@ -148,7 +148,7 @@ const keywords: Readonly<Record<string, Check>> = {
   $recursiveRef: text,
 };
 
-/** What makes a value no JSON Schema (draft 2020-12); undefined: it is one. */
+/** The reason why a value is not a JSON Schema (draft 2020-12); undefined if it is one. */
 export function checkSchema(value: unknown, at = "#"): string | undefined {
   if (typeof value === "boolean") return undefined;
   if (!isMapping(value)) return `${at} is not of type 'object', 'boolean'`;

@@ -2,7 +2,7 @@ import { isMapping, memberAt } from "nemo-gym/verify";
 import type { KeywordCall } from "./keywords.ts";
 import { SchemaProblem } from "./schema-problem.ts";
 
-/** OpenAPI's `discriminator` beside `anyOf`, `oneOf` or `allOf`: the property's value names the schema. Undefined without one. */
+/** OpenAPI's `discriminator` beside `anyOf`, `oneOf` or `allOf`: the value of the property selects the schema. Undefined without one. */
 export function followDiscriminator(call: KeywordCall): boolean | undefined {
   const discriminator = memberAt(call.schema, "discriminator");
   if (discriminator === undefined) return undefined;

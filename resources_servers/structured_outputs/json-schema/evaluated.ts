@@ -1,4 +1,4 @@
-/** Which members of an object or list other keywords have looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
+/** The members of an object or array that other keywords have evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 
 import { entriesOf, hasKey, isMapping, type Mapping, memberAt } from "nemo-gym/verify";
 import type { KeywordCall } from "./keywords.ts";
@@ -13,7 +13,7 @@ function fits({ call, base }: Scope, instance: unknown, schema: unknown): boolea
   return call.validation.ask(() => call.validation.check(instance, { schema, base }, call.at), true);
 }
 
-/** The schemas beside this one that apply to the same instance: references, valid branches, the branch of a condition. */
+/** Other schemas that apply to the same instance: references, valid branches, the branch of a condition. */
 function* applied(scope: Scope, schema: Mapping, instance: unknown): Generator<Located> {
   const { call, base } = scope;
   const { references, entered } = call.validation;

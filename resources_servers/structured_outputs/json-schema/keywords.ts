@@ -6,22 +6,22 @@ import { SchemaProblem } from "./schema-problem.ts";
 import type { Validation } from "./validate.ts";
 import { equalValues, identityOf, isMultiple, isOfType, numeric } from "./values.ts";
 
-/** Everything a keyword needs to say whether the instance keeps it. */
+/** The input of a keyword check. */
 export interface KeywordCall {
   validation: Validation;
   /** The keyword's own value. */
   value: unknown;
   instance: unknown;
-  /** The schema it stands in. */
+  /** The schema that contains the keyword. */
   schema: Mapping;
   base: string;
-  /** Place in the instance, for messages. */
+  /** Position in the instance, for messages. */
   at: string;
 }
 
 type Keyword = (call: KeywordCall) => boolean;
 
-/** A keyword about objects: others keep it. */
+/** A keyword for objects; other values satisfy it. */
 function onObjects(keyword: (call: KeywordCall & { instance: Mapping }) => boolean): Keyword {
   return (call) => !isMapping(call.instance) || keyword({ ...call, instance: call.instance });
 }
@@ -35,7 +35,7 @@ function onStrings(keyword: (text: string, value: unknown, validation: Validatio
     typeof instance !== "string" || keyword(instance, value, validation);
 }
 
-/** A bound on a number; a comparison with NaN fails and so never breaks a bound. */
+/** A bound on a number. A comparison with NaN is false, so NaN never violates a bound. */
 function unless(broken: (left: number | bigint, right: number | bigint) => boolean): Keyword {
   return ({ instance, value }) => {
     const number = numeric(instance);
@@ -61,7 +61,7 @@ const membersOf = (instance: unknown) => (isMapping(instance) ? sizeOf(instance)
 const below = (size: number, bound: number) => size < bound;
 const above = (size: number, bound: number) => size > bound;
 
-/** Every one of the parts keeps the keyword. */
+/** Whether every part satisfies the keyword. */
 function every<Part>(call: KeywordCall, parts: Iterable<Part>, keeps: (part: Part) => boolean): boolean {
   let valid = true;
   for (const part of parts) {
@@ -166,7 +166,7 @@ const oneOf: Keyword = (call) => {
   return first >= 0 && !schemas.slice(first + 1).some((schema) => fits(call, call.instance, schema));
 };
 
-/** A branch that may fail without fault, but is looked at as a whole. */
+/** A branch that is allowed to fail, but is evaluated completely. */
 function attempt(call: KeywordCall, schema: unknown): boolean {
   return call.validation.ask(() => check(call, call.instance, schema), false);
 }
@@ -200,7 +200,7 @@ const unevaluatedProperties = onObjects((call) => {
   );
 });
 
-/** The keywords that say something about an instance. */
+/** The keywords that constrain an instance. */
 export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   [
     "$ref",

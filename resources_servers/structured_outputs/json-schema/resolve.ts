@@ -1,7 +1,7 @@
 import { entriesOf, isMapping, type Mapping, memberAt } from "nemo-gym/verify";
 import { SchemaProblem } from "./schema-problem.ts";
 
-/** A schema and the address relative references in it start from. */
+/** A schema and the base address of its relative references. */
 export interface Located {
   schema: unknown;
   base: string;
@@ -24,7 +24,7 @@ const single = [
 const listed = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const mapped = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/** Finds what `$ref` and `$dynamicRef` point to inside one schema document. */
+/** Resolves `$ref` and `$dynamicRef` within one schema document. */
 export class References {
   private readonly resources = new Map<string, unknown>();
   private readonly anchors = new Map<string, Located>();
@@ -57,7 +57,7 @@ export class References {
     }
   }
 
-  /** What `reference`, found in a schema with this base, points to. */
+  /** The target of `reference`, found in a schema with this base. */
   find(reference: string, base: string): Located {
     const [address, fragment] = splitAddress(join(base, reference));
     const root = this.resources.get(address);
@@ -70,7 +70,7 @@ export class References {
     return anchored;
   }
 
-  /** As `find`, but a dynamic anchor gives way to one of the same name in the outermost document entered so far. */
+  /** Like `find`, but a dynamic anchor is replaced by the one with the same name in the outermost document entered so far. */
   findDynamic(reference: string, base: string, entered: readonly string[]): Located {
     const found = this.find(reference, base);
     const [, fragment] = splitAddress(join(base, reference));
@@ -83,7 +83,7 @@ export class References {
   }
 }
 
-/** The base of a schema: its own `$id` relative to the one around it. */
+/** The base of a schema: its `$id` relative to the enclosing base. */
 export function baseOf(schema: Mapping, outer: string): string {
   const id = memberAt(schema, "$id");
   return typeof id === "string" ? splitAddress(join(outer, id))[0] : outer;

@@ -1,2 +1,2 @@
-/** Why an instance cannot be said to fit its schema: a reference that leads nowhere, an endless recursion, a broken pattern. */
+/** The reason why an instance cannot be validated: an unresolvable reference, an endless recursion, an invalid pattern. */
 export class SchemaProblem extends Error {}

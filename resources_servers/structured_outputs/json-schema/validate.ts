@@ -1,6 +1,6 @@
 /**
- * JSON Schema, draft 2020-12, with the semantics of Python's jsonschema: formats are not checked, patterns are Python's, lengths count
- * code points, numbers compare as Python compares them. `discriminator` is followed as OpenAPI 3.1 describes it.
+ * JSON Schema, draft 2020-12, with the semantics of Python's jsonschema: formats are not checked, patterns are Python patterns, lengths
+ * count code points, numbers compare as in Python. `discriminator` works as described in OpenAPI 3.1.
  *
  * @module
  */
@@ -17,15 +17,15 @@ import { keywords } from "./keywords.ts";
 import { baseOf, type Located, References } from "./resolve.ts";
 import { SchemaProblem } from "./schema-problem.ts";
 
-/** Schemas within schemas: deeper is an endless recursion, or nothing anybody means. */
+/** Maximum nesting of schemas; deeper nesting is an endless recursion. */
 const maxDepth = 400;
-/** Subschemas one validation may look at. */
+/** Maximum number of subschemas that one validation evaluates. */
 const maxEvaluations = 1_000_000;
 
-/** Steps of regular expressions that one validation may take: patterns and keys multiply. */
+/** Maximum number of regular expression steps of one validation: the work is patterns times keys. */
 const maxRegexSteps = 5_000_000;
 
-/** What is wrong with an instance under a schema; undefined: nothing. A schema that is none is wrong for every instance. */
+/** The fault of an instance under a schema; undefined if there is none. An invalid schema is a fault of every instance. */
 export function schemaFault(schema: unknown, instance: unknown): string | undefined {
   const broken = checkSchema(schema);
   if (broken !== undefined) return `SchemaError: ${broken}`;
@@ -44,7 +44,7 @@ export function schemaFault(schema: unknown, instance: unknown): string | undefi
 /** One run of a schema over an instance. */
 export class Validation {
   readonly references: References;
-  /** The first thing found wrong. */
+  /** The first fault found. */
   fault: string | undefined;
   /** Addresses of the documents entered, outermost first. */
   readonly entered: string[] = [];
@@ -57,7 +57,7 @@ export class Validation {
     this.references = new References(root);
   }
 
-  /** Whether to stop at the first fault; otherwise all is looked at, because a broken keyword breaks the whole validation. */
+  /** Whether to stop at the first fault. Otherwise everything is evaluated, because one broken keyword makes the whole validation fail. */
   lazy = false;
 
   check(instance: unknown, { schema, base: outer }: Located, at: string): boolean {
@@ -67,7 +67,7 @@ export class Validation {
     return this.deeper(() => this.checkKeywords(instance, schema, baseOf(schema, outer), at));
   }
 
-  /** Whether a pattern is found in a text. */
+  /** Whether a pattern occurs in a text. */
   matches(pattern: string, text: string): boolean {
     let regex = this.regexes.get(pattern);
     if (!regex) {
@@ -77,7 +77,7 @@ export class Validation {
     return regex.search(text, this.regexBudget) !== null;
   }
 
-  /** The same for the key of a mapping. Python raises when the key is not a string. */
+  /** Whether a pattern occurs in the key of a mapping. Python raises an error if the key is not a string. */
   matchesKey(pattern: string, key: unknown): boolean {
     if (typeof key === "string") return this.matches(pattern, key);
     throw new SchemaProblem("TypeError: a key that is not a string meets a pattern");
@@ -96,7 +96,7 @@ export class Validation {
     return valid;
   }
 
-  /** Guards against recursion without end and against work without end. */
+  /** Limits recursion and the total work. */
   deeper<Result>(action: () => Result): Result {
     if (++this.depth > maxDepth) throw new SchemaProblem("schemas refer to each other without end");
     if (++this.evaluations > maxEvaluations)
@@ -106,7 +106,7 @@ export class Validation {
     return result;
   }
 
-  /** Asks a question whose answer no is no fault. */
+  /** Runs a check whose failure is not a fault. */
   ask(question: () => boolean, lazy: boolean): boolean {
     const { fault, lazy: outer } = this;
     this.lazy = lazy;

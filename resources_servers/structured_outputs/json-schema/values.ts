@@ -2,7 +2,7 @@
 import { isPyFloat, PyFloat } from "nemo-gym/python";
 import { entriesOf, hasKey, isMapping, memberAt, OpaqueValue, sizeOf } from "nemo-gym/verify";
 
-/** The number a value is; booleans are none. */
+/** The numeric value; booleans are not numbers. */
 export function numeric(value: unknown): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   return value instanceof PyFloat ? value.value : undefined;
@@ -52,7 +52,7 @@ export function equalValues(left: unknown, right: unknown): boolean {
   );
 }
 
-/** A text that is the same for equal values and differs for others; NaN is equal to nothing. */
+/** A text that is equal for equal values and different otherwise; NaN equals nothing. */
 export function identityOf(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   const number = numeric(value);
@@ -69,7 +69,7 @@ export function identityOf(value: unknown): string {
 
 let nans = 0;
 
-/** Whether a number is a multiple of another, with the rounding of double arithmetic; undefined where Python raises. */
+/** Whether a number is a multiple of another, with the rounding of doubles; undefined where Python raises an error. */
 export function isMultiple(value: unknown, divisor: unknown): boolean | undefined {
   const dividend = numeric(value);
   const factor = numeric(divisor);

@@ -121,7 +121,7 @@ export const analyticsTools: ToolSet = {
         given,
         (visits) => visits.reduce((sum, visit) => sum + seconds(visit), 0) / visits.length,
       );
-      // Asked for all days, the original turns the column of its own table into numbers; later look-ups show it.
+      // For a query over all days the original converts a column of its own table to numbers; later queries see the change.
       if (isFalsy(given["time_min"]) && isFalsy(given["time_max"]))
         workplace.sessionDurationsAreNumbers = true;
       return averages;

@@ -2,7 +2,7 @@ import { PyFloat, parsePyInt, pyEquals } from "nemo-gym/python";
 import { NOT_A_TIME, parseTimestamp, type Timestamp } from "../timestamp.ts";
 import { ToolError } from "../tool-error.ts";
 
-/** Keyword arguments of a call; an argument that was not given is absent. */
+/** Keyword arguments of a call; omitted arguments are absent. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** Python's `not value`. */
@@ -13,7 +13,7 @@ export function isFalsy(value: unknown): boolean {
   return Number.isNaN(value) ? false : !value;
 }
 
-/** Python's `value in [...]` for a list of texts. */
+/** Python's `value in [...]` for a list of strings. */
 export function isOneOf(value: unknown, choices: readonly string[]): boolean {
   return choices.some((choice) => pyEquals(choice, value));
 }
@@ -24,14 +24,14 @@ export function lowered(value: unknown): string {
   return value.toLowerCase();
 }
 
-/** A bound to compare a text cell with. Without a cell to compare nothing is wrong with any bound. */
+/** A bound for the comparison with a text cell. Call it only if there is such a cell: otherwise Python never compares the bound. */
 export function textBound(value: unknown): string {
   if (typeof value !== "string")
     throw new ToolError("comparison not supported between instances of different types");
   return value;
 }
 
-/** Reads a point in time; undefined where the text is none. Numbers count nanoseconds. */
+/** Parses a point in time; undefined if the text is not one. Numbers are nanoseconds. */
 export function timestampOf(value: unknown): Timestamp | undefined {
   if (typeof value === "string") return parseTimestamp(value);
   if (typeof value === "number" || typeof value === "bigint")
@@ -41,7 +41,7 @@ export function timestampOf(value: unknown): Timestamp | undefined {
   throw new ToolError("Cannot convert input to Timestamp");
 }
 
-/** What `int(value)` makes of a number of minutes; undefined where the text is not a whole number. */
+/** The result of `int(value)` for a number of minutes; undefined if the text is not an integer. */
 export function wholeMinutes(value: unknown): number | undefined {
   if (typeof value === "string") {
     const parsed = parsePyInt(value);
@@ -55,7 +55,7 @@ export function wholeMinutes(value: unknown): number | undefined {
   return Math.trunc(number);
 }
 
-/** A new value for a cell, as assigning it to one selected row takes it. */
+/** The new value of a cell, as an assignment to one selected row stores it. */
 export function cellValue(value: unknown): unknown {
   if (Array.isArray(value)) {
     if (value.length === 1) return value[0];

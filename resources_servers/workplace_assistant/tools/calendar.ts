@@ -100,7 +100,7 @@ export const calendarTools: ToolSet = {
       if (problem !== undefined) return problem;
       const participant = lowered(participant_email);
       const event_id = calendar.nextId("event_id").padStart(ID_DIGITS, "0");
-      // The new row joins as a table of its own with the one label 0.
+      // The new row is added as a table of its own with the label 0.
       calendar.append({ event_id, event_name, participant_email: participant, event_start, duration }, 0);
       return event_id;
     },

@@ -21,9 +21,9 @@ const ID_DIGITS = 8;
 
 const quoted = (choices: readonly string[]) => choices.map((choice) => `'${choice}'`).join(", ");
 
-/** Filters by what a cell contains, in the order they are applied. */
+/** Filters by the content of a cell, in order of application. */
 const TEXT_FILTERS = ["customer_name", "customer_email", "product_interest", "status", "assigned_to_email"];
-/** Filters by a bound: argument, column, and the sign the comparison may not have. */
+/** Filters by a bound: argument, column, and the sign that the comparison must not have. */
 const BOUND_FILTERS = [
   ["last_contact_date_min", "last_contact_date", -1],
   ["last_contact_date_max", "last_contact_date", 1],
@@ -34,7 +34,7 @@ const FILTERS = [...TEXT_FILTERS, ...BOUND_FILTERS.map(([name]) => name)];
 
 const customerId = { description: "Id of the customer, eight digits", required: true };
 
-/** Bounds compare as text: a bound without a time of day lies before every moment of its day. */
+/** Bounds are compared as text: a bound without a time of day is before every moment of its day. */
 function within(rows: readonly Row[], column: string, bound: unknown, forbidden: -1 | 1): readonly Row[] {
   return rows.filter(({ cells }) => {
     const cell = comparableCell(cells[column]);

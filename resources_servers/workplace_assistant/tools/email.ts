@@ -6,7 +6,7 @@ import type { ToolSet, Workplace } from "../workplace.ts";
 import { isFalsy, lowered, timestampOf } from "./arguments.ts";
 import { paginate } from "./search.ts";
 
-/** The clock of the workplace never moves. */
+/** The clock of the workplace is fixed. */
 const NOW = "2023-11-30 23:59:00";
 const DAY = 86_400_000;
 
@@ -29,7 +29,7 @@ function isAddress(recipient: unknown): boolean {
   return Object.hasOwn(recipient, "@") && Object.hasOwn(recipient, ".");
 }
 
-/** Searches look at the same few hundred rows again and again. */
+/** Caches by row, because searches read the same few hundred rows repeatedly. */
 const searchTexts = new WeakMap<Cells, string>();
 const sendTimes = new WeakMap<Cells, number>();
 
@@ -85,7 +85,7 @@ function searchEmails(workplace: Workplace, given: SearchArguments): unknown {
   return shown === undefined ? "No emails found." : { emails: shown.items, pagination: shown.pagination };
 }
 
-/** The e-mails not before (-1) or not after (1) a day. The day is read for the first e-mail it is held against, and only then. */
+/** The emails not before (-1) or not after (1) a day. The day is parsed only when the first email is compared with it. */
 function within(emails: readonly Cells[], day: unknown, forbidden: -1 | 1): readonly Cells[] {
   if (isFalsy(day) || emails.length === 0) return emails;
   const bound = dayBound(day);

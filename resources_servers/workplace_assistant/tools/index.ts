@@ -24,7 +24,7 @@ export interface ToolDeclaration {
   strict: boolean;
 }
 
-/** The tools as rows declare them. */
+/** The tools in the format of dataset rows. */
 export function toolDeclarations(): ToolDeclaration[] {
   return Object.entries(tools).map(([name, { description, parameters }]) => ({
     type: "function",

@@ -15,7 +15,7 @@ const INVALID_BOARD = `Board not valid. Please choose from: ${quoted(BOARDS)}.`;
 const INVALID_ASSIGNEE = "Assignee email not valid. Please choose from the list of team members.";
 
 const EMAIL = /^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}\n?$/;
-/** Longer than any mail system accepts; the pattern takes quadratic time on what looks like an address but is none. */
+/** Longer than any mail system accepts. The pattern takes quadratic time on texts that look like an address but are not. */
 const MAX_EMAIL_LENGTH = 1000;
 
 const taskId = { description: "Id of the task, eight digits", required: true };
@@ -27,7 +27,7 @@ function isEmail(value: unknown): boolean {
   return value.length <= MAX_EMAIL_LENGTH && EMAIL.test(value);
 }
 
-/** Only who has a task already may get another. */
+/** Only a person who already has a task may get another one. */
 function isTeamMember(tasks: Table, email: string): boolean {
   return tasks.rows.some(({ cells }) => {
     const assignee = cells["assigned_to_email"];

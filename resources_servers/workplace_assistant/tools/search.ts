@@ -2,10 +2,10 @@ import { compilePyRegex, PyFloat, type PyRegex, RegexBudgetError, RegexSyntaxErr
 import type { Cell, Row } from "../table.ts";
 import { ToolError } from "../tool-error.ts";
 
-/** A search may take this long; only patterns made to explode need more than a few milliseconds. */
+/** Time limit of a search; only patterns with exponential backtracking need more than a few milliseconds. */
 const MAX_SEARCH_MS = 250;
 
-/** A test for cells that contain a pattern: a case-insensitive regular expression of Python. */
+/** Tests whether a cell contains a pattern: a case-insensitive Python regular expression. */
 export function containing(pattern: unknown): (cell: string) => boolean {
   if (typeof pattern !== "string") throw new ToolError("first argument must be string or compiled pattern");
   let regex: PyRegex;
@@ -29,7 +29,7 @@ export function containing(pattern: unknown): (cell: string) => boolean {
   };
 }
 
-/** The rows whose cell contains the pattern. A cell that is not text cannot be searched. */
+/** The rows whose cell contains the pattern. Throws for a cell that is not a string. */
 export function rowsContaining(rows: readonly Row[], column: string, pattern: unknown): readonly Row[] {
   const matches = containing(pattern);
   const kept = rows.filter(({ cells }) => typeof cells[column] === "string" && matches(cells[column]));
@@ -39,7 +39,7 @@ export function rowsContaining(rows: readonly Row[], column: string, pattern: un
   return kept;
 }
 
-/** A text cell; anything else cannot be compared with text, and nothing known compares with nothing. */
+/** A text cell, or undefined if it is missing. Throws for other values, because they cannot be compared with text. */
 export function comparableCell(cell: Cell): string | undefined {
   if (cell === null || cell === undefined) return undefined;
   if (typeof cell !== "string")
@@ -52,15 +52,15 @@ export interface Page<Item> {
   pagination: Record<string, number>;
 }
 
-/** A number as Python sees it: a float cannot say where a slice begins. */
+/** A number with its Python type: a float is not allowed as a slice index. */
 interface PyNumber {
   value: number;
   isFloat: boolean;
 }
 
 /**
- * One page of a list; page numbers outside are moved to the nearest page. `counted` names the total. Of an empty list there is no
- * page, but the numbers must make sense all the same.
+ * One page of a list; page numbers out of range are moved to the nearest page. `counted` names the total. An empty list has no
+ * pages, but the arguments are still checked.
  */
 export function paginate<Item>(
   items: readonly Item[],
