@@ -208,7 +208,7 @@ describe("mmlu", () => {
   });
 });
 
-/** A tar archive as GNU tar writes it. */
+/** A tar archive in the format of GNU tar. */
 function tar(files: Record<string, string>): Buffer {
   const parts = Object.entries(files).flatMap(([name, text]) => {
     const content = Buffer.from(text);

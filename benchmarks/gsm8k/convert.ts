@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * Answers the published test set gets wrong, with the right ones. Problems are known by the SHA-256 of their text, so that
- * none has to be repeated here.
+ * Wrong answers of the published test set, with the correct ones. Problems are identified by the SHA-256 of their text, so that
+ * their text is not repeated here.
  */
 const CORRECTIONS: Readonly<Record<string, string>> = {
   "4062372e21d990434f09a943253a40a3f2bb61531f2ed467472bdb1bd75e9f7b": "10750",
@@ -18,10 +18,10 @@ const CORRECTIONS: Readonly<Record<string, string>> = {
   "6e7a1645b42e32b9053d424950013c8e5d630b471e215837ef93cce39c0d568c": "07:30",
 };
 
-/** The mark between the solution and the answer. */
+/** The separator between the solution and the answer. */
 const MARK = "####";
 
-/** A row of GSM8K (`question`, `answer` with the solution and `#### 18`) as the benchmark has it. */
+/** Converts a row of GSM8K (`question`, `answer` with the solution and `#### 18`) to a row of the benchmark. */
 export function convertRow({ question, answer }: Readonly<Record<string, unknown>>, number: number) {
   if (typeof question !== "string" || typeof answer !== "string") {
     throw new Error(`row ${number} needs the texts 'question' and 'answer', as GSM8K has them`);
@@ -33,7 +33,7 @@ export function convertRow({ question, answer }: Readonly<Record<string, unknown
   return {
     question,
     expected_answer: expected,
-    // The calculator notes are for models that were trained to write them.
+    // Calculator annotations are for models that were trained to write them.
     reference_solution: solution.replace(/<<[^<>]*>>/g, "").trimEnd(),
   };
 }

@@ -1,7 +1,7 @@
 import type { PrepareContext } from "nemo-gym";
 import { convertRow } from "./convert.ts";
 
-/** Converts the test set of GSM8K: a file of it, the one on the hub (`source: huggingface`), or rows of our own. */
+/** Converts the test set of GSM8K from a file, from the dataset on the hub (`source: huggingface`), or from our sample rows. */
 export async function prepare({ source }: { source?: string }, context: PrepareContext): Promise<string> {
   const file = await context.sourceFile(source, {
     own: "data/source.jsonl",

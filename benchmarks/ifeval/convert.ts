@@ -1,4 +1,4 @@
-/** A row of IFEval (`prompt`, `instruction_id_list`, `kwargs`) as the benchmark has it. */
+/** Converts a row of IFEval (`prompt`, `instruction_id_list`, `kwargs`) to a row of the benchmark. */
 export function convertRow(row: Readonly<Record<string, unknown>>, index: number) {
   const { prompt, instruction_id_list: instructions, kwargs } = row;
   if (typeof prompt !== "string" || !Array.isArray(instructions) || !Array.isArray(kwargs)) {
@@ -25,7 +25,7 @@ export function convertRow(row: Readonly<Record<string, unknown>>, index: number
   };
 }
 
-/** Tables give every row the arguments of all instructions; those that do not apply are null there. */
+/** In tables every row has the arguments of all instructions; those that do not apply are null. */
 function withoutNulls(given: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries((given ?? {}) as object).filter(([, value]) => value !== null));
 }

@@ -1,7 +1,7 @@
 import type { PrepareContext } from "nemo-gym";
 import { convertRow } from "./convert.ts";
 
-/** Converts IFEval: its `input_data.jsonl`, the dataset on the hub (`source: huggingface`), or rows of our own. */
+/** Converts IFEval from its `input_data.jsonl`, from the dataset on the hub (`source: huggingface`), or from our sample rows. */
 export async function prepare({ source }: { source?: string }, context: PrepareContext): Promise<string> {
   const file = await context.sourceFile(source, {
     own: "data/source.jsonl",

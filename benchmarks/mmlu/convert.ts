@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { fieldOf } from "./subjects.ts";
 
 const LETTERS = ["A", "B", "C", "D"] as const;
-/** The name space of addresses (RFC 4122), from which ids are derived. */
+/** The URL namespace (RFC 4122), from which ids are derived. */
 const URL_NAMESPACE = Buffer.from("6ba7b8119dad11d180b400c04fd430c8", "hex");
 
 export interface Question {
@@ -13,7 +13,7 @@ export interface Question {
   readonly answer: string;
 }
 
-/** A row of MMLU as tables have it: `question`, `subject`, `choices`, `answer` as an index or a letter. */
+/** A row of MMLU in table form: `question`, `subject`, `choices`, `answer` as an index or a letter. */
 export function readRow(row: Readonly<Record<string, unknown>>, number: number): Question {
   const { question, subject, choices, answer } = row;
   const letter = typeof answer === "string" ? answer.trim().toUpperCase() : LETTERS[Number(answer)];
@@ -31,7 +31,7 @@ export function readRow(row: Readonly<Record<string, unknown>>, number: number):
   return { subject, question, choices: texts, answer: letter };
 }
 
-/** A question as the benchmark has it. */
+/** Converts a question to a row of the benchmark. */
 export function convertQuestion({ subject, question, choices, answer }: Question) {
   if (!(LETTERS as readonly string[]).includes(answer)) {
     throw new Error(
@@ -53,7 +53,7 @@ export function convertQuestion({ subject, question, choices, answer }: Question
   };
 }
 
-/** A UUID of version 5: the same text always gets the same one. */
+/** A version 5 UUID: equal texts have equal UUIDs. */
 function nameBasedId(text: string): string {
   const hash = createHash("sha1").update(URL_NAMESPACE).update(text).digest().subarray(0, 16);
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;

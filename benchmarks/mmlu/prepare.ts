@@ -8,7 +8,7 @@ interface PrepareArgs {
   readonly split?: string;
 }
 
-/** Converts MMLU: the authors' `data.tar` or its tables, the dataset on the hub (`source: huggingface`), or rows of our own. */
+/** Converts MMLU from the authors' `data.tar` or its tables, from the dataset on the hub (`source: huggingface`), or from our sample rows. */
 export async function prepare(
   { source, split = "test" }: PrepareArgs,
   context: PrepareContext,

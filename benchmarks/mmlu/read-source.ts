@@ -35,7 +35,7 @@ async function tablesIn(folder: string, split: string): Promise<string[]> {
   return tables.map((name) => path.join(folder, name));
 }
 
-/** A table of the authors: no header, six columns, the subject in its name. */
+/** A table of the authors: no header, six columns, the subject in the file name. */
 function* readTable(file: string, text: string): Generator<Question> {
   const subject = path.basename(file, ".csv").replace(/_(?:dev|val|test)$/, "");
   for (const [index, record] of parseCsv(`${COLUMNS.join(",")}\n${text}`).entries()) {

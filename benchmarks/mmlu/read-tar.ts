@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 
 const BLOCK = 512;
-/** A member larger than this is no table of questions. */
+/** A larger member is not a table of questions. */
 const MAX_MEMBER_BYTES = 64 * 1024 * 1024;
 
-/** The regular files of an uncompressed tar archive whose names are wanted, one after the other. */
+/** The regular files of an uncompressed tar archive that match `wanted`, in order. */
 export async function* readTar(
   file: string,
   wanted: (name: string) => boolean,

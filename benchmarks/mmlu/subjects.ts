@@ -1,4 +1,4 @@
-/** The field each subject belongs to, as the authors of MMLU group them. */
+/** The field of each subject, as grouped by the authors of MMLU. */
 const SUBJECTS_BY_FIELD = {
   biology: ["college_biology", "high_school_biology"],
   business: ["business_ethics", "management", "marketing"],
@@ -62,7 +62,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The field of a subject; undefined when MMLU has no such subject. */
+/** The field of a subject; undefined if MMLU has no such subject. */
 export function fieldOf(subject: string): string | undefined {
   return FIELDS.get(subject);
 }

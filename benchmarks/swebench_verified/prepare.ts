@@ -1,7 +1,7 @@
 import type { PrepareContext } from "nemo-gym";
 import { readInstance } from "../../libraries/swe/instance.ts";
 
-/** Takes the instances of SWE-bench Verified as they are; the agent makes the prompt from them. */
+/** Copies the instances of SWE-bench Verified unchanged; the agent creates the prompt from them. */
 export async function prepare({ source }: { source?: string }, context: PrepareContext): Promise<string> {
   const file = await context.sourceFile(source, {
     own: "data/source.jsonl",

@@ -1,34 +1,34 @@
 import type { JsonObject } from "nemo-gym";
 import { type ChatCreateParams, type ChatMessage, type OnLoss, parseThinkTags } from "nemo-gym/openai";
 
-/** How an endpoint departs from Chat Completions as OpenAI defines it. */
+/** How an endpoint differs from OpenAI's Chat Completions. */
 export interface Quirks {
-  /** Where it is. */
+  /** Its address. */
   baseUrl: string;
-  /** Request keys it refuses or does not know; they are left out. */
+  /** Request keys that it rejects or does not know; they are removed. */
   drops?: readonly string[];
   /** Whether `developer` messages must be sent as `system`. */
   noDeveloperRole?: boolean;
-  /** Keys it wants in every request. */
+  /** Keys that every request must have. */
   adds?: Readonly<Record<string, unknown>>;
-  /** Whether answers tell what they cost. */
+  /** Whether responses contain their cost. */
   statesCost?: boolean;
 }
 
 export interface OutboundChatOptions {
   model: string;
   extraBody?: JsonObject | null | undefined;
-  /** Cuts think blocks out of the history: the endpoint keeps reasoning apart and does not want it back. */
+  /** Removes think blocks from the history: the endpoint keeps reasoning separate and does not want it back. */
   cutsReasoning: boolean;
-  /** The key the length limit goes out under; reasoning models of OpenAI refuse `max_tokens`. */
+  /** The name of the length limit in requests; OpenAI's reasoning models reject `max_tokens`. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** Sends `developer` messages as `system`; as the quirks say unless given. */
+  /** Sends `developer` messages as `system`; by default as the quirks say. */
   renamesDeveloper?: boolean;
   quirks?: Quirks | undefined;
   onLoss?: OnLoss;
 }
 
-/** The body for a chat endpoint: request keys beat `extra_body`, the configured model beats both. */
+/** The body for a chat endpoint. Request keys override `extra_body`; the configured model overrides both. */
 export function outboundChat(params: ChatCreateParams, options: OutboundChatOptions): JsonObject {
   const { quirks = undefined, onLoss } = options;
   const body: JsonObject = {
@@ -59,7 +59,7 @@ function outboundMessage(
 ): ChatMessage {
   if (message.role === "developer" && renamesDeveloper) return { ...message, role: "system" };
   if (message.role !== "assistant") return message;
-  // Token lists are between us and training engines.
+  // Token lists are only for training engines.
   const {
     prompt_token_ids: _prompt,
     generation_token_ids: _generation,

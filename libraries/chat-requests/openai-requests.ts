@@ -1,14 +1,14 @@
 import type { JsonObject } from "nemo-gym";
 import type { ChatCreateParams, ChatMessage, ResponseCreateParams, ResponseInputItem } from "nemo-gym/openai";
 
-/** What shapes the requests that go out. */
+/** Settings that affect outgoing requests. */
 export interface OutboundSettings {
   openai_model: string;
   extra_body?: JsonObject | null | undefined;
   drop_input_reasoning_items?: boolean;
 }
 
-/** The body for `/responses`: request keys beat `extra_body`, the configured model beats both. */
+/** The body for `/responses`. Request keys override `extra_body`; the configured model overrides both. */
 export function outboundResponses(params: ResponseCreateParams, settings: OutboundSettings): JsonObject {
   const body: JsonObject = { ...settings.extra_body, ...params, model: settings.openai_model };
   if (typeof params.input !== "string") {
@@ -26,7 +26,7 @@ export function outboundChat(params: ChatCreateParams, settings: OutboundSetting
   return { ...settings.extra_body, ...params, messages, model: settings.openai_model };
 }
 
-/** Token lists are between us and training engines; other endpoints refuse fields they do not know. */
+/** Token lists are only for training engines; other endpoints reject unknown fields. */
 function withoutTokens<Item extends ResponseInputItem | ChatMessage>(item: Item): Item {
   if (!("prompt_token_ids" in item) && !("generation_token_ids" in item)) return item;
   const {

@@ -6,7 +6,7 @@ import type { MathConfig } from "./config.ts";
 
 export interface Comparison {
   library_reward: number;
-  /** The answer found in the reply, in SymPy's notation where it could be read. */
+  /** The answer found in the reply, in SymPy's notation if it could be parsed. */
   extracted_answer: string | null;
 }
 
@@ -19,7 +19,7 @@ const checkerOf = perServer(
     }),
 );
 
-/** Compares what a model replied with the expected answer. */
+/** Compares the reply of a model with the expected answer. */
 export async function compareAnswer(
   server: ServerContext<MathConfig>,
   expected: string,
@@ -38,7 +38,7 @@ export interface AnswerArgs {
   response: Parameters<typeof outputText>[0];
 }
 
-/** Scores an answer by comparison. Where it differs, `judge` decides, unless the config says that there is none. */
+/** Scores an answer by comparison. If it differs, `judge` decides, unless the config disables the judge. */
 export async function verifyAnswer<Evaluation>(
   { config, server, signal, row, response }: AnswerArgs,
   judge: (reply: string, compared: Comparison) => Promise<{ correct: boolean; evaluations: Evaluation[] }>,
@@ -51,12 +51,12 @@ export async function verifyAnswer<Evaluation>(
   return { reward: correct ? 1 : 0, ...compared, judge_evaluations: evaluations };
 }
 
-/** Ends the threads of a server. */
+/** Stops the threads of a server. */
 export async function closeComparison(server: ServerContext<MathConfig>): Promise<void> {
   await checkerOf(server).close();
 }
 
-/** Of the parsed and the written form the one that equals a form of the expected answer, else the parsed one. */
+/** The parsed or the written form of the answer, whichever equals a form of the expected answer; else the parsed form. */
 function extractedAnswer({ gold, answer }: AnswerVerdict): string | null {
   const forms = [answer.parsed, answer.text].filter((form) => form !== null);
   return forms.find((form) => form === gold.parsed || form === gold.text) ?? forms[0] ?? null;

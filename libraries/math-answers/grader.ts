@@ -11,10 +11,10 @@ import type { Judge, JudgeMessage, JudgeReply } from "nemo-gym/verify";
 import { z } from "zod";
 import { type MathConfig, mathConfig } from "./config.ts";
 
-/** The config keys of servers whose grader is asked once, with a prompt from a file. */
+/** The config keys of servers that ask a grader once, with a prompt from a file. */
 export const promptedConfig = { ...mathConfig, judge_prompt_path: z.string().default("prompts/judge.yaml") };
 
-/** As {@link promptedConfig}, for graders that may not speak the Responses API. */
+/** Like {@link promptedConfig}, for graders that may not support the Responses API. */
 export const graderConfig = { ...promptedConfig, use_chat_completions_for_judge: laxBool().default(false) };
 
 type GraderConfig = MathConfig & { judge_prompt_path: string; use_chat_completions_for_judge?: boolean };
@@ -24,7 +24,7 @@ export interface Graded {
   evaluation: JsonObject;
 }
 
-/** The grader of a server. Its prompt is read once, before the server starts, and may only ask for `fields`. */
+/** The grader of a server. Its prompt is read once, before the server starts, and may only contain `fields`. */
 export function graderOf(
   fields: readonly string[],
 ): (server: ServerContext<GraderConfig>) => Promise<Grader> {
@@ -60,7 +60,7 @@ class Grader {
   }
 }
 
-/** What the chat API calls by other names. */
+/** Parameters that have other names in the chat API. */
 function chatParams({ judge_responses_create_params: params }: GraderConfig): JsonObject {
   const { input: _, max_output_tokens, ...rest } = params ?? {};
   return { ...rest, ...(max_output_tokens !== undefined && { max_tokens: max_output_tokens }) };

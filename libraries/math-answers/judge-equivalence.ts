@@ -31,7 +31,7 @@ const judgeOf = perServer((server: ServerContext<MathConfig>) =>
   createJudge(server, server.config, { systemMessage: SYSTEM }),
 );
 
-/** Asks whether two answers are equal, and again in the other order: judges tend to favour one place. Both must say so. */
+/** Asks whether two answers are equal, and again in reverse order, because judges tend to favour one position. Both replies must agree. */
 async function judgeEquivalence(
   server: ServerContext<MathConfig>,
   question: string,
@@ -59,7 +59,7 @@ async function judgeEquivalence(
   return { equal: true, evaluations };
 }
 
-/** The verifier of `math_with_judge`: where the answer differs from the expected one, a judge may find them equal. */
+/** The verifier of `math_with_judge`: if the answer differs from the expected one, a judge may find them equal. */
 export function verifyWithJudge(args: AnswerArgs & { row: { question: string } }) {
   const { server, signal, row } = args;
   return verifyAnswer(args, async (reply, { extracted_answer }) => {

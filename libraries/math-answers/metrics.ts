@@ -1,7 +1,7 @@
 import type { JsonObject, MetricsHooks } from "nemo-gym";
 import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
 
-/** The scores of one rollout: the comparison alone, and with the judge where one was asked. */
+/** The scores of one rollout: the comparison alone, and with the judge if one was asked. */
 export function mathScores(row: JsonObject): Record<string, number> {
   const scores: Record<string, number> = {};
   if (typeof row["library_reward"] === "number") scores["symbolic_accuracy"] = row["library_reward"];
@@ -9,7 +9,7 @@ export function mathScores(row: JsonObject): Record<string, number> {
   return scores;
 }
 
-/** Averages and the best k, votes included; `no_answer` only where it is a share of rollouts. */
+/** Averages and best of k, including votes; `no_answer` only where it is a share of rollouts. */
 export function mathKeyMetrics(metrics: JsonObject): JsonObject {
   const key: JsonObject = {};
   for (const name of ["mean/input_tokens", "mean/output_tokens"])

@@ -24,7 +24,7 @@ function byRowPatterns(text: string, row: Row): string | undefined {
     return choiceByPatterns(text, patterns, row.options);
   } catch (error) {
     if (!(error instanceof AmbiguousPatternError)) throw error;
-    // The row is at fault, not the model: a reward of 0 would punish the wrong one.
+    // The row is at fault, not the model, so the result must not be a reward of 0.
     const loc = ["body", "template_metadata", "output_regex"];
     throw new HttpError(422, [{ type: "value_error", loc, msg: error.message, input: patterns }]);
   }

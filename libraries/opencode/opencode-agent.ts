@@ -7,13 +7,13 @@ const VERSION = "1.18.33";
 const opencodeConfig = cliAgentConfig.extend({
   opencode_version: z.string().nullish(),
   thinking: laxBool().default(false),
-  /** Merged into opencode.json; the provider `nemo` is added to it. */
+  /** Merged into opencode.json, together with the provider `nemo`. */
   opencode_config: z.record(z.string(), z.unknown()).default({
     permission: { bash: "allow", edit: "allow", webfetch: "allow", external_directory: "allow" },
   }),
 });
 
-/** OpenCode on the model server's `/v1/chat/completions`; `isSandboxed`: in a sandbox unless the config says otherwise. */
+/** OpenCode on the model server's `/v1/chat/completions`. `isSandboxed`: runs in a sandbox unless the config says otherwise. */
 export const opencodeAgent = (name: string, isSandboxed: boolean) =>
   defineCliAgent({
     name,
@@ -39,7 +39,7 @@ export const opencodeAgent = (name: string, isSandboxed: boolean) =>
       const settings = {
         $schema: "https://opencode.ai/config.json",
         autoupdate: false,
-        // A title would be a second conversation among the model calls of the rollout.
+        // Generating a title would add a second conversation to the model calls of the rollout.
         agent: { title: { disable: true } },
         ...own.opencode_config,
         provider: { ...(own.opencode_config["provider"] as object | undefined), nemo: provider },
@@ -91,7 +91,7 @@ const part = z.looseObject({
     .optional(),
 });
 
-/** Adds what one event of the program says to the transcript. */
+/** Adds one event of the program to the transcript. */
 export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "error") {
     transcript.errors.push(JSON.stringify(event["error"] ?? event));

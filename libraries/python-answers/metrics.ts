@@ -1,7 +1,7 @@
 import type { JsonObject, MetricsHooks } from "nemo-gym";
 import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
 
-/** pass@k and majority@k of scores that are 0 or 1; answers that are alike vote together. */
+/** pass@k and majority@k of scores that are 0 or 1; equal answers vote together. */
 export function passMetrics(
   scores: (row: JsonObject) => Record<string, number>,
   answerField: string,

@@ -4,7 +4,7 @@ import { gunzip } from "node:zlib";
 import { GymError } from "nemo-gym";
 import { z } from "zod";
 
-/** Reads problems by `task_id` from JSON Lines or from one JSON object, also compressed with gzip. */
+/** Reads problems by `task_id` from JSON Lines or from one JSON object, optionally compressed with gzip. */
 export async function readProblems<Schema extends z.ZodType<{ task_id: string }>>(
   file: string,
   schema: Schema,
@@ -22,13 +22,13 @@ export async function readProblems<Schema extends z.ZodType<{ task_id: string }>
   }
 }
 
-/** A row that names a problem; one that names none is scored 0, as in the original. */
+/** A row that names a problem. A row without a problem is scored 0, as in the original. */
 export const ProblemRow = z.object({
   verifier_metadata: z.looseObject({ task_id: z.unknown().optional() }).nullish(),
 });
 export const ProblemSeed = z.looseObject({ verifier_metadata: z.looseObject({ task_id: z.string() }) });
 
-/** The problem of a row, or why there is none. */
+/** The problem of a row, or the reason why it has none. */
 export function problemOf<Problem>(
   { verifier_metadata }: z.output<typeof ProblemRow>,
   problems: ReadonlyMap<string, Problem>,
@@ -42,7 +42,7 @@ export function problemOf<Problem>(
 
 function rowsOf(text: string): unknown[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  // One object over many lines is a mapping from names to problems.
+  // One object over several lines is a map from names to problems.
   if (lines[0]?.trim() === "{") return Object.values(JSON.parse(text) as object);
   return lines.map((line) => JSON.parse(line) as unknown);
 }

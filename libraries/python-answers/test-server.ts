@@ -22,7 +22,7 @@ export async function codeServer(
   return {
     /** The result for one answer to an example row. */
     answer,
-    /** The same for an answer that is code. */
+    /** The result for an answer that consists of code. */
     verify: (index: number, code: string) => answer(index, pythonAnswer(code)),
     close: () => server.close(),
   };

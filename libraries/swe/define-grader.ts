@@ -8,13 +8,13 @@ import { Workspaces, workspaceConfig } from "./workspace.ts";
 
 const workspacesOf = perServer((server: ServerContext) => new Workspaces(server));
 
-/** Grades patches of SWE-bench and SWE-Gym instances: the tests of the instance decide, in a clean copy of its image. */
+/** Grades patches of SWE-bench and SWE-Gym instances by running the tests of the instance in a clean copy of its image. */
 export function defineGrader(metrics?: MetricsHooks) {
   return defineResourcesServer({
     ...(metrics && { metrics }),
     config: z.object({ ...workspaceConfig, eval_timeout: laxFloat().default(1800) }),
     row: SweInstance.extend({
-      /** What to grade, for agents that do not put it into the metadata of their response. */
+      /** The patch to grade, for agents that do not put it into the metadata of their response. */
       model_patch: z.string().nullish(),
     }),
     echo: ["instance_id"],

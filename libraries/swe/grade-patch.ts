@@ -8,21 +8,21 @@ import type { Workspace, Workspaces } from "./workspace.ts";
 const PATCH_FILE = "/tmp/gym_model.patch";
 const TEST_PATCH_FILE = "/tmp/gym_test.patch";
 const LOG_FILE = "/tmp/gym_test_output.log";
-/** The summary stands at the end of a log. */
+/** Number of bytes kept: the summary is at the end of a log. */
 const LOG_BYTES = 8 * 1024 * 1024;
 const STEP_SECONDS = 120;
-/** From strict to lenient, as the SWE-bench harness tries them. */
+/** Ways to apply a patch, from strict to lenient, in the order of the SWE-bench harness. */
 const APPLY = ["git apply --verbose", "git apply --verbose --reject", "patch --batch --fuzz=5 -p1 -i"];
 
 export interface Grading {
   instance_id: string;
   model_patch: string | null;
   eval_report: Record<string, InstanceReport>;
-  /** The end of the test log; left out of the result. */
+  /** The end of the test log; it is not part of the result. */
   log: string;
 }
 
-/** Applies a patch to a clean copy of an instance, runs its tests and compares them with what they should do. */
+/** Applies a patch to a clean copy of an instance, runs its tests and compares their status with the expected status. */
 export async function gradePatch(
   workspaces: Workspaces,
   instance: SweInstance,
@@ -42,7 +42,7 @@ export async function gradePatch(
   if (!exists) return graded(false, "");
   const workspace = await workspaces.open(instance, options.signal);
   try {
-    // A submission loses its last newline on the way, which `git apply` insists on.
+    // A submission loses its final newline in transit, but `git apply` requires it.
     const patch = modelPatch.endsWith("\n") ? modelPatch : `${modelPatch}\n`;
     if (!(await applies(workspace, PATCH_FILE, patch, options.signal))) return graded(false, "");
     return graded(true, await runTests(workspace, instance, options));
@@ -74,7 +74,7 @@ async function runTests(
   { timeoutSeconds, signal }: { timeoutSeconds: number; signal: AbortSignal },
 ): Promise<string> {
   const step = { timeoutSeconds: STEP_SECONDS, signal };
-  // Whatever the patch did to the tests does not count: those of the instance replace them.
+  // Changes of the patch to the tests do not count: the instance's own tests replace them.
   for (const file of testFiles(instance))
     await workspace.run(`git checkout -q HEAD -- ${shellQuote(file)} || rm -f -- ${shellQuote(file)}`, step);
   if (

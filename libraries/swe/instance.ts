@@ -1,7 +1,7 @@
 import { HttpError } from "nemo-gym";
 import { z } from "zod";
 
-/** SWE-bench files hold some lists as JSON text. */
+/** SWE-bench files contain some lists as JSON text. */
 const testNames = z
   .union([z.array(z.string()), z.string()])
   .nullish()
@@ -24,7 +24,7 @@ const commands = z
   .nullish()
   .transform((value) => (typeof value === "string" ? [value] : (value ?? [])));
 
-/** One task as SWE-bench, SWE-Gym and their relatives publish it. */
+/** One task in the format of SWE-bench, SWE-Gym and related datasets. */
 export const SweInstance = z.looseObject({
   instance_id: z.string().min(1),
   problem_statement: text,
@@ -39,24 +39,24 @@ export const SweInstance = z.looseObject({
   test_patch: text,
   FAIL_TO_PASS: testNames,
   PASS_TO_PASS: testNames,
-  /** `gym` and `verified` name images by their own rules; `local` is a prepared directory. */
+  /** `gym` and `verified` have their own image names; `local` is a prepared directory. */
   subset: z
     .string()
     .nullish()
     .transform((value) => value ?? "verified"),
-  /** The image of this instance, where it does not follow from its name. */
+  /** The image of this instance, if its name does not follow the rules. */
   image: z.string().nullish(),
   docker_image: z.string().nullish(),
   image_name: z.string().nullish(),
-  /** How to run the tests, where the repository's usual command does not apply. Test files are appended. */
+  /** The test command, if the repository's usual command does not apply. Test files are appended. */
   test_cmd: commands,
-  /** Run before the tests, for example to build again. */
+  /** Commands to run before the tests, for example to rebuild. */
   eval_commands: commands,
   log_parser: z.enum(["pytest", "unittest", "sympy"]).nullish(),
 });
 export type SweInstance = z.output<typeof SweInstance>;
 
-/** The instance a row describes; a row that describes none is refused with what is wrong with it. */
+/** The instance of a row; throws an error with the reason if the row has none. */
 export function readInstance(row: unknown): SweInstance {
   const parsed = SweInstance.safeParse(row);
   if (parsed.success) return parsed.data;

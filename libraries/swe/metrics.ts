@@ -14,7 +14,7 @@ const KEY = [
 ];
 const OUTCOMES = ["failure", "success"] as const;
 
-/** Counts over tasks and rollouts: what was resolved, graded and applied, and how the tests went. */
+/** Counts over tasks and rollouts: resolved, graded and applied patches, and test results. */
 export const sweMetrics: MetricsHooks = {
   compute(tasks) {
     const records = tasks.map(taskRecord);
@@ -51,7 +51,7 @@ export const sweMetrics: MetricsHooks = {
   },
 };
 
-/** One task: how many of its rollouts were resolved, graded and applied. */
+/** Counts for one task: resolved, graded and applied rollouts. */
 function taskRecord(rollouts: JsonObject[]): JsonObject {
   const reports = rollouts.map(reportIn);
   const count = (holds: (report: JsonObject | undefined, rollout: JsonObject) => boolean) =>

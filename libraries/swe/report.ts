@@ -8,10 +8,10 @@ export interface TestsStatus {
   failure: string[];
 }
 
-/** The lists of a report. The last two are for tests that should fail, which instances do not name. */
+/** The lists of a report. The last two are for tests that should fail; instances do not name such tests. */
 export const TEST_LISTS = ["FAIL_TO_PASS", "PASS_TO_PASS", "FAIL_TO_FAIL", "PASS_TO_FAIL"] as const;
 
-/** The verdict on one patch, in the form of the SWE-bench harness. */
+/** The verdict on one patch, in the format of the SWE-bench harness. */
 export interface InstanceReport {
   patch_is_None: boolean;
   patch_exists: boolean;
@@ -22,7 +22,7 @@ export interface InstanceReport {
 
 const LISTS = ["FAIL_TO_PASS", "PASS_TO_PASS"] as const;
 
-/** Compares what the tests did with what they should do. A test that the log does not name has failed. */
+/** Compares the status of the tests with the expected status. A test that is missing in the log has failed. */
 export function reportOf(
   instance: SweInstance,
   patch: { exists: boolean; applied: boolean },
@@ -49,7 +49,7 @@ export function reportOf(
   };
 }
 
-/** What the report says about an instance: its `resolved` as it stands, false when no test was listed at all. */
+/** The verdict on an instance: its `resolved`, or false if no test was listed. */
 export function resolvedOf(report: unknown, instanceId: string): unknown {
   const own = at(at(at(report, "eval_report"), instanceId), "tests_status");
   const lists = LISTS.flatMap((list) => [at(at(own, list), "success"), at(at(own, list), "failure")]);

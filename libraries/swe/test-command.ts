@@ -11,7 +11,7 @@ interface TestPlan {
 interface Repository {
   command: string;
   parser: LogParser;
-  /** Turns a file into what the command wants to be given. */
+  /** Converts a file name to an argument of the command. */
   target?: (file: string) => string;
 }
 
@@ -36,7 +36,7 @@ const USUAL: Repository = { command: PYTEST, parser: "pytest" };
 
 const NOT_TESTS = /\.(json|png|csv|txt|md|jpe?g|pkl|ya?ml|toml|html|rst)$/;
 
-/** The commands that run an instance's tests: its own, or those of its repository with the files of its test patch. */
+/** The commands that run an instance's tests: its own, or its repository's with the files of its test patch. */
 export function testPlan(instance: SweInstance): TestPlan {
   const usual = REPOSITORIES[instance.repo.toLowerCase()] ?? USUAL;
   const parser = instance.log_parser ?? usual.parser;
@@ -46,7 +46,7 @@ export function testPlan(instance: SweInstance): TestPlan {
   return { commands: [[usual.command, ...targets].join(" ")], parser };
 }
 
-/** The files a test patch changes; without one, those that the names of the tests lead to. */
+/** The files changed by a test patch; without a patch, the files derived from the test names. */
 export function testFiles(instance: SweInstance): string[] {
   const changed = Array.from(
     instance.test_patch.matchAll(/^diff --git a\/.* b\/(.*)$/gm),

@@ -1,11 +1,11 @@
-/** What became of one test. */
+/** The status of one test. */
 export type TestStatus = "passed" | "failed" | "skipped";
 
 export type LogParser = "pytest" | "unittest" | "sympy";
 
 const ESCAPES = /\u001b\[[0-9;]*[A-Za-z]/g;
 
-/** Reads the output of a test run into the status of each test it names. */
+/** Parses the output of a test run into the status of each test. */
 export function readTestLog(log: string, parser: LogParser): Map<string, TestStatus> {
   const lines = log.replace(ESCAPES, "").split(/\r?\n/);
   return PARSERS[parser](lines);
@@ -26,7 +26,7 @@ const PYTEST: Readonly<Record<string, TestStatus>> = {
   SKIPPED: "skipped",
 };
 const PYTEST_WORDS = Object.keys(PYTEST).join("|");
-/** `PASSED a.py::test_b[c d]` in the summary (`-rA`); a failure may go on with ` - message`. */
+/** `PASSED a.py::test_b[c d]` in the summary (`-rA`); a failure may continue with ` - message`. */
 const PYTEST_SUMMARY = new RegExp(`^(${PYTEST_WORDS})(?: \\[\\d+\\])? +(\\S.*)$`);
 /** `a.py::test_b PASSED  [ 50%]` with `-v`. */
 const PYTEST_VERBOSE = new RegExp(`^(\\S+::.*?) (${PYTEST_WORDS})(?: +\\(.*\\))?(?: +\\[ *\\d+%\\])?$`);
@@ -39,21 +39,21 @@ function readPytest(lines: readonly string[]): Map<string, TestStatus> {
     const word = summary?.[1] ?? verbose?.[2];
     const name = summary?.[2] ?? verbose?.[1];
     if (word === undefined || name === undefined) continue;
-    // Only failures and skips have a message behind the name.
+    // Only failures and skips have a message after the name.
     const status = PYTEST[word] as TestStatus;
     statuses.set(status === "passed" ? name.trim() : (name.split(" - ")[0] ?? name).trim(), status);
   }
   return statuses;
 }
 
-/** `test_a (module.Class) ... ok`; a doc string may stand in for the name, or follow it on the next line. */
+/** `test_a (module.Class) ... ok`; a doc string may replace the name, or follow it on the next line. */
 const UNITTEST = /^(.*?) \.\.\. (.*)$/;
 const UNITTEST_END = /(?:^|.*\s)(ok|FAIL|ERROR|skipped\b.*|expected failure|unexpected success)$/;
 const UNITTEST_FAILURE = /^(?:FAIL|ERROR): (\S+ \(.*\))/;
 
 function readUnittest(lines: readonly string[]): Map<string, TestStatus> {
   const found = unittestStatuses(lines);
-  // Python 3.11 repeats the name of the test behind its class; lists of tests may be older or newer than the Python that runs them.
+  // Python 3.11 repeats the test name after its class; test lists may come from an older or newer Python than the one that runs them.
   for (const [name, status] of [...found]) {
     const [, test, place] = /^(\S+) \((.+)\)$/.exec(name) ?? [];
     if (test === undefined || place === undefined) continue;
@@ -77,7 +77,7 @@ function unittestStatuses(lines: readonly string[]): Map<string, TestStatus> {
     const [, name, rest] = UNITTEST.exec(line) ?? [];
     if (name !== undefined && rest !== undefined) {
       const before = lines[index - 1] ?? "";
-      // With a doc string the name stands alone on the line before.
+      // With a doc string, the name is alone on the previous line.
       open = [name.trim(), ...(/^\S+ \([\w.]+\)$/.test(before) ? [before] : [])];
       const status = unittestStatus(rest);
       if (status === undefined) continue;
@@ -85,7 +85,7 @@ function unittestStatuses(lines: readonly string[]): Map<string, TestStatus> {
       open = [];
       continue;
     }
-    // Output of a test may stand between its name and its status.
+    // Output of a test may occur between its name and its status.
     const status = open.length > 0 ? unittestStatus(line) : undefined;
     if (status === undefined) continue;
     for (const each of open) statuses.set(each, status);

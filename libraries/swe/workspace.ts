@@ -15,7 +15,7 @@ import {
 import { z } from "zod";
 import type { SweInstance } from "./instance.ts";
 
-/** Where instances run. `auto` takes the first container engine that works, and bubblewrap for local instances. */
+/** Where instances run. `auto` selects the first working container engine, and bubblewrap for local instances. */
 const ENGINES = ["docker", "podman", "apptainer", "enroot"] as const;
 const PLACES = [...ENGINES, "singularity", "local_rootfs", "sandbox", "auto"] as const;
 type Place = Exclude<(typeof PLACES)[number], "singularity" | "auto">;
@@ -26,22 +26,22 @@ export const workspaceConfig = {
   env: z.enum(PLACES).default("auto"),
   /** The image file of an instance, with `{instance_id}`; for engines that run image files. */
   cache_dir_template: z.string().nullish(),
-  /** The image of an instance, with `{instance_id}`; default: by the rules of its subset. */
+  /** The image of an instance, with `{instance_id}`; by default the image of its subset. */
   image_template: z.string().nullish(),
   /** The prepared directory of a local instance, with `{instance_id}` and `{repo}`. */
   rootfs_template: z.string().default("resources_servers/mini_swe_agent/data/rootfs/{repo}"),
-  /** The repository inside the image. */
+  /** Path of the repository inside the image. */
   workdir: z.string().default("/testbed"),
 };
 const schema = z.looseObject(workspaceConfig);
 export type WorkspaceConfig = z.output<typeof schema>;
 
-/** What a test run of a real repository needs; the defaults are meant for single programs. */
+/** Limits for the tests of a real repository; the default limits are for single programs. */
 const LOCAL_LIMITS = { cpu: 2, memory_mib: 4096, disk_mib: 2048, processes: 256 };
 const SETTINGS: Readonly<Record<Exclude<Place, "sandbox">, Record<string, unknown>>> = {
   docker: { docker: { program: "docker" } },
   podman: { docker: { program: "podman" } },
-  // The files of an image are read-only otherwise.
+  // Otherwise the files of an image are read-only.
   apptainer: { apptainer: { create: { extra_start_args: ["--writable-tmpfs"] } } },
   enroot: { enroot: {} },
   local_rootfs: { bubblewrap: { limits: LOCAL_LIMITS } },
@@ -58,20 +58,20 @@ const ENVIRONMENT = {
   GIT_COMMITTER_NAME: "gym",
   GIT_COMMITTER_EMAIL: "gym@localhost",
 };
-/** The images of SWE-bench keep the project's packages in an environment of conda. */
+/** SWE-bench images keep the project's packages in a conda environment. */
 const ACTIVATE = "if [ -f /opt/miniconda3/bin/activate ]; then . /opt/miniconda3/bin/activate testbed; fi";
-/** A prepared directory need not be a repository: it becomes one, with a single commit. Compiled files stay out of patches. */
+/** Makes a prepared directory a repository with a single commit if it is not one. Compiled files are kept out of patches. */
 const PREPARE = `git config --global --add safe.directory '*'
 if [ ! -d .git ]; then
   git init -q && echo __pycache__/ >> .git/info/exclude && git add -A && git commit -q -m base
 fi`;
 const PREPARE_SECONDS = 120;
 
-/** Opens instances for one server, each in a fresh sandbox of its own. */
+/** Opens instances for one server, each in a new sandbox. */
 export class Workspaces {
   readonly #server: SandboxServer & Pick<ServerContext, "findFile">;
   readonly #config: WorkspaceConfig;
-  /** One per place: sandboxes of one server share a provider, and its limits. */
+  /** One provider per place: the sandboxes of one server share a provider and its limits. */
   readonly #servers = new Map<Place, SandboxServer>();
   #engine: Promise<Place> | undefined;
 
@@ -157,7 +157,7 @@ async function firstEngine(signal: AbortSignal): Promise<Place> {
   throw new SandboxUnavailableError(`No container engine works here. ${reasons.join(" ")}`);
 }
 
-/** The published image of an instance, by the rules of its subset. */
+/** The published image of an instance, according to its subset. */
 function imageOf({ instance_id, subset }: SweInstance): string {
   const name = instance_id.toLowerCase();
   return subset === "gym"
@@ -177,14 +177,14 @@ function fill(template: string, { instance_id, repo }: SweInstance): string {
   });
 }
 
-/** How a command went: both streams together, in the order they were written. */
+/** The result of a command: both streams together, in the order of output. */
 export interface CommandOutcome {
   output: string;
   return_code: number;
   timedOut: boolean;
 }
 
-/** An instance that is open: a sandbox with the repository in it. */
+/** An open instance: a sandbox with the repository. */
 export class Workspace {
   readonly #sandbox: Sandbox;
   readonly #workdir: string;
@@ -194,7 +194,7 @@ export class Workspace {
     this.#workdir = workdir;
   }
 
-  /** Runs a command in a fresh bash in the repository. A sandbox that fails throws; a command that fails does not. */
+  /** Runs a command in a new bash in the repository. Throws if the sandbox fails, not if the command fails. */
   async run(
     command: string,
     options: { timeoutSeconds: number; signal: AbortSignal },

@@ -4,7 +4,7 @@ import { HttpError } from "nemo-gym";
 
 const MAX_AUDIO_BYTES = 256 * 1024 * 1024;
 
-/** The engine picks its decoder by the type, so nothing is guessed. */
+/** The engine selects its decoder by the media type, so the type is never guessed. */
 const TYPES: Readonly<Record<string, string>> = {
   ".wav": "wav",
   ".flac": "flac",
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".opus": "opus",
 };
 
-/** A recording on disk as a data URI; relative paths start from `root` and must stay below it. */
+/** An audio file as a data URI; relative paths start at `root` and must stay below it. */
 export async function audioUrl(path: string, root: string | null | undefined): Promise<string> {
   const file = locate(path, root);
   const type = TYPES[extname(file).toLowerCase()];

@@ -7,7 +7,7 @@ import type { ChatCreateParams } from "nemo-gym/openai";
 
 const MAX_TEMPLATE_BYTES = 4 * 1024 * 1024;
 
-/** Applies a tokenizer's chat template, as its own library would. */
+/** Applies the chat template of a tokenizer like the tokenizer's own library. */
 export class ChatTemplate {
   readonly #template: Template;
   readonly #specialTokens: JsonObject;
@@ -17,7 +17,7 @@ export class ChatTemplate {
     this.#specialTokens = specialTokens;
   }
 
-  /** The prompt of a conversation, up to where the assistant begins. */
+  /** The prompt of a conversation, up to the start of the assistant message. */
   render({ messages, tools }: ChatCreateParams, settings: JsonObject): string {
     return this.#template.render({
       ...this.#specialTokens,
@@ -29,7 +29,7 @@ export class ChatTemplate {
   }
 }
 
-/** Templates join contents as texts. */
+/** Templates concatenate contents as strings. */
 function forTemplate(message: ChatCreateParams["messages"][number]): JsonObject {
   const { content } = message;
   const text = Array.isArray(content)
@@ -38,7 +38,7 @@ function forTemplate(message: ChatCreateParams["messages"][number]): JsonObject 
   return { ...message, content: text };
 }
 
-/** Reads the template of a tokenizer: a folder, or a repository of the hub. */
+/** Reads the template of a tokenizer from a folder or a hub repository. */
 export async function loadChatTemplate(
   tokenizer: string,
   server: ServerContext<unknown>,
@@ -58,7 +58,7 @@ export async function loadChatTemplate(
   return new ChatTemplate(source, special);
 }
 
-/** Some tokenizers have several; the one for plain conversations is called `default`. */
+/** Some tokenizers have several templates; the one for plain conversations is named `default`. */
 function templateIn(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return undefined;

@@ -10,7 +10,7 @@ import {
 } from "nemo-gym/openai";
 import type { VllmConfig } from "./config.ts";
 
-/** Sampling keys that chat and text completions share. */
+/** Sampling keys that exist in chat and text completions. */
 const SHARED = [
   "max_tokens",
   "temperature",
@@ -29,7 +29,7 @@ function refuse(message: string): never {
   throw new ConversionError("unsupported", `use_completions_api: ${message}`);
 }
 
-/** The prompt of a request as it is: one user message, with at most one system message before it. */
+/** The unchanged prompt of a request: one user message, with at most one system message before it. */
 export function rawPrompt(params: ChatCreateParams): string {
   if (params.tools?.length) refuse("tools need render_chat_template: true");
   refuseAudio(params);
@@ -40,7 +40,7 @@ export function rawPrompt(params: ChatCreateParams): string {
   return params.messages.map(textOf).join("\n\n");
 }
 
-/** Refuses messages that hold something other than text. */
+/** Rejects messages with content other than text. */
 export function requireText(params: ChatCreateParams): void {
   refuseAudio(params);
   for (const message of params.messages) if (message.content != null) textOf(message);
@@ -78,14 +78,14 @@ export function completionBody(
     prompt,
   };
   for (const key of SHARED) if (params[key] !== undefined) body[key] = params[key];
-  // Settings of the engine's own, such as `top_k`; those of the template went into the prompt.
+  // Settings of the engine, such as `top_k`; those of the template are already in the prompt.
   for (const [key, value] of Object.entries(params)) {
     if (!CHAT_PARAM_KEYS.has(key) && !key.startsWith("chat_template")) body[key] = value;
   }
   if (params.max_tokens === undefined && params.max_completion_tokens !== undefined) {
     body["max_tokens"] = params.max_completion_tokens;
   }
-  // Here `logprobs` is a number; 0 asks for that of the chosen token alone.
+  // Here `logprobs` is a number; 0 requests only that of the chosen token.
   if (params.top_logprobs != null) body["logprobs"] = params.top_logprobs;
   else if (params.logprobs === true || config.return_token_id_information) body["logprobs"] = 0;
   if (config.return_token_id_information) {
@@ -115,7 +115,7 @@ export interface TextCompletion {
   choices: [TextChoice, ...TextChoice[]];
 }
 
-/** A text completion: it has a first choice, or it is none. */
+/** Checks that a text completion has a first choice. */
 export function parseTextCompletion(answer: unknown): TextCompletion {
   const { choices } = (answer ?? {}) as { choices?: unknown };
   if (!Array.isArray(choices) || typeof choices[0] !== "object" || choices[0] === null) {
@@ -124,7 +124,7 @@ export function parseTextCompletion(answer: unknown): TextCompletion {
   return answer as TextCompletion;
 }
 
-/** A text completion as a chat completion; `promptIds` asks for the prompt's ids where the engine left them out. */
+/** Converts a text completion to a chat completion; `promptIds` fetches the ids of the prompt if the engine omitted them. */
 export async function completionToChat(
   { choices: [choice], id, created, usage }: TextCompletion,
   config: VllmConfig,

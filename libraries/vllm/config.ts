@@ -4,52 +4,52 @@ import { z } from "zod";
 
 const settings = () => z.record(z.string(), z.unknown()).nullish();
 
-/** The keys of every server in front of a vLLM engine. */
+/** The config keys of all servers that use a vLLM engine. */
 export const vllmFields = {
   /** Address of the engine, or the addresses of replicas. */
   base_url: z.union([z.string(), z.array(z.string())]),
   api_key: z.string().nullish(),
   model: z.string(),
-  /** Whether answers carry token ids and log-probabilities, for training. */
+  /** Whether responses contain token ids and log probabilities, for training. */
   return_token_id_information: laxBool(),
-  /** Also asks the engine for `prompt_token_ids` and `token_ids`, which spares a call to `/tokenize`. */
+  /** Also requests `prompt_token_ids` and `token_ids` from the engine, which avoids a call to `/tokenize`. */
   request_prompt_and_generation_token_ids: laxBool().default(false),
-  /** Whether the engine reports reasoning apart from the content. */
+  /** Whether the engine reports reasoning separately from the content. */
   uses_reasoning_parser: laxBool(),
   /** Sends the reasoning of earlier turns back to the engine. */
   uses_interleaved_reasoning: laxBool().default(true),
-  /** Leaves think tags in the history as they are. */
+  /** Keeps think tags in the history unchanged. */
   preserve_reasoning_in_assistant_content: laxBool().default(false),
   replace_developer_role_with_system: laxBool().default(false),
-  /** False: a history that ends in thoughts only is answered here, as filtered, instead of being continued. */
+  /** False: a history that ends with reasoning only gets a filtered response here instead of being continued. */
   sequential_reasoning_allowed: laxBool().default(true),
-  /** The engine speaks the Responses API itself. */
+  /** Whether the engine supports the Responses API. */
   is_responses_native: laxBool().default(false),
   chat_template_kwargs: settings(),
-  /** Keys added to every request; those of the request win. */
+  /** Keys added to every request; keys of the request take precedence. */
   extra_body: settings(),
-  /** Keys set on every request; they win over everything. */
+  /** Keys set in every request; they override all others. */
   sampling_overrides: settings(),
   default_headers: z.record(z.string(), z.string()).nullish(),
-  /** Folder that relative `audio_path`s of rows start from. */
+  /** Base folder of relative `audio_path`s in rows. */
   audio_root: z.string().nullish(),
   /** Uses `/v1/completions`, for base models. */
   use_completions_api: laxBool().default(false),
-  /** In that mode: applies a chat template instead of taking the messages' text as it is. */
+  /** For base models: applies a chat template instead of using the text of the messages unchanged. */
   render_chat_template: laxBool().default(false),
-  /** Folder or hub name of the tokenizer whose template is applied; the engine's own unless given. */
+  /** Folder or hub name of the tokenizer whose template is applied; by default the engine's own. */
   tokenizer: z.string().nullish(),
   ...providerConfig(TRAINING),
 };
 
-/** Limits that an exchange of weights must not reach. */
+/** Limits that do not apply to weight transfers. */
 const PATIENCE = ["request_timeout_seconds", "retry_seconds"] as const;
 const LEAST_PATIENCE_SECONDS = 1_800;
 
 const schema = z.looseObject(vllmFields);
 export type VllmConfig = z.output<typeof schema>;
 
-/** Adds an issue for each setting that cannot be combined with another; for `superRefine`. */
+/** Adds an issue for each invalid combination of settings; for `superRefine`. */
 export function refuseProblems(config: Partial<VllmConfig>, context: z.RefinementCtx): void {
   for (const key of config.return_token_id_information ? PATIENCE : []) {
     const seconds = config[key] ?? LEAST_PATIENCE_SECONDS;

@@ -13,18 +13,18 @@ interface LogLike {
 
 const EXAMPLES_KEPT = 20;
 
-/** One turn whose prompt did not continue the turn before. */
+/** A turn whose prompt does not continue the previous turn. */
 export interface Discontinuity {
   rollout: string | null;
   kind: "fork" | "lost";
-  /** Tokens that still agreed. */
+  /** Number of equal leading tokens. */
   agreeing?: number;
   departs_in?: "prompt" | "generation";
 }
 
 /**
- * Watches that every prompt continues, token by token, what came before it in the conversation: only then are the log-probabilities of
- * earlier turns those of the text that is trained on.
+ * Checks that every prompt continues the previous tokens of the conversation. Only then do the log probabilities of earlier turns
+ * belong to the text that is trained on.
  */
 export class ContinuityCounter {
   readonly #log: LogLike;
@@ -35,7 +35,7 @@ export class ContinuityCounter {
     this.#log = log;
   }
 
-  /** Compares an answer with the last assistant turn of the history it was given. */
+  /** Compares a response with the last assistant turn in its history. */
   count(history: readonly ChatMessage[], completion: ChatCompletion, rolloutId: string | undefined): void {
     const last = history.findLast((message) => message.role === "assistant");
     if (last === undefined) return;
@@ -56,7 +56,7 @@ export class ContinuityCounter {
     return { boundaries: { ...this.#counts }, examples: [...this.#examples] };
   }
 
-  /** Says at the end what was counted. */
+  /** Logs the counts at the end. */
   summarize(): void {
     const { extend, fork, lost } = this.#counts;
     if (extend + fork + lost === 0) return;

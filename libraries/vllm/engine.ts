@@ -15,12 +15,12 @@ const PROBE_TIMEOUT_MS = 5_000;
 const STOP_GRACE_MS = 10_000;
 const FIRST_RESTART_PAUSE_MS = 500;
 const REPORT_EVERY_MS = 30_000;
-/** What shells, and our guard, end with when there is no such program. */
+/** Exit code of shells, and of our guard, for a missing program. */
 const NOT_FOUND = 127;
 
 /**
- * Runs the engine in a process group of its own that ends with us, even when we are killed: then the pipe to the guard closes, and the
- * guard ends the group.
+ * Runs the engine in its own process group, which ends with this process even if it is killed: the pipe to the guard closes, and
+ * the guard kills the group.
  */
 export const GUARD = `
 const { spawn } = require("node:child_process");
@@ -52,18 +52,18 @@ export interface EngineOptions {
   model: string;
   serveOptions: Readonly<Record<string, unknown>>;
   env: Readonly<Record<string, string>>;
-  /** Values that must not appear in what is logged. */
+  /** Values that must not appear in logs. */
   secrets: readonly string[];
   startupTimeoutMs: number | null;
   maxRestarts: number;
-  /** How often a start that takes long says so. */
+  /** Interval of messages about a slow start. */
   reportEveryMs?: number;
-  /** Logs every line of the engine instead of keeping the last ones for the case of failure. */
+  /** Logs every line of the engine instead of keeping only the last lines for error messages. */
   verbose: boolean;
   log: LogLike;
 }
 
-/** A `vllm serve` of our own: started, waited for, started again when it dies, and ended with us. */
+/** Runs `vllm serve`: starts it, waits until it responds, restarts it if it dies, and stops it with this process. */
 export class VllmEngine {
   readonly #options: EngineOptions;
   readonly #lines: string[] = [];
@@ -73,7 +73,7 @@ export class VllmEngine {
   #stopping = false;
   #restarts = 0;
   #exit: { reason: string } | undefined;
-  /** Whether it has answered, so that an end is a reason to start it again. */
+  /** Whether it has responded, so that it is restarted if it exits. */
   #supervised = false;
   readonly #gone = new AbortController();
 
@@ -86,12 +86,12 @@ export class VllmEngine {
     return `http://${HOST}:${this.#port}/v1`;
   }
 
-  /** Fires when the engine has ended and is not started again; the reason says why. */
+  /** Aborts when the engine has exited and is not restarted; the reason explains why. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** Starts the engine and returns when it answers; when it ends before that, its last lines are in the error. */
+  /** Starts the engine and returns when it responds. If it exits before that, the error contains its last lines. */
   async start(): Promise<void> {
     this.#port = await freePort();
     this.#options.log.info(
@@ -101,11 +101,11 @@ export class VllmEngine {
     await this.#ready();
     this.#supervised = true;
     this.#options.log.info("the engine answers");
-    // It may have ended between the answer and this line.
+    // The engine may have exited after its first response.
     if (this.#exit && !this.#stopping) void this.#recover();
   }
 
-  /** Ends the engine and everything it started; returns when it is gone. */
+  /** Stops the engine and all its child processes; returns when they have exited. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#end();
@@ -115,7 +115,7 @@ export class VllmEngine {
     const child = this.#child;
     if (!child || this.#exit) return;
     const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    // The guard sees the end of its input and ends the group.
+    // The guard reads the end of its input and kills the group.
     child.stdin?.end();
     const timer = setTimeout(() => kill(child), STOP_GRACE_MS + 1_000);
     await gone;
@@ -146,7 +146,7 @@ export class VllmEngine {
       if (stream) createInterface({ input: stream }).on("line", (line) => this.#note(line));
     }
     child.once("exit", (code, signal) => {
-      // Workers that outlive their engine hold its GPUs.
+      // Workers that outlive their engine would keep its GPUs.
       kill(child);
       this.#exit = { reason: this.#endOf(code, signal) };
       if (this.#supervised && !this.#stopping) void this.#recover();
@@ -199,7 +199,7 @@ export class VllmEngine {
     }
   }
 
-  /** Starts it again until it answers or that is enough. Calls wait meanwhile: to them the endpoint is down. */
+  /** Restarts the engine until it responds or the restarts are used up. Calls wait, because the endpoint counts as down. */
   async #recover(): Promise<void> {
     const { log, maxRestarts, model } = this.#options;
     this.#supervised = false;
@@ -209,7 +209,7 @@ export class VllmEngine {
       if (this.#restarts >= maxRestarts) {
         const times = `its restarts are used up (max_restarts: ${maxRestarts})`;
         log.error(`the engine is given up: ${times}`);
-        // The whole log is on the terminal; rows get what fits a line.
+        // The whole log is on the terminal; rows contain only a short text.
         const said = this.#lines.findLast((line) => line.trim() !== "");
         const cause = `${this.#exit?.reason ?? "does not answer"}${said ? ` (${said.trim()})` : ""}`;
         this.#gone.abort(new GymError("VLLM_ENGINE", `vllm serve ${model} ${cause}; ${times}`));

@@ -8,10 +8,10 @@ import { refuseProblems, vllmFields } from "./config.ts";
 import { VllmEngine } from "./engine.ts";
 import { type AdaptBody, openVllm, type VllmBackend } from "./vllm-backend.ts";
 
-/** The keys of servers that start an engine of their own. */
+/** The config keys of servers that start their own engine. */
 export const localVllmFields = {
   ...vllmFields,
-  /** Set: nothing is started, and these engines are used. */
+  /** If set, these engines are used and none is started. */
   base_url: z
     .union([z.string(), z.array(z.string())])
     .nullish()
@@ -20,15 +20,15 @@ export const localVllmFields = {
   /** Options of `vllm serve`, in snake_case. */
   vllm_serve_kwargs: z.record(z.string(), z.unknown()),
   vllm_serve_env_vars: z.record(z.string(), z.coerce.string()),
-  /** Folder for models; the `HF_HOME` of the environment unless given. */
+  /** Folder for models; by default `HF_HOME` of the environment. */
   hf_home: z.string().nullish(),
-  /** The program that is started. */
+  /** The program to start. */
   vllm_executable: z.string().default("vllm"),
-  /** Seconds until the engine must answer; null: no limit. */
+  /** Seconds until the engine must respond; null means no limit. */
   startup_timeout_seconds: laxFloat().nullable().default(7_200),
-  /** How often an engine that dies is started again. */
+  /** Maximum number of restarts of an engine that dies. */
   max_restarts: laxInt().default(3),
-  /** Shows what the engine prints. */
+  /** Shows the output of the engine. */
   show_vllm_engine_stats: laxBool().default(false),
   debug: laxBool().default(false),
 };
@@ -36,7 +36,7 @@ export const localVllmFields = {
 const schema = z.looseObject(localVllmFields);
 export type LocalVllmConfig = z.output<typeof schema>;
 
-/** Refuses what an engine of one's own cannot do; for `superRefine`. */
+/** Rejects settings that do not work with an own engine; for `superRefine`. */
 export function refuseLocalProblems(
   config: Partial<LocalVllmConfig> & { num_workers?: unknown },
   context: z.RefinementCtx,
@@ -48,12 +48,12 @@ export function refuseLocalProblems(
   context.addIssue({ code: "custom", path: ["num_workers"], message });
 }
 
-// Kept from the first moment: a start that is broken off must not leave an engine behind.
+// Registered before the start: an interrupted start must not leave an engine behind.
 const engines = new WeakMap<object, VllmEngine>();
 
 type Call<Method extends "responses" | "chat"> = Parameters<VllmBackend[Method]>[0];
 
-/** A backend on an engine of its own, which may end while calls wait for it. */
+/** A backend with its own engine, which may exit while calls wait for it. */
 class LocalVllm {
   readonly backend: VllmBackend;
   readonly engine: { base_url: string[]; api_key: string; model: string };
@@ -73,7 +73,7 @@ class LocalVllm {
     return this.#whileItLives(call.signal, (signal) => this.backend.chat({ ...call, signal }));
   }
 
-  /** An engine that does not come back ends the calls at once: they would wait as long as for an outage otherwise. */
+  /** Fails calls at once if the engine does not come back; otherwise they would wait as long as for an outage. */
   async #whileItLives<T>(given: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const gone = this.#gone;
     if (!gone) return task(given);
@@ -94,7 +94,7 @@ class LocalVllm {
   }
 }
 
-/** Starts the engine of a server's config, or connects to the one it names. */
+/** Starts the engine of a server's config, or connects to the configured one. */
 export async function openLocalVllm(
   server: ServerContext<LocalVllmConfig>,
   adaptBody?: AdaptBody,
@@ -119,20 +119,20 @@ async function startEngine(server: ServerContext<LocalVllmConfig>): Promise<Vllm
   return engine;
 }
 
-/** What a proxy needs to know; it asks until the engine is there. */
+/** Information for a proxy, which polls until the engine is ready. */
 export function innerConfig(local: LocalVllm | undefined): LocalVllm["engine"] {
   if (!local) throw new HttpError(503, "the engine is starting");
   return local.engine;
 }
 
-/** Ends what `openLocalVllm` started, whether or not it came to an end. */
+/** Stops what `openLocalVllm` started, even if the start did not finish. */
 export async function closeLocalVllm(server: ServerContext<LocalVllmConfig>, local: LocalVllm | undefined) {
   local?.backend.close();
   await engines.get(server)?.stop();
 }
 
 const SECRET = /key|token|secret|password/i;
-/** Options of the engine that are this server's to choose; the original overrides them too. */
+/** Engine options that this server sets itself; the original overrides them too. */
 const OWN_OPTIONS = ["model", "host", "port"] as const;
 
 function engineOptions({ config, globalConfig, log }: ServerContext<LocalVllmConfig>) {

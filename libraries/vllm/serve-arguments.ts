@@ -1,4 +1,4 @@
-/** The words of `vllm serve` for its options as configs write them: snake_case names, YAML values. */
+/** The arguments of `vllm serve` for options in config notation: snake_case names, YAML values. */
 export function serveArguments(options: Readonly<Record<string, unknown>>): string[] {
   const words: string[] = [];
   for (const [name, value] of Object.entries(options)) {

@@ -8,7 +8,7 @@ import { dumps } from "nemo-gym/python";
 const VARIABLE = "NEMO_GYM_VLLM_TRANSPORT_LOG";
 const SCHEMA_VERSION = 2;
 
-/** Fields that callers may give with their requests, by header. */
+/** Fields that callers may send with their requests, by header. */
 const CONTEXT: readonly [field: string, header: string, number: boolean][] = [
   ["run_id", "x-nemo-gym-log-run-id", false],
   ["adapter", "x-nemo-gym-log-adapter", false],
@@ -21,7 +21,7 @@ const CONTEXT: readonly [field: string, header: string, number: boolean][] = [
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A debugging aid: what went to the engine and came back, word by word, as JSON lines. Headers, and so keys, are left out. */
+/** A debugging aid: logs requests to and responses from the engine as JSON lines. Headers, and therefore keys, are omitted. */
 export class TransportLog {
   readonly #file: string;
   readonly #log: { warn(message: string): void };
@@ -33,7 +33,7 @@ export class TransportLog {
     this.#log = log;
   }
 
-  /** The log the environment asks for, if it does. */
+  /** The log requested by the environment, if any. */
   static fromEnvironment(
     env: NodeJS.ProcessEnv,
     log: { warn(message: string): void },
@@ -75,7 +75,7 @@ export class TransportLog {
     };
   }
 
-  /** A log that cannot be written must not cost a call. */
+  /** A failed write of the log must not fail a call. */
   #append(event: JsonObject): void {
     try {
       this.#write(event);
@@ -115,7 +115,7 @@ function failureEvent(error: unknown): JsonObject {
   return { event: "transport_error", error_type: name, error: message };
 }
 
-/** Nanoseconds do not fit a double exactly: microseconds and three zeros do well enough. */
+/** Nanoseconds do not fit into a double exactly, so this is microseconds followed by three zeros. */
 function nowNs(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000) * 1000;
 }

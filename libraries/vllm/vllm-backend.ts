@@ -55,11 +55,11 @@ import { TransportLog } from "./transport-log.ts";
 
 type Scope = Omit<ModelCallScope<VllmConfig, unknown>, "state">;
 
-/** Changes the body before it goes out, for engines with roles or fields of their own. */
+/** Changes the body of a request, for engines with special roles or fields. */
 export type AdaptBody = (body: VllmChatBody, params: ChatCreateParams) => VllmChatBody;
 
 export interface VllmBackendOptions {
-  /** Overrides of the config, for servers that learn their engine's address late. */
+  /** Overrides of the config, for servers that learn the address of their engine late. */
   engine?: { base_url: string | readonly string[]; api_key?: string | null | undefined; model: string };
   adaptBody?: AdaptBody;
 }
@@ -163,7 +163,7 @@ export class VllmBackend {
     return completion;
   }
 
-  /** Passes a signal of a trainer on to every replica; all of them must take it. */
+  /** Forwards a signal of a trainer to every replica; all of them must accept it. */
   async signal(
     call: Pick<ModelPostScope<VllmConfig, unknown>, "path" | "query" | "body" | "signal">,
   ): Promise<unknown> {
@@ -193,7 +193,7 @@ export class VllmBackend {
     return billedResponse(reply);
   }
 
-  /** Base models: the text goes to `/completions`, and comes back as a chat answer. */
+  /** Base models: sends the text to `/completions` and returns a chat response. */
   async #complete(call: Scope & { params: ChatCreateParams }): Promise<ChatCompletion> {
     const settings = this.#settings;
     const { params } = call;
@@ -220,7 +220,7 @@ export class VllmBackend {
     return completion;
   }
 
-  /** Without a tokenizer of our own the engine applies its template, and takes the ids it made of it. */
+  /** Without a local tokenizer the engine applies its template, and the resulting ids are sent back to it. */
   async #rendered(params: ChatCreateParams, call: Scope): Promise<string | number[]> {
     requireText(params);
     const extra = templateSettings(params, this.#settings);
@@ -251,7 +251,7 @@ export class VllmBackend {
     });
   }
 
-  /** Missing ids, and answers in another form than configured, are the engine's fault: asking again would not help. */
+  /** Missing ids and responses in an unexpected form are errors of the engine; a retry would not help. */
   async #engineFaults<T>(task: () => T | Promise<T>): Promise<T> {
     try {
       return await task();
@@ -283,7 +283,7 @@ export class VllmBackend {
     return reply.value;
   }
 
-  /** One call to the engine; undefined when the prompt does not fit its context. */
+  /** One call to the engine; undefined if the prompt does not fit into its context. */
   async #ask<T>(
     path: string,
     body: JsonObject,

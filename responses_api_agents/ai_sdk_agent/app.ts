@@ -19,7 +19,7 @@ export default defineFrameworkAgent({
       tools: aiSdkTools(tools, { tool, jsonSchema }),
       // The gym counts model calls (`max_steps`).
       stopWhen: () => false,
-      // The gym's client has retried already.
+      // The gym's client has already retried.
       maxRetries: 0,
       abortSignal: signal,
     });

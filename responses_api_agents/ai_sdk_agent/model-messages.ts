@@ -1,7 +1,7 @@
 import type { ModelMessage } from "ai";
 import type { ChatMessage } from "nemo-gym/openai";
 
-/** Chat messages as the AI SDK has them. */
+/** Converts items to messages of the AI SDK. */
 export function modelMessages(messages: readonly ChatMessage[]): ModelMessage[] {
   const toolNames = new Map<string, string>();
   return messages.map((message): ModelMessage => {
@@ -56,7 +56,7 @@ function textOf(content: unknown): string {
   return content.map((part: { text?: string }) => part.text ?? "").join("\n");
 }
 
-/** Arguments the model wrote; what is not JSON stays a text. */
+/** The arguments of a call; text that is not JSON stays a string. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

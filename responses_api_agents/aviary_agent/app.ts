@@ -23,7 +23,7 @@ import {
 } from "nemo-gym/openai";
 import { z } from "zod";
 
-/** Closing an environment gets time of its own: the rollout's signal may be what ended it. */
+/** Closing an environment has its own time limit, because the signal of the rollout may already be aborted. */
 const CLOSE_LIMIT_MS = 10_000;
 const item = z.looseObject({ type: z.string().default("message"), is_env_state: z.boolean().optional() });
 const Seeded = z.looseObject({ env_id: z.string(), obs: z.array(item), tools: z.array(z.unknown()) });
@@ -34,22 +34,22 @@ const Stepped = z.looseObject({
 });
 type Observation = z.output<typeof item>;
 
-/** Plays the episodes of an Aviary server: the environment runs the tool calls of each turn and says when it is over. */
+/** Plays the episodes of an Aviary server: the environment runs the tool calls of each turn and decides when the episode is over. */
 export default defineAgent({
   name: "AviaryAgent",
   config: agentConfig.extend({
     resources_server: resourcesServerRef,
     model_server: modelServerRef,
-    /** Model turns per episode; null: as many as it takes. */
+    /** Maximum number of model turns per episode; null means no limit. */
     max_steps: laxInt().nullable().default(null),
-    /** An answer without a tool call ends the episode; otherwise the environment is told of it. */
+    /** Whether a response without a tool call ends the episode; otherwise it is sent to the environment. */
     done_if_no_tool_calls: laxBool().default(true),
-    /** The episode ends when a model call has used more tokens than this. */
+    /** The episode ends when a model call used more tokens than this. */
     max_total_sequence_length: laxInt().nullable().default(null),
-    /** Of several descriptions of the environment's state the model sees the last one only. */
+    /** Whether the model sees only the last description of the environment's state. */
     collapse_old_env_states: laxBool().default(false),
     old_env_state_message: z.string().default("[Previous environment state - hidden]"),
-    /** The output is a list of turns, each with everything before it, in place of a list of items. */
+    /** Whether the output is a list of turns, each with everything before it, instead of a list of items. */
     return_transitions: laxBool().default(false),
   }),
   async responses() {
@@ -101,7 +101,7 @@ export default defineAgent({
         usage = accumulateUsage(usage, last.usage);
         produced.push(...(last.output as unknown as Observation[]));
         const calls = last.output.filter((each): each is FunctionCall => each.type === "function_call");
-        // Half a turn is not acted upon.
+        // A truncated turn is not executed.
         let done = last.incomplete_details != null || (calls.length === 0 && config.done_if_no_tool_calls);
         if (!done) {
           const body = { env_id, action: calls as unknown as JsonObject[] };

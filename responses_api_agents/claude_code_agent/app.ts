@@ -16,9 +16,9 @@ const config = cliAgentConfig.extend({
   thinking: z.string().nullish(),
   max_thinking_tokens: laxInt().nullish(),
   bare: laxBool().default(true),
-  /** `mcpServers` besides that of the resources server. */
+  /** `mcpServers` in addition to the resources server. */
   mcp_config: z.record(z.string(), z.unknown()).nullish(),
-  /** Merged over the settings below; `env` key by key. */
+  /** Merged over the settings below; `env` is merged by key. */
   settings: z.record(z.string(), z.unknown()).nullish(),
 });
 type Config = z.output<typeof config>;
@@ -41,7 +41,7 @@ export default defineCliAgent({
     return {
       args: [
         ...["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"],
-        // The bare mode reads no skills.
+        // The bare mode does not read skills.
         ...(own.bare && skillsDirectory === undefined ? ["--bare"] : []),
         ...["--model", model, "--mcp-config", `${home}/mcp.json`],
         ...flag("--append-system-prompt", request.system),
@@ -60,10 +60,10 @@ export default defineCliAgent({
         ANTHROPIC_AUTH_TOKEN: "local",
         ANTHROPIC_API_KEY: "local",
         CLAUDE_CONFIG_DIR: `${home}/.claude`,
-        // Claude Code would go on without the tools of a server that is slow to answer.
+        // Claude Code would continue without the tools of a server that responds slowly.
         MCP_CONNECTION_NONBLOCKING: "false",
         MCP_TIMEOUT: String(MCP_START_MS),
-        // Root may skip the permission questions only in what calls itself a sandbox.
+        // Root may skip the permission prompts only if the environment claims to be a sandbox.
         IS_SANDBOX: "1",
       },
       files: {
@@ -120,7 +120,7 @@ const outcome = z.looseObject({
     .optional(),
 });
 
-/** Adds what one event of the program says to the transcript. */
+/** Adds one event of the program to the transcript. */
 export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "result") {
     readResult(event, transcript);

@@ -36,7 +36,7 @@ export default defineCliAgent({
         ...flag("--retries", own.retries),
         ...own.extra_args,
         "--",
-        // Cline takes a single word for a command.
+        // Cline would read a single word as a command.
         /\s/.test(text) ? text : `${text} `,
       ],
       env: variablesOf(data),
@@ -82,7 +82,7 @@ const usage = z.looseObject({
   cacheReadTokens: z.number().default(0),
 });
 
-/** Adds what one event of the program says to the transcript. */
+/** Adds one event of the program to the transcript. */
 export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "run_result") {
     const total = usage.safeParse(event["aggregateUsage"] ?? event["usage"]);

@@ -69,7 +69,7 @@ function configOf(request: HarnessRequest<z.output<typeof config>>): Record<stri
   };
   const merged = merge(generated, own.extra_config ?? {});
   if (mcp === undefined) return merged;
-  // Codex would go on without the tools of a server that is slow to answer, and its 10 s are too few on a busy machine.
+  // Codex would continue without the tools of a server that responds slowly; its default of 10 s is too short on a busy machine.
   const start = { startup_timeout_sec: MCP_START_SECONDS, required: true };
   const connection = { url: mcp.url, http_headers: mcp.headers, ...start };
   return merge(merged, { mcp_servers: { [mcp.name]: connection } });
@@ -95,7 +95,7 @@ const usage = z.looseObject({
   reasoning_output_tokens: z.number().nullish(),
 });
 
-/** Adds what one event of the program says to the transcript. */
+/** Adds one event of the program to the transcript. */
 export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "item.completed") {
     const parsed = item.safeParse(event["item"]);

@@ -38,7 +38,7 @@ const ToolOutputs = z
   .array(z.object({ call_id: z.string(), output: z.union([z.string(), z.array(z.unknown())]) }))
   .default([]);
 
-/** Multi-turn environments: after each model turn the environment speaks, and pays. */
+/** Multi-turn environments: after each model turn the environment returns an observation and a reward. */
 export default defineAgent({
   name: "GymnasiumAgent",
   config: agentConfig.extend({
@@ -80,10 +80,10 @@ export default defineAgent({
 
     const materialized = materializeCreateParams(params);
     const opened = await ask("/reset", { ...row, responses_create_params: materialized }, "seed");
-    // The environment holds something from here on, whatever else its answer is worth.
+    // From here on the environment holds resources, even if its response is invalid.
     const closes = supports(opened, "supports_explicit_close");
     const close = async () => {
-      // The rollout's own signal may be what ended it: closing gets time of its own.
+      // The signal of the rollout may already be aborted, so closing has its own time limit.
       if (closes) await ask("/close", {}, "tool", AbortSignal.timeout(CLOSE_LIMIT_MS));
     };
     const input = inputItems(params);
@@ -149,7 +149,7 @@ export default defineAgent({
     };
   },
 
-  /** Environments pay for their steps: there is nothing `skip_verification` could skip. */
+  /** Environments give a reward for each step, so there is nothing for `skip_verification` to skip. */
   async aggregateMetrics({ config, server, body, signal }) {
     const call = { server: config.resources_server.name, path: "/aggregate_metrics", body, signal };
     const reply = await callServer(server.client, { ...call, stage: "run", idempotent: true });
@@ -157,11 +157,11 @@ export default defineAgent({
   },
 });
 
-/** Whether the answer to `/reset` says that the environment does something. */
+/** Whether the response to `/reset` announces a capability of the environment. */
 const supports = (opened: unknown, what: string): boolean =>
   (opened as { info?: JsonObject } | null)?.info?.[what] === true;
 
-/** An answer of the environment in its declared shape; another is the environment's mistake, and says where. */
+/** Reads a response of the environment in its declared format; otherwise throws an error that names the environment and the position. */
 function read<T>(schema: z.ZodType<T>, value: unknown, environment: string, what: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

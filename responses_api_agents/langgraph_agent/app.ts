@@ -4,7 +4,7 @@ import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { defineFrameworkAgent, langChainTools } from "nemo-gym/agents";
 import { chatModel, conversation, invocation } from "./chat-model.ts";
 
-/** LangGraph's tool loop: model and tool node in turns, until the model answers. */
+/** LangGraph's tool loop: model and tool node alternate until the model answers. */
 export default defineFrameworkAgent({
   name: "LangGraphAgent",
   async respond(run) {

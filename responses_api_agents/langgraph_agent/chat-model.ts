@@ -10,23 +10,23 @@ export function chatModel({ model }: Pick<GraphRun, "model">): ChatOpenAI {
   return new ChatOpenAI({
     model: model.name,
     apiKey: model.apiKey,
-    // The gym's client has retried already.
+    // The gym's client has already retried.
     maxRetries: 0,
     configuration: { baseURL: model.baseUrl, fetch: model.fetch },
   });
 }
 
-/** Settings of every `invoke`. The gym counts model calls (`max_steps`), so the graph need not count its steps. */
+/** Settings of every `invoke`. The gym counts model calls (`max_steps`), so the graph has no step limit. */
 export const invocation = ({ signal }: Pick<GraphRun, "signal">) => ({
   signal,
   recursionLimit: Number.MAX_SAFE_INTEGER,
 });
 
-/** The conversation of the request as LangChain's messages. */
+/** The conversation of the request as LangChain messages. */
 export const conversation = ({ messages }: Pick<GraphRun, "messages">): BaseMessage[] =>
   langChainMessages(messages, coerceMessageLikeToMessage);
 
-/** Asks one question in a conversation of its own and returns the answer as text. */
+/** Asks one question in a separate conversation and returns the answer as text. */
 export async function ask(
   model: ChatOpenAI,
   question: string | BaseMessage[],

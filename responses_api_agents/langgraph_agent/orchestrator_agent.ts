@@ -14,7 +14,7 @@ const State = Annotation.Root({
   answer: Annotation<string>,
 });
 
-/** Splits the task into subtasks, solves them side by side in conversations of their own, and puts the results together. */
+/** Splits the task into subtasks, solves them concurrently in separate conversations, and combines the results. */
 export default defineFrameworkAgent({
   name: "OrchestratorAgent",
   config: frameworkAgentConfig.extend({ max_subtasks: laxInt().default(5) }),

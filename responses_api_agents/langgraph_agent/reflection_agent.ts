@@ -23,7 +23,7 @@ export default defineFrameworkAgent({
         messages: [new AIMessage(await ask(model, messages, run.signal))],
       }))
       .addNode("reflect", async ({ messages, reflections }) => ({
-        // The critique comes back as what a user might say.
+        // The critique becomes a user message.
         messages: [new HumanMessage(await ask(model, [...messages, new HumanMessage(CRITIQUE)], run.signal))],
         reflections: reflections + 1,
       }))

@@ -20,7 +20,7 @@ const State = Annotation.Root({
   answer: Annotation<string>,
 });
 
-/** Reasoning without observation: plans all steps at once, carries them out, and answers from what they brought. */
+/** Reasoning without observation: plans all steps at once, executes them, and answers from their results. */
 export default defineFrameworkAgent({
   name: "ReWooAgent",
   async respond(run) {
@@ -61,7 +61,7 @@ export default defineFrameworkAgent({
 const nextNode = ({ steps, evidence }: { steps: Step[]; evidence: Record<string, string> }) =>
   steps.every(({ name }) => Object.hasOwn(evidence, name)) ? "solve" : "work";
 
-/** `#E1` in a text becomes what step 1 brought. */
+/** Replaces `#E1` in a text with the result of step 1. */
 const filled = (text: string, evidence: Record<string, string>) =>
   text.replace(/#E\d+/g, (name) => (Object.hasOwn(evidence, name) ? (evidence[name] ?? "") : name));
 

@@ -22,7 +22,7 @@ const usageOf = (ng_cost: number) => ({
   ...{ output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 2, ng_cost },
 });
 
-/** Runs the first example with a model that says what the script says, then nothing. */
+/** Runs the first example with a model that follows the script and then returns nothing. */
 async function run(
   script: readonly string[],
   options: { config?: object; row?: object; withGrader?: boolean; cost?: number } = {},

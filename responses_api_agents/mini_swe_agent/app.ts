@@ -5,7 +5,7 @@ import { blockTexts } from "./templates.ts";
 
 const ACTION = /```bash\n(.*?)\n```/gs;
 
-/** Each answer has one bash block with one command. */
+/** Each response has one bash block with one command. */
 export default defineSweAgent({
   name: "MiniSWEAgent",
   texts: blockTexts,

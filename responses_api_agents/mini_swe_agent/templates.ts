@@ -32,7 +32,7 @@ your_command_here
 
 To submit your work, run \`echo {{ submit_marker }} && git add -A && git diff --cached\`.`;
 
-/** What the model is told when it acts by writing a bash block. */
+/** The texts for a model that acts by writing a bash block. */
 export const blockTexts: TemplateTexts = {
   system_template: SYSTEM,
   instance_template: TASK,

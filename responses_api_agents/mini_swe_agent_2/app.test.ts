@@ -18,7 +18,7 @@ const bash = (command: string) => functionCallItem("bash", { command }, `call_${
 
 type Items = Record<string, unknown>[];
 
-/** Runs the first example with a model that answers with these items, then with nothing. */
+/** Runs the first example with a model that returns these items and then nothing. */
 async function run(script: readonly Items[], config: object = {}) {
   const asked: { input: Items; tools: { name: string }[] }[] = [];
   const gradingServer = await createTestServer(grader, { name: "grader", config: { rootfs_template } });
@@ -58,7 +58,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent_2", () => {
     expect([status, body.reward, body.instance_id]).toEqual([200, 1, "tiny__shop-1"]);
     expect(asked[0]?.tools.map(({ name }) => name)).toEqual(["bash"]);
     expect(body.responses_create_params.tools.map(({ name }: { name: string }) => name)).toEqual(["bash"]);
-    // The answer to the call that submits is the end of the run.
+    // The call that submits ends the run, so it gets no output.
     expect(body.response.output.map(({ type }: { type: string }) => type)).toEqual([
       ...["message", "function_call", "function_call", "function_call_output", "function_call_output"],
       ...["function_call", "function_call_output", "message", "function_call", "function_call"],
@@ -93,7 +93,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent_2", () => {
       call_id: "call_cmd",
       output: expect.stringContaining('{"command": "..."}'),
     });
-    // Nothing of an answer is run when one of its calls is wrong, and a command that fails does not submit.
+    // No call of a response runs if one of them is invalid, and a failed command does not submit.
     const [ran, submitted] = asked[4]?.input.slice(-2) ?? [];
     expect([ran?.["output"], submitted?.["output"]]).toEqual([
       expect.stringContaining("<returncode>2</returncode>"),

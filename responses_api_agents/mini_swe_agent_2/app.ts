@@ -19,7 +19,7 @@ const BASH = {
   strict: true,
 } as const;
 
-/** Each answer has one or more calls of the tool `bash`. */
+/** Each response has one or more calls of the tool `bash`. */
 export default defineSweAgent({
   name: "MiniSWEAgent2",
   texts: toolTexts,
@@ -34,7 +34,7 @@ export default defineSweAgent({
   },
 });
 
-/** One call that cannot be run, and none of the answer is: the model repeats it. */
+/** If one call is invalid, no call of the response runs, and the model has to repeat it. */
 function readCalls(output: Response["output"]) {
   const calls = output.filter((item) => item.type === "function_call");
   const actions: Action[] = [];

@@ -21,7 +21,7 @@ const FORMAT_ERROR = `{{ error }} Nothing was run. Every answer needs at least o
 
 To submit your work, run \`echo {{ submit_marker }} && git add -A && git diff --cached\`.`;
 
-/** What the model is told when it acts by calling a tool. */
+/** The texts for a model that acts by calling a tool. */
 export const toolTexts: TemplateTexts = {
   system_template: SYSTEM,
   instance_template: TASK,

@@ -9,7 +9,7 @@ import {
   resourcesServerRef,
 } from "nemo-gym/agents";
 
-/** One model call: what the model calls is its answer and is verified, not run. */
+/** Makes one model call. Its tool calls are the answer: they are verified, not executed. */
 export default defineAgent({
   name: "NonExecutingSimpleAgent",
   config: agentConfig.extend({ resources_server: resourcesServerRef, model_server: modelServerRef }),

@@ -1,7 +1,7 @@
 import type { AgentInputItem } from "@openai/agents";
 import type { ResponseInputItem } from "nemo-gym/openai";
 
-/** Items of the Responses API as the Agents SDK has them; kinds it does not know are left out. */
+/** Converts Responses API items to items of the Agents SDK; unknown types are omitted. */
 export function agentItems(items: readonly ResponseInputItem[]): AgentInputItem[] {
   const names = new Map<string, string>();
   return items.flatMap((item): AgentInputItem[] => {

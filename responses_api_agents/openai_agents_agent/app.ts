@@ -46,7 +46,7 @@ export default defineFrameworkAgent({
       return result.finalOutput ?? "";
     } catch (error) {
       if (error instanceof MaxTurnsExceededError) throw new IncompleteRun("max_steps", { cause: error });
-      // Such as a call of a tool that is not there: the model's own mistake.
+      // For example a call of an unknown tool, which is a mistake of the model.
       if (error instanceof ModelBehaviorError) throw new IncompleteRun("invalid_tool_call", { cause: error });
       throw error;
     }

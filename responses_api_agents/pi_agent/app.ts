@@ -83,7 +83,7 @@ const message = z.looseObject({
     .nullish(),
 });
 
-/** Adds what one event of the program says to the transcript. */
+/** Adds one event of the program to the transcript. */
 export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] !== "message_end") return;
   const parsed = message.safeParse(event["message"]);

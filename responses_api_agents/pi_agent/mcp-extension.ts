@@ -1,6 +1,6 @@
 /**
- * An extension of Pi, which has no MCP client of its own: it lists the tools of the server named in `gym-mcp.json` beside it and
- * registers each of them. It runs inside Pi, so it is text here and imports nothing.
+ * An extension for Pi, which has no MCP client: it lists the tools of the server named in `gym-mcp.json` next to it and
+ * registers each of them. It runs inside Pi, so it is a string here and imports nothing.
  */
 export const mcpExtension = `
 import { readFileSync } from "node:fs";

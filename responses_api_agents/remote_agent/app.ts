@@ -28,7 +28,7 @@ import { failureRow, withoutRoutingKeys } from "./failure-row.ts";
 import { RemoteService } from "./remote-service.ts";
 import { SampledWarnings } from "./sampled-warnings.ts";
 
-/** Where the service is; what is refused is never quoted, as it may hold a password. */
+/** The address of the service. Error messages never contain a rejected value, because it may contain a password. */
 const baseUrl = z.string().transform((given, context) => {
   const text = given.trim().replace(/\/+$/, "");
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -45,7 +45,7 @@ const baseUrl = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-/** An agent that lives somewhere else, behind one `POST /v1/responses`; calls it leaves open are run here. */
+/** An agent on another machine, behind one `POST /v1/responses`; tool calls without an output are run here. */
 export default defineAgent({
   name: "RemoteAgent",
   config: agentConfig.extend({
@@ -141,13 +141,13 @@ export default defineAgent({
       });
       return verified.json() as JsonObject;
     };
-    // Waiting for a place does not count against the rollout's time.
+    // Waiting for a free slot does not count against the rollout's time.
     return state.slots.run(async () => {
       const deadline = new Deadline(config.run_timeout_secs * 1000, signal);
       try {
         return await attempt(deadline.signal);
       } catch (error) {
-        // The caller has gone or the run is over: that is not the remote agent's failure.
+        // The caller has disconnected or the run is over; the remote agent did not fail.
         if (signal.aborted) throw error;
         const cause = deadline.passed
           ? new Error(`the run took longer than ${config.run_timeout_secs} s`)
@@ -164,7 +164,7 @@ export default defineAgent({
 const isAnswer = (item: ResponseOutputItem): boolean =>
   item.type === "message" && (item.role ?? "assistant") === "assistant";
 
-/** Calls without an output in the same response; the last of several with one id stands for them. */
+/** Calls without an output in the same response; for several calls with one id the last one is used. */
 function openCalls(output: readonly ResponseOutputItem[]): FunctionCall[] {
   const answered = new Set(
     output.flatMap((item) => (item.type === "function_call_output" ? [item.call_id] : [])),

@@ -3,7 +3,7 @@ import { materializeResponse, ValidationError } from "nemo-gym/openai";
 
 const ROUTING_KEYS = new Set(["reward", "response", "error"]);
 
-/** The row without what an earlier result may have left in it. */
+/** The row without fields of an earlier result. */
 export function withoutRoutingKeys(row: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(row).filter(
@@ -12,7 +12,7 @@ export function withoutRoutingKeys(row: JsonObject): JsonObject {
   );
 }
 
-/** The answer for a rollout the remote agent could not finish: a typed failure, never an HTTP error. */
+/** The response for a rollout that the remote agent could not finish: a typed failure, never an HTTP error. */
 export function failureRow(row: JsonObject, error: unknown): JsonObject {
   const message = error instanceof Error ? error.message : String(error);
   return {
@@ -38,7 +38,7 @@ export function failureRow(row: JsonObject, error: unknown): JsonObject {
     reward: 0,
     error: message,
     _ng_failure_class: "remote_agent_error",
-    // An agent that does not speak the protocol will not learn it by being asked again.
+    // A retry does not help with an agent that violates the protocol.
     ...(error instanceof ValidationError && { _ng_failure_terminal: true }),
   };
 }

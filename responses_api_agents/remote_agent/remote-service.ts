@@ -7,7 +7,7 @@ const RETRY = { attempts: 3, wallClockMs: null, baseDelayMs: 500, maxDelayMs: 50
 const MAX_QUOTED = 500;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** The service that holds the remote agent. */
+/** The service that runs the remote agent. */
 export class RemoteService {
   readonly #pool: Pool;
   readonly #path: string;
@@ -26,7 +26,7 @@ export class RemoteService {
     });
   }
 
-  /** One turn; connection errors are tried again, a time-out and an error status are not. Redirects are failures. */
+  /** Runs one turn. Connection errors are retried; timeouts and error statuses are not. Redirects are failures. */
   async respond(
     params: ResponseCreateParams,
     cookies: Cookies,
@@ -66,7 +66,7 @@ export class RemoteService {
     };
   }
 
-  /** Until the answer begins; only connections that fail are tried again. */
+  /** Sends the request until the response begins; only connection errors are retried. */
   async #send(params: ResponseCreateParams, cookies: Cookies, signal: AbortSignal, deadline: Deadline) {
     const cookie = cookieHeader(cookies);
     const body = JSON.stringify(params);
@@ -92,7 +92,7 @@ export class RemoteService {
     }
   }
 
-  /** What a call that was cut short is to be called: the end of its caller, of its time, or what went wrong. */
+  /** The error of an interrupted call: cancelled by the caller, timed out, or the original error. */
   #failure(what: string, signal: AbortSignal, deadline: Deadline, cause: unknown): unknown {
     if (signal.aborted) return signal.reason;
     const message = deadline.passed ? `did not answer within ${this.#timeoutMs / 1000} s` : what;
@@ -104,7 +104,7 @@ export class RemoteService {
   }
 }
 
-/** Some errors of the network say nothing but their code. */
+/** Some network errors have only a code and no message. */
 const reasonOf = (error: unknown): string =>
   errorMessage(error) || String((error as { code?: unknown } | null)?.code);
 

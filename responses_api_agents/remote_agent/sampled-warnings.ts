@@ -1,7 +1,7 @@
 const FIRST = 5;
 const EVERY = 100;
 
-/** Thousands of rollouts may run into the same thing: the first few are told of, then every hundredth. */
+/** Thousands of rollouts may fail for the same reason: the first few are reported, then every hundredth. */
 export class SampledWarnings {
   readonly #counts = new Map<string, number>();
 

@@ -28,7 +28,7 @@ const answer = (output: unknown[], extra: object = {}) => ({
   ...extra,
 });
 
-/** Runs the agent against a model that says what the script says and tools that record their calls. */
+/** Runs the agent with a scripted model and tools that record their calls. */
 async function run(
   script: object[],
   options: {

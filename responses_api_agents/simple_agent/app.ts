@@ -1,6 +1,6 @@
 import { defineAgent, loopAgentConfig, toolLoop } from "nemo-gym";
 
-/** Asks the model, runs its tool calls in order, until it answers. */
+/** Calls the model and runs its tool calls in order, until it answers. */
 export default defineAgent({
   name: "SimpleAgent",
   config: loopAgentConfig,

@@ -1,8 +1,8 @@
 /**
- * Asks a running agent one question and then has a row scored, as a trainer would.
+ * Asks a running agent one question and then runs and scores a row, as a trainer would.
  * Start the servers first: gym env start --resources-server example_single_tool_call --model-type random_model
  * Then: node --import jiti/register responses_api_agents/simple_agent/client.ts [AGENT] [QUESTION]
- * Without an agent the first one that runs is asked. NEMO_GYM_HEAD_URL names another head server than http://127.0.0.1:11000.
+ * Without an agent it asks the first running one. NEMO_GYM_HEAD_URL sets another head server than http://127.0.0.1:11000.
  */
 import { errorMessage } from "nemo-gym";
 import { connectToRun } from "nemo-gym/run";

@@ -2,7 +2,7 @@ import { callServer, defineAgent } from "nemo-gym";
 import { agentConfig, callLimits, callModel, modelServerRef, resourcesServerRef } from "nemo-gym/agents";
 import { materializeCreateParams, materializeResponse } from "nemo-gym/openai";
 
-/** One model call, then the verdict: the row's tools are simulated by its prompt, so there is no session and nothing to run. */
+/** Makes one model call and verifies it: the prompt of the row simulates its tools, so there is no session and no tool to run. */
 export default defineAgent({
   name: "ToolSimulationAgent",
   config: agentConfig.extend({ resources_server: resourcesServerRef, model_server: modelServerRef }),

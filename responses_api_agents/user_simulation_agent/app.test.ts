@@ -76,7 +76,7 @@ describe("a conversation", () => {
     expect(body.user_simulation).toMatchObject({ stop_reason: "user_stop", user_model_calls: 3 });
     const said = body.response.output.map((item: { type: string; role?: string }) => item.role ?? item.type);
     expect(said).toEqual(["user", "assistant", "user", "function_call", "function_call_output", "assistant"]);
-    // Each side is counted on its own.
+    // Each side is counted separately.
     expect(body.response.usage.input_tokens).toBe(30);
     expect(body.user_simulation.user_usage.input_tokens).toBe(30);
     expect(asked.policy[1]?.body.input.map(({ role }) => role)).toEqual([

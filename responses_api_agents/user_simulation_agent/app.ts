@@ -28,25 +28,25 @@ Say one thing at a time, as a person would write it, and only what the role know
 not get it, write {stop} and nothing else.`;
 
 const config = loopAgentConfig.extend({
-  /** Who plays the user. */
+  /** The model that plays the user. */
   user_model_server: modelServerRef,
-  /** Instructions of the user; `{scenario}` and `{stop}` are filled in. */
+  /** Instructions of the user; `{scenario}` and `{stop}` are replaced. */
   user_prompt: z.string().default(USER_PROMPT),
   /** Settings of the user's model calls, such as `temperature`. */
   user_params: z.record(z.string(), z.unknown()).default({}),
-  /** What the user says at most. */
+  /** Maximum number of user messages. */
   max_user_turns: laxInt().default(10),
-  /** The user ends the conversation with one of these. */
+  /** Texts with which the user ends the conversation. */
   stop_words: z.array(z.string()).min(1).default(["###STOP###"]),
-  /** Field of the row with the user's scenario. */
+  /** Row field with the user's scenario. */
   scenario_field: z.string().default("user_scenario"),
 });
 
-/** A second model plays the user: agent and user speak in turns until the user is done. Only the agent's side is scored and trained. */
+/** A second model plays the user: agent and user alternate until the user is done. Only the agent's side is scored and trained. */
 export default defineAgent({
   name: "UserSimulationAgent",
   config,
-  /** The agent's answer to one message: its model and its tools in turns. */
+  /** The agent's response to one message: its model and its tools alternate. */
   async responses({ params, cookies, config: own, server, rollout, signal }) {
     const { client, globalConfig } = server;
     const limits = callLimits(globalConfig);
@@ -152,7 +152,7 @@ export default defineAgent({
   },
 });
 
-/** Datasets may say how the conversation begins. */
+/** Datasets may define the start of the conversation. */
 function firstMessage(row: Record<string, unknown>): string | undefined {
   const text = row["initial_user_message"];
   return typeof text === "string" && text !== "" ? text : undefined;

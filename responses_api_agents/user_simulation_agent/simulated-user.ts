@@ -8,7 +8,7 @@ import {
   type Usage,
 } from "nemo-gym/openai";
 
-/** What the user's side of a conversation needs. */
+/** Settings of the user's side of a conversation. */
 export interface SimulatedUserOptions {
   modelServer: string;
   /** Who the user is and what they want. */
@@ -23,7 +23,7 @@ export interface SimulatedUserOptions {
 
 type Item = ResponseInputItem | ResponseOutputItem;
 
-/** A model that plays the user. It sees what a user would see: the messages, not the tools. */
+/** A model that plays the user. It sees only what a user would see: the messages, not the tools. */
 export class SimulatedUser {
   usage: Usage | null = null;
   calls = 0;
@@ -33,7 +33,7 @@ export class SimulatedUser {
     this.#options = options;
   }
 
-  /** What the user says next; `isOver` when they are done. */
+  /** The next message of the user; `isOver` if the user is done. */
   async reply(conversation: readonly Item[]): Promise<{ text: string; isOver: boolean }> {
     const { modelServer, instructions, stopWords, params, server, rollout, signal, timeoutMs } =
       this.#options;
@@ -43,7 +43,7 @@ export class SimulatedUser {
         ...params,
         input: [{ role: "system", content: instructions, type: "message" }, ...mirrored(conversation)],
       } as ResponseCreateParams,
-      // The user's tokens are nobody's training data.
+      // The tokens of the user are not training data.
       rollout: { ...rollout, modelPrefix: rollout.prefix },
       signal,
       timeoutMs,
@@ -57,7 +57,7 @@ export class SimulatedUser {
   }
 }
 
-/** The conversation from the user's side: the assistant's messages are what the user hears, their own are what they said. */
+/** The conversation from the user's side: the assistant's messages become user messages, and the user's become assistant messages. */
 function mirrored(conversation: readonly Item[]): ResponseInputItem[] {
   const mirror: ResponseInputItem[] = [];
   for (const item of conversation) {
@@ -67,7 +67,7 @@ function mirrored(conversation: readonly Item[]): ResponseInputItem[] {
     if (content === "") continue;
     mirror.push({ role: item.role === "user" ? "assistant" : "user", content, type: "message" });
   }
-  // A model answers a user: somebody has to speak first.
+  // A model only responds to a message, so there must be a first one.
   if (mirror[0]?.type !== "message" || !("role" in mirror[0]) || mirror[0].role !== "user")
     mirror.unshift({ role: "user", content: "Hello, how can I help you?", type: "message" });
   return mirror;

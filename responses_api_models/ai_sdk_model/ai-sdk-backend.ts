@@ -29,7 +29,7 @@ export class AiSdkBackend {
   readonly #config: AiSdkConfig;
   readonly #sdk: AiSdk;
   readonly #fetch: SdkFetch;
-  /** Providers keep the `fetch` they are made with, so each call makes its own; that is a closure or two. */
+  /** Providers keep the `fetch` they were created with, so each call creates its own; that costs a closure or two. */
   readonly #makeModel: (fetch: unknown) => unknown;
 
   private constructor(
@@ -47,7 +47,7 @@ export class AiSdkBackend {
   static async load(server: ServerContext<AiSdkConfig>): Promise<AiSdkBackend> {
     const { config, directory } = server;
     const sdk = (await importFrom(directory, "ai")) as unknown as AiSdk;
-    // Warnings come with results; the SDK would print them.
+    // Results contain the warnings; the SDK would also print them.
     (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
     const file = config.api_key_file;
     const apiKey = file ? (await readFile(server.findFile(file), "utf8")).trim() : config.api_key;
@@ -60,7 +60,7 @@ export class AiSdkBackend {
     };
     const makeModel = (fetch: unknown) =>
       modelOf(factory({ ...options, fetch }), config.model, config.model_method);
-    // A wrong method or option shows now and not with the first row.
+    // Detects an invalid method or option now instead of at the first row.
     makeModel(undefined);
     const fetch = new SdkFetch(server, {
       apiKey,
@@ -82,9 +82,9 @@ export class AiSdkBackend {
         model: this.#makeModel(this.#fetch.forCall(record, { signal, sessionId, rolloutId })),
         ...(tools.length > 0 && { tools: this.#tools(tools) }),
         ...(config.provider_options && { providerOptions: config.provider_options }),
-        // Rows are the gym's own, system messages included.
+        // Rows may contain system messages.
         allowSystemInMessages: true,
-        // Our client has its own budget; two of them would multiply.
+        // Our client has its own retry budget; two budgets would multiply.
         maxRetries: 0,
         abortSignal: signal,
       });
@@ -109,7 +109,7 @@ export class AiSdkBackend {
   }
 }
 
-/** Our own failure, if that is what the SDK wrapped; anything else is an answer the SDK could not read. */
+/** Our own failure if the SDK wrapped one; any other error is a response that the SDK could not read. */
 function rootCause(error: unknown): unknown {
   for (let inner = error; inner instanceof Error; inner = inner.cause)
     if (isProviderError(inner)) return inner;

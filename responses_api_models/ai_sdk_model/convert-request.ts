@@ -24,7 +24,7 @@ const LOST = [
   "user",
 ] as const satisfies (keyof ResponseCreateParams)[];
 
-/** The arguments of `generateText` for a Responses request; tools come as name, description and schema. */
+/** The arguments of `generateText` for a Responses request; tools have a name, a description and a schema. */
 export function sdkRequest(params: ResponseCreateParams, onLoss?: OnLoss) {
   for (const field of LOST) {
     if (params[field] != null)
@@ -127,7 +127,7 @@ function addMessage(
   } else unsupported(`input.${index}: messages of role '${role}'`);
 }
 
-/** What the assistant did in a row, and what tools answered in a row, are one message each. */
+/** Merges consecutive assistant items, and consecutive tool outputs, into one message each. */
 function append(messages: SdkMessage[], role: "assistant" | "tool", parts: SdkPart[]): void {
   const last = messages.at(-1);
   if (last?.role === role && Array.isArray(last.content)) last.content.push(...parts);
@@ -176,7 +176,7 @@ function userPart(part: Part, index: number): SdkPart {
   }
 }
 
-/** Signatures and ids that providers want back travel as JSON in `encrypted_content`. */
+/** Signatures and ids that providers need back are stored as JSON in `encrypted_content`. */
 function metadataIn(text: string | null | undefined): object | undefined {
   if (!text?.startsWith("{")) return undefined;
   try {

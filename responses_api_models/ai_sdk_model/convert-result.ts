@@ -13,7 +13,7 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
   "content-filter": "content_filter",
 };
 
-/** A result of `generateText` as a Response. */
+/** Converts a result of `generateText` to a Response. */
 export function sdkResponse(result: SdkResult, params: ResponseCreateParams, model: string): Response {
   const reason = INCOMPLETE[result.finishReason];
   const createdAt = Math.floor((result.response.timestamp?.getTime() ?? Date.now()) / 1000);
@@ -42,7 +42,7 @@ function items(result: SdkResult): ResponseOutputItem[] {
         ];
       case "tool-call": {
         const { toolCallId = newId("fc"), toolName = "", input } = part;
-        // What is not a JSON object comes as it was written.
+        // Arguments that are not a JSON object stay as the model wrote them.
         const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
         return [
           {

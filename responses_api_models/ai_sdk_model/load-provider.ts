@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { errorMessage, GymError, type JsonObject } from "nemo-gym";
 
-/** Imports a package that is installed in a server's folder, or above it. */
+/** Imports a package that is installed in the folder of a server, or above it. */
 export async function importFrom(directory: string, name: string): Promise<JsonObject> {
   let file: string;
   try {
@@ -20,7 +20,7 @@ export async function importFrom(directory: string, name: string): Promise<JsonO
 
 type Factory = (options: JsonObject) => unknown;
 
-/** The function of a provider package that makes the provider. */
+/** The factory function of a provider package. */
 export function factoryOf(name: string, exports: JsonObject, wanted: string | null | undefined): Factory {
   const factories = Object.keys(exports).filter(
     (key) => key.startsWith("create") && typeof exports[key] === "function",

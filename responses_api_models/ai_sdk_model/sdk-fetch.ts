@@ -1,7 +1,7 @@
 import type { ServerContext } from "nemo-gym";
 import { openProvider, type Provider, type ProviderSettings } from "nemo-gym/models";
 
-/** What a call made through the SDK cost, whether it was made at all, how often again, and how long it waited. */
+/** The record of a call through the SDK: its cost, whether it was sent, the number of retries, and the waiting time. */
 export interface CallRecord {
   cost: number | null;
   cached: boolean;
@@ -23,8 +23,8 @@ interface FetchInit {
 }
 
 /**
- * The `fetch` the SDK's providers are given: our client with its budget, breaker, limit and errors, whatever address they call. The SDK
- * only ever sees answers; failures pass through it as they are.
+ * The `fetch` for the SDK's providers: our client with its budget, breaker, limit and errors, for any address. The SDK sees
+ * only responses; failures pass through it unchanged.
  */
 export class SdkFetch {
   readonly #server: ServerContext<ProviderSettings>;
@@ -36,7 +36,7 @@ export class SdkFetch {
     this.#options = options;
   }
 
-  /** A `fetch` for one call; it notes the cost in the record. */
+  /** A `fetch` for one call; it adds the cost to the record. */
   forCall(
     record: CallRecord,
     scope: { signal: AbortSignal; sessionId: string; rolloutId?: string | undefined },
@@ -68,7 +68,7 @@ export class SdkFetch {
       provider = openProvider(this.#server, {
         baseUrl: origin,
         baseUrlKey: "base_url",
-        // The SDK writes the headers; the key is given so that it is kept out of messages.
+        // The SDK writes the headers. The key is passed only to keep it out of messages.
         apiKey,
         authorize: () => ({}),
         model,

@@ -1,4 +1,4 @@
-/** The parts of the AI SDK that are used; the package itself is found in this folder when the server starts. */
+/** The used part of the AI SDK; the server loads the package from this folder when it starts. */
 export interface AiSdk {
   generateText(options: Record<string, unknown>): Promise<SdkResult>;
   jsonSchema(schema: unknown): unknown;
@@ -18,7 +18,7 @@ export interface SdkMessage {
   content: string | SdkPart[];
 }
 
-/** What a model answered. */
+/** The response of a model. */
 export interface SdkResult {
   content: {
     type: string;

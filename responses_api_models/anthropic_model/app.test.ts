@@ -144,7 +144,7 @@ describe("anthropic_model", () => {
       { prices: undefined },
     );
     const { body } = await server.post("/v1/responses", { input: "hi" });
-    // On one's own machine nothing is charged unless prices say so.
+    // Calls to the own machine are free unless prices are configured.
     expect(body.usage).not.toHaveProperty("ng_cost");
     await double.close();
     const priced = await start(

@@ -3,7 +3,7 @@ import { billedResponse, openProvider, providerConfig } from "nemo-gym/models";
 import { convertAnthropicMessage, convertToAnthropicRequest, laxInt } from "nemo-gym/openai";
 import { z } from "zod";
 
-/** Any endpoint that speaks the Messages API of Anthropic. */
+/** Any endpoint with the Anthropic Messages API. */
 export default defineModel({
   name: "AnthropicModel",
   config: z
@@ -11,12 +11,12 @@ export default defineModel({
       base_url: z.string().default("https://api.anthropic.com"),
       api_key: z.string().nullish(),
       model: z.string(),
-      /** Where a request sets no limit; the API demands one. */
+      /** The limit for requests without one; the API requires a limit. */
       max_tokens: laxInt().pipe(z.number().int().min(1)).default(8192),
-      /** `{type: enabled, budget_tokens: …}`; set it here, by the budget, or in `extra_body`, in one of them only. */
+      /** `{type: enabled, budget_tokens: …}`. Use only one of this key, the budget and `extra_body`. */
       thinking: z.looseObject({ type: z.string() }).nullish(),
       thinking_budget_tokens: laxInt().pipe(z.number().int().min(1)).nullish(),
-      /** Keys added to every request; those the conversion sets win. */
+      /** Keys added to every request; keys set by the conversion take precedence. */
       extra_body: z.record(z.string(), z.unknown()).nullish(),
       anthropic_version: z.string().default("2023-06-01"),
       default_headers: z.record(z.string(), z.string()).nullish(),
@@ -34,7 +34,7 @@ export default defineModel({
   start: (server) => {
     const { config } = server;
     return openProvider(server, {
-      // Both `https://api.anthropic.com` and `…/v1` are in use.
+      // Both `https://api.anthropic.com` and `…/v1` are common.
       baseUrl: config.base_url.replace(/(?:\/v1)?\/*$/, "/v1"),
       baseUrlKey: "base_url",
       apiKey: config.api_key,
@@ -61,7 +61,7 @@ export default defineModel({
         signal,
         sessionId,
         rolloutId,
-        // The arguments of a tool call are numbers of the body here, not a text of their own.
+        // The arguments of a tool call are part of the body here, not a JSON string, so their integers must be kept exact.
         exactNumbers: true,
         read: (message) => convertAnthropicMessage(message, params, { model, onLoss }),
       }),

@@ -34,7 +34,7 @@ it("asks the deployment with its own header and version", async () => {
   expect(status).toBe(200);
   expect(body.output.map((item: { type: string }) => item.type)).toEqual(["reasoning", "message"]);
   expect(body).toMatchObject({ model: "gpt-4.1", status: "completed", usage: { input_tokens: 10 } });
-  // The time is ours, not that of the endpoint.
+  // We set the time; the endpoint does not.
   expect(body.created_at).toBeGreaterThan(1_750_000_000);
   const [request] = endpoint.requests;
   expect(request?.path).toBe("/openai/deployments/gpt-4.1/chat/completions?api-version=2025-01-01-preview");

@@ -20,7 +20,7 @@ export default defineModel({
       openai_api_key: z.string().nullish(),
       /** The name of the deployment. */
       openai_model: z.string(),
-      /** Holds `api-version`; nulls are left out. */
+      /** Contains `api-version`; null values are omitted. */
       default_query: z
         .record(z.string(), z.union([z.null(), z.coerce.string()]))
         .nullish()

@@ -10,13 +10,13 @@ import {
 } from "../../libraries/vllm/local-backend.ts";
 import { comparisonRoles } from "./comparison-roles.ts";
 
-/** A generative reward model: compares two responses that come in roles of their own. */
+/** A generative reward model: compares two responses that are sent with special roles. */
 export default defineModel({
   name: "GenRMModel",
   config: z
     .looseObject({
       ...localVllmFields,
-      /** Whether the model's template knows the role `principle`. */
+      /** Whether the model's template supports the role `principle`. */
       supports_principle_role: laxBool().default(true),
     })
     .superRefine(refuseLocalProblems),

@@ -2,8 +2,8 @@ import type { ChatMessage } from "nemo-gym/openai";
 import type { AdaptBody } from "../../libraries/vllm/vllm-backend.ts";
 
 /**
- * Moves what is compared from the metadata, where requests can carry it, into messages with the roles the model was trained on;
- * metadata does not go out.
+ * Moves the texts to compare from the metadata, where requests can carry them, to messages with the roles the model was trained on.
+ * The metadata is not sent.
  */
 export function comparisonRoles(supportsPrinciple: boolean): AdaptBody {
   const roles = [...(supportsPrinciple ? ["principle"] : []), "response_1", "response_2"];

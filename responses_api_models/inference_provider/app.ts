@@ -10,12 +10,12 @@ interface State {
   quirks: Quirks | undefined;
 }
 
-/** Any endpoint that speaks Chat Completions, with the quirks of those that are known. */
+/** Any endpoint with Chat Completions, with the quirks of known providers. */
 export default defineModel({
   name: "InferenceProvider",
   config: z
     .looseObject({
-      /** One of the known providers; found by the host of `base_url` unless given. */
+      /** A known provider; by default detected from the host of `base_url`. */
       provider: z.enum(Object.keys(PROVIDERS) as [ProviderName, ...ProviderName[]]).nullish(),
       base_url: z.string().nullish(),
       api_key: z.string().nullish(),
@@ -23,10 +23,10 @@ export default defineModel({
       /** Whether think blocks and separate reasoning become reasoning items. */
       uses_reasoning_parser: laxBool().default(false),
       num_concurrent_requests: laxInt().pipe(z.number().int().min(1)).nullable().default(1000),
-      /** Keys added to every request; those of the request win. */
+      /** Keys added to every request; keys of the request take precedence. */
       extra_body: z.record(z.string(), z.unknown()).nullish(),
       default_headers: z.record(z.string(), z.string()).nullish(),
-      /** Whether `developer` messages go out as `system`; unless set, where the endpoint is not known to take them. */
+      /** Whether `developer` messages are sent as `system`; by default unless the endpoint is known to accept them. */
       replace_developer_role_with_system: laxBool().nullish(),
       max_tokens_field: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
       ...providerConfig(),
@@ -72,7 +72,7 @@ export default defineModel({
         return config.uses_reasoning_parser ? mergeReasoning(completion, config) : completion;
       },
     });
-    // The time is ours: not every provider tells one.
+    // We set the time, because not every provider does.
     return { ...billedCompletion(reply), created: Math.floor(Date.now() / 1000) };
   },
 });

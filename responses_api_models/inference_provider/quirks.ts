@@ -1,9 +1,9 @@
 import type { Quirks } from "../../libraries/chat-requests/chat-requests.ts";
 
-/** Settings of OpenAI's own platform that others have no use for; some refuse a request that carries them. */
+/** Settings that only OpenAI's platform uses; some providers reject requests that contain them. */
 const PLATFORM_KEYS = ["metadata", "store", "service_tier", "prompt_cache_key", "safety_identifier"] as const;
 
-/** The endpoints that are known by name. */
+/** The known endpoints by name. */
 export const PROVIDERS = {
   baseten: {
     baseUrl: "https://inference.baseten.co/v1",
@@ -56,7 +56,7 @@ export const PROVIDERS = {
 
 export type ProviderName = keyof typeof PROVIDERS;
 
-/** The quirks of a named provider, or of the one a URL belongs to; undefined for endpoints nobody has described. */
+/** The quirks of a named provider, or of the provider of a URL; undefined for unknown endpoints. */
 export function quirksOf(
   name: ProviderName | null | undefined,
   baseUrl: string | undefined,
@@ -67,8 +67,8 @@ export function quirksOf(
 }
 
 /**
- * Whether `developer` messages go out as `system`. The role is OpenAI's; the chat templates of most engines refuse or skip a role
- * they do not know, and all know `system`.
+ * Whether `developer` messages are sent as `system`. Only OpenAI defines `developer`; the chat templates of most engines reject or
+ * skip unknown roles, and all of them support `system`.
  */
 export function renamesDeveloper(quirks: Quirks | undefined, baseUrl: string | undefined): boolean {
   if (quirks) return quirks.noDeveloperRole ?? false;

@@ -13,11 +13,11 @@ export default defineModel({
     openai_base_url: z.string(),
     openai_api_key: z.string().nullish(),
     openai_model: z.string(),
-    /** Keys added to every request; those of the request win. */
+    /** Keys added to every request; keys of the request take precedence. */
     extra_body: z.record(z.string(), z.unknown()).nullish(),
     openai_default_headers: z.record(z.string(), z.string()).nullish(),
     max_concurrent_requests: laxInt().pipe(z.number().int().min(1)).nullish(),
-    /** Leaves the reasoning of earlier turns out of requests. */
+    /** Removes the reasoning of earlier turns from requests. */
     drop_input_reasoning_items: laxBool().default(false),
     ...providerConfig(),
   }),

@@ -3,7 +3,7 @@ import { assistantMessageToItems, parseChatCompletion, usageFromChat } from "nem
 
 const EMPTY = { role: "assistant", content: "" } as const;
 
-/** Mends what proxies get wrong: a reasoning effort of "none", and chat completions where a response was asked for. */
+/** Corrects errors of proxies: a reasoning effort of "none", and chat completions in place of a response. */
 export function normalizeResponse(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
   const data = body as JsonObject;
@@ -33,7 +33,7 @@ function fromCompletion(data: JsonObject): JsonObject {
   };
 }
 
-/** In the words of either API; what is missing counts as 0, details that are stay unknown. */
+/** Reads the usage with the names of either API; missing numbers count as 0, missing details stay unknown. */
 function usageOf(given: unknown) {
   const usage = (given ?? {}) as JsonObject;
   const count = (...names: string[]) => {

@@ -7,7 +7,7 @@ const OLDEST_SAFE = [1, 83, 0] as const;
 const COMPROMISED = new Set(["1.82.7", "1.82.8"]);
 const VERSION = /^v?(\d+)\.(\d+)\.(\d+)(?:-stable(?:\.patch\.\d+)?|\.post\d+)?$/;
 
-/** Asks a proxy for its version and refuses to work with one that is not known to be safe. */
+/** Asks a proxy for its version and refuses to use one that is not known to be safe. */
 export async function checkProxyVersion(provider: Provider): Promise<void> {
   let version: unknown;
   try {
@@ -30,7 +30,7 @@ export async function checkProxyVersion(provider: Provider): Promise<void> {
   if (problem) throw refusal(problem);
 }
 
-/** Why a version must not be used; undefined when it may. */
+/** The reason why a version must not be used; undefined if it may be used. */
 export function versionProblem(version: string): string | undefined {
   const match = VERSION.exec(version.trim());
   if (!match) return `the LiteLLM proxy tells a version that cannot be judged ('${version.slice(0, 40)}')`;

@@ -44,7 +44,7 @@ async function start(
   return server;
 }
 
-/** Ended processes that nobody has asked about do not count. */
+/** Zombie processes do not count. */
 function isAlive(pid: number): boolean {
   const stat = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim();
   return stat !== "" && !stat.startsWith("Z");

@@ -8,7 +8,7 @@ import {
   refuseLocalProblems,
 } from "../../libraries/vllm/local-backend.ts";
 
-/** A vLLM engine that this server starts, watches and ends. */
+/** A vLLM engine that this server starts, monitors and stops. */
 export default defineModel({
   name: "LocalVLLMModel",
   config: z.looseObject(localVllmFields).superRefine(refuseLocalProblems),

@@ -6,7 +6,7 @@ import { refuseProblems, vllmFields } from "../../libraries/vllm/config.ts";
 import { openVllm } from "../../libraries/vllm/vllm-backend.ts";
 import { innerEngine } from "./inner-engine.ts";
 
-/** The engine of another server under settings of its own, so that one model on the GPUs serves several roles. */
+/** The engine of another server with different settings, so that one model on the GPUs serves several roles. */
 export default defineModel({
   name: "LocalVLLMModelProxyServer",
   config: z
@@ -15,9 +15,9 @@ export default defineModel({
       base_url: z.union([z.string(), z.array(z.string())]).default([]),
       api_key: z.string().nullish().default("dummy"),
       model: z.string().default("dummy"),
-      /** The server that has the engine. */
+      /** The server that runs the engine. */
       model_server: modelServerRef,
-      /** Seconds until that server must answer; null: no limit. */
+      /** Seconds until that server must respond; null means no limit. */
       startup_timeout_seconds: laxFloat().nullable().default(7_200),
     })
     .superRefine(refuseProblems),

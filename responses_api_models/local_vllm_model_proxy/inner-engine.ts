@@ -11,7 +11,7 @@ const InnerEngine = z.looseObject({
   model: z.string(),
 });
 
-/** Waits for a server with an engine, and asks where the engine is. */
+/** Waits for a server with an engine, and asks for the address of the engine. */
 export async function innerEngine(
   server: ServerContext<unknown>,
   name: string,

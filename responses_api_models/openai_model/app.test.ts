@@ -132,7 +132,7 @@ describe("openai_model", () => {
     const reply = await server.post("/v1/responses", { input: "hi" });
     expect(reply.status).toBe(200);
     expect(endpoint.count).toBe(5);
-    // A connection that closes when it is used again is not a failed attempt.
+    // A reused connection that closes is not a failed attempt.
     expect(reply.body.usage.ng_retries).toBe(3);
     expect((await server.post("/v1/responses", { input: "hi" })).body.usage).not.toHaveProperty("ng_retries");
   });

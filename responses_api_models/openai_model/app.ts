@@ -4,13 +4,13 @@ import { laxBool, laxInt, parseChatCompletion, parseResponse } from "nemo-gym/op
 import { z } from "zod";
 import { outboundChat, outboundResponses } from "../../libraries/chat-requests/openai-requests.ts";
 
-/** Older configs call the model `openai_model_name`. */
+/** Older configs use the key `openai_model_name`. */
 function currentNames(config: unknown): unknown {
   const { openai_model_name: older, ...rest } = config as Record<string, unknown>;
   return older === undefined ? config : { ...rest, openai_model: rest["openai_model"] ?? older };
 }
 
-/** Any endpoint that speaks the Responses API itself; chat requests are passed on as chat requests. */
+/** Any endpoint that supports the Responses API; chat requests are forwarded as chat requests. */
 export default defineModel({
   name: "SimpleModelServer",
   config: z.preprocess(
@@ -19,12 +19,12 @@ export default defineModel({
       openai_base_url: z.string(),
       openai_api_key: z.string().nullish(),
       openai_model: z.string(),
-      /** Keys added to every request; those of the request win. */
+      /** Keys added to every request; keys of the request take precedence. */
       extra_body: z.record(z.string(), z.unknown()).nullish(),
       openai_default_headers: z.record(z.string(), z.string()).nullish(),
-      /** Calls at once; null: as many as the endpoint takes. */
+      /** Maximum number of concurrent calls; null adapts to the endpoint. */
       max_concurrent_requests: laxInt().pipe(z.number().int().min(1)).nullish(),
-      /** Leaves the reasoning of earlier turns out of requests, for endpoints that refuse reasoning they have not stored. */
+      /** Removes the reasoning of earlier turns from requests, for endpoints that reject reasoning they have not stored. */
       drop_input_reasoning_items: laxBool().default(false),
       ...providerConfig(),
     }),

@@ -6,24 +6,24 @@ import { sampleResponse } from "./sample-response.ts";
 const rate = (fallback: number) => laxFloat().pipe(z.number().min(0).max(1)).default(fallback);
 
 /**
- * A model without a mind: samples tool calls that fit their schemas, and answers. The same request in the same rollout
- * always gets the same reply, so a run can be repeated, interrupted and resumed.
+ * A model without intelligence: samples tool calls that match their schemas, and answers. The same request in the same rollout
+ * always gets the same response, so a run can be repeated, interrupted and resumed.
  */
 export default defineModel({
   name: "RandomModel",
   config: z.looseObject({
     model: z.string().default("random_model"),
     seed: laxInt().default(0),
-    /** How often a turn calls a tool, when there are tools. */
+    /** Probability that a turn calls a tool, if there are tools. */
     tool_call_rate: rate(0.6),
-    /** How often a call is broken: unknown tool, no JSON, arguments that do not fit. */
+    /** Probability that a call is invalid: unknown tool, no JSON, arguments that do not match. */
     invalid_call_rate: rate(0),
-    /** How often the provider fails with 500. */
+    /** Probability that the provider fails with 500. */
     failure_rate: rate(0),
-    /** Turns with tool calls before it must answer. */
+    /** Maximum number of turns with tool calls before the answer. */
     max_tool_turns: laxInt().default(4),
     latency_ms: laxFloat().default(0),
-    /** Up to this much is added to the latency. */
+    /** Maximum random addition to the latency. */
     latency_jitter_ms: laxFloat().default(0),
   }),
   async responses({ params, config, rolloutId, signal }) {

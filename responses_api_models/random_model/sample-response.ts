@@ -14,11 +14,11 @@ export interface SampleOptions {
   max_tool_turns: number;
 }
 
-/** Characters per token, for a usage that looks like one. */
+/** Characters per token, for a plausible usage. */
 const CHARACTERS_PER_TOKEN = 4;
 const ANSWERS = ["yes", "no", "I do not know.", "42", "The answer is blue.", "Paris"];
 
-/** Draws a reply: tool calls that fit their schemas, an answer in the format asked for, or plain words. */
+/** Samples a response: tool calls that match their schemas, an answer in the requested format, or plain words. */
 export function sampleResponse(
   params: ResponseCreateParams,
   options: SampleOptions,

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { splitConversation } from "./conversation.ts";
 import { Recordings } from "./recordings.ts";
 
-/** Plays recorded rollouts back, turn by turn; what was not recorded is a clear error. */
+/** Replays recorded rollouts turn by turn; a request without a recording is an error. */
 export default defineModel({
   name: "ReplayModel",
   config: z.looseObject({
-    /** A rollouts file, as `gym eval run` writes it. */
+    /** A rollouts file written by `gym eval run`. */
     rollouts_jsonl_fpath: z.string(),
     model: z.string().default("replay_model"),
   }),
@@ -42,7 +42,7 @@ export default defineModel({
       parallel_tool_calls: params.parallel_tool_calls ?? true,
       tool_choice: params.tool_choice ?? "auto",
       tools: params.tools ?? [],
-      // The recording knows the sum of all turns: it is paid with the last one.
+      // The recording has only the total usage of all turns; the last turn reports it.
       ...(last
         ? {
             usage: usage ?? null,

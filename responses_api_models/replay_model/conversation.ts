@@ -1,6 +1,6 @@
 import type { ResponseInputItem } from "nemo-gym/openai";
 
-/** Where a conversation stands: what was asked before the model spoke, and how many turns of the model it holds. */
+/** The position in a conversation: the input before the first model turn, and the number of model turns. */
 export function splitConversation(input: readonly ResponseInputItem[]): {
   question: ResponseInputItem[];
   turns: number;

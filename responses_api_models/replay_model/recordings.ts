@@ -6,15 +6,15 @@ import { GymError, type JsonObject } from "nemo-gym";
 import type { ResponseInputItem, ResponseOutputItem } from "nemo-gym/openai";
 import { splitConversation } from "./conversation.ts";
 
-/** One recorded rollout: what the model said, turn by turn. */
+/** One recorded rollout: the output of the model, turn by turn. */
 export interface Recording {
   turns: ResponseOutputItem[][];
-  /** Turns of a model that were part of the question: a row may begin in the middle of a conversation. */
+  /** Model turns that are part of the input: a row may start in the middle of a conversation. */
   turnsAsked: number;
   response: JsonObject;
 }
 
-/** Recorded rollouts, found by task and repeat or by what was asked. */
+/** Recorded rollouts, found by task and repeat or by input. */
 export class Recordings {
   readonly #byId = new Map<string, Recording>();
   readonly #byInput = new Map<string, Recording[]>();
@@ -31,7 +31,7 @@ export class Recordings {
     return this.#byId.size;
   }
 
-  /** Reads a rollouts file; a line that holds no rollout is an error that names it. */
+  /** Reads a rollouts file; a line without a rollout is an error that names the line. */
   static async read(
     file: string,
     { key, onSurplus }: { key: string; onSurplus: (text: string) => void },
@@ -52,11 +52,11 @@ export class Recordings {
     return recordings;
   }
 
-  /** The recording for a rollout: its own when task and repeat are known, else the next one with the same question. */
+  /** The recording for a rollout: its own if task and repeat are known, else the next one with the same input. */
   find(rolloutId: string | undefined, question: unknown): Recording | undefined {
     const own = rolloutId === undefined ? undefined : this.#byId.get(rolloutId.replace(/-a\d+$/, ""));
     const asked = this.#byInput.get(questionKey(question)) ?? [];
-    // The recording of another question under the same number is no recording of this one.
+    // A recording with the same number but another input does not match.
     if (own && asked.includes(own)) return own;
     const repeat = Number(/-(\d+)(?:-a\d+)?$/.exec(rolloutId ?? "")?.[1] ?? 0);
     if (asked.length > 0 && repeat >= asked.length && !this.#warned) {
@@ -68,7 +68,7 @@ export class Recordings {
     return asked[repeat % Math.max(1, asked.length)];
   }
 
-  /** Takes one line of a rollouts file. */
+  /** Adds one line of a rollouts file. */
   add(line: string, number: number): void {
     let row: JsonObject;
     try {
@@ -97,7 +97,7 @@ export class Recordings {
   }
 }
 
-/** Cuts a trajectory into the model's turns: whatever the environment said in between is where one ends. */
+/** Splits a trajectory into model turns; every item of the environment ends a turn. */
 export function splitTurns(output: readonly ResponseOutputItem[]): ResponseOutputItem[][] {
   const turns: ResponseOutputItem[][] = [];
   let turn: ResponseOutputItem[] = [];
@@ -116,7 +116,7 @@ export function splitTurns(output: readonly ResponseOutputItem[]): ResponseOutpu
   return turns;
 }
 
-/** The same question has the same key, whichever way its defaults were filled in. */
+/** A key that is equal for equal inputs, independent of how defaults were filled in. */
 function questionKey(input: unknown): string {
   const items =
     typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input : [];

@@ -483,7 +483,7 @@ it("writes a transport log when the environment asks, without keys", async () =>
     ]);
     expect(text).not.toContain("key-of-the-engine");
     expect(events[0].configured_base_urls).toEqual([double.baseUrl]);
-    // A log that cannot be written costs nothing.
+    // A failed write of the log does not fail the call.
     process.env["NEMO_GYM_VLLM_TRANSPORT_LOG"] = join(file, "below a file");
     expect((await (await model(double)).post("/v1/responses", ask)).status).toBe(200);
   } finally {

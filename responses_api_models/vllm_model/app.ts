@@ -3,7 +3,7 @@ import { z } from "zod";
 import { refuseProblems, vllmFields } from "../../libraries/vllm/config.ts";
 import { openVllm } from "../../libraries/vllm/vllm-backend.ts";
 
-/** A vLLM engine, or anything with its chat API: reasoning, token ids for training, replicas. */
+/** A vLLM engine or another engine with its chat API: reasoning, token ids for training, replicas. */
 export default defineModel({
   name: "VLLMModel",
   config: z.looseObject(vllmFields).superRefine(refuseProblems),
@@ -11,7 +11,7 @@ export default defineModel({
   stop: (_server, backend) => backend?.close(),
   responses: (call) => call.state.responses(call),
   chat: (call) => call.state.chat(call),
-  // What trainers tell an engine around an exchange of weights.
+  // Signals of trainers to an engine around a weight update.
   post: {
     "/pause": (call) => call.state.signal(call),
     "/resume": (call) => call.state.signal(call),

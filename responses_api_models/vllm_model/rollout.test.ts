@@ -87,7 +87,7 @@ describe("a rollout of twenty turns with tools", () => {
     const odd = new Set([3, 11]);
     const drift = (turn: number) => (odd.has(turn) ? ("odd-spelling" as const) : undefined);
     const { double, counts, boundaries, reported } = await rollout({ drift });
-    // The turn after an oddly spelled one reads it in other tokens; from then on the canonical ones are continued.
+    // The turn after an unusual spelling tokenizes it differently; later turns continue the canonical tokens.
     expect(counts).toEqual({ extend: TURNS - 3, fork: 2, lost: 0 });
     expect(boundaries[3]).toMatchObject({ kind: "fork", departsIn: "generation" });
     expect(boundaries[11]).toMatchObject({ kind: "fork", departsIn: "generation" });

@@ -1,23 +1,23 @@
 import type { JsonObject } from "nemo-gym";
 import { newId, type ResponseOutputItem } from "nemo-gym/openai";
 
-/** A message of a conversation in the manner of Chat Completions. */
+/** A message in the style of Chat Completions. */
 export interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
   content: string;
 }
 
-/** What one answer of the model consists of besides its text. */
+/** The parts of a model response besides its text. */
 export interface Completion {
-  /** The items of a model server that speaks the Responses API: they stay as they are, reasoning and token ids included. */
+  /** The items of a Responses API server; they stay unchanged, including reasoning and token ids. */
   items?: readonly ResponseOutputItem[];
-  /** Of a chat completion: fields for training under the names of the inference engine. */
+  /** Fields of a chat completion for training, with the names of the inference engine. */
   provider_specific_fields?: JsonObject;
 }
 
 /**
- * A conversation as items of the Responses API: what the model said with its token ids, what it was told in between. A message
- * of a tool repeats the item before it, as in the original.
+ * A conversation as items of the Responses API: the output of the model with its token ids, and its input in between. A tool
+ * message repeats the item before it, as in the original.
  */
 export function chatToResponses(
   messages: readonly ChatMessage[],

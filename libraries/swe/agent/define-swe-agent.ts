@@ -31,7 +31,7 @@ import { Templates, type TemplateTexts, templatesConfig } from "./templates.ts";
 const configFields = {
   ...workspaceConfig,
   model_server: modelServerRef,
-  /** Grades patches; without one the agent does it itself. */
+  /** Server that grades patches; without one the agent grades them itself. */
   resources_server: resourcesServerRef.nullish(),
   concurrency: laxInt().default(16),
   step_limit: laxInt().default(250),
@@ -41,9 +41,9 @@ const configFields = {
   run_timeout: laxFloat().nullable().default(null),
   max_output_chars: laxInt().default(10_000),
   collapse_limit: laxInt().default(3),
-  /** Submits the reference solution in place of asking the model: a check of instances and their images. */
+  /** Submits the reference solution instead of calling the model, to check instances and their images. */
   run_golden: laxBool().default(false),
-  /** Takes the result of an instance from `results_dir` where there is one, and writes it there otherwise. */
+  /** Reads the result of an instance from `results_dir` if it exists, and writes it there otherwise. */
   skip_if_exists: laxBool().default(false),
   results_dir: z.string().default("results"),
 };
@@ -54,7 +54,7 @@ export interface SweAgent {
   texts: TemplateTexts;
 }
 
-/** An agent for software engineering tasks with nothing but a shell: commands, until the model submits its patch. */
+/** An agent for software engineering tasks with only a shell: it runs commands until the model submits its patch. */
 export function defineSweAgent({ name, protocol, texts }: SweAgent) {
   return defineAgent({
     name,
@@ -149,7 +149,7 @@ export function defineSweAgent({ name, protocol, texts }: SweAgent) {
   });
 }
 
-/** The patch travels in `metadata`, so that a stored rollout can be graded again. */
+/** The patch is stored in `metadata`, so that a stored rollout can be graded again. */
 function toResponse(
   solved: LoopResult,
   model: string,

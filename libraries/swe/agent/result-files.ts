@@ -3,7 +3,7 @@ import path from "node:path";
 import type { JsonObject } from "nemo-gym";
 import type { SweInstance } from "../instance.ts";
 
-/** Results by subset, model and instance, laid out as in the original. */
+/** Results by subset, model and instance, in the layout of the original. */
 export class ResultFiles {
   readonly #directory: string;
 

@@ -18,43 +18,43 @@ import {
 import type { CommandOutcome, Workspace } from "../workspace.ts";
 import type { Templates } from "./templates.ts";
 
-/** The first line of the output that ends a run; the rest is the patch. */
+/** The first output line of a command that ends the run; the rest is the patch. */
 const SUBMIT_MARKERS = ["COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT"];
 const MAX_EMPTY_TURNS = 3;
 
 export interface LoopLimits {
-  /** Model calls; 0: without limit. */
+  /** Maximum number of model calls; 0 means no limit. */
   step_limit: number;
-  /** US dollars, where the model server tells prices; 0: without limit. */
+  /** Maximum cost in US dollars, if the model server reports prices; 0 means no limit. */
   cost_limit: number;
-  /** Seconds of one command. */
+  /** Time limit of one command, in seconds. */
   step_timeout: number;
-  /** Seconds of the whole run; null: without limit of its own. */
+  /** Time limit of the whole run, in seconds; null means no limit. */
   run_timeout: number | null;
-  /** Characters of output the model is shown of one command. */
+  /** Maximum number of output characters of one command that the model sees. */
   max_output_chars: number;
-  /** Same command this many times in a row: the model is warned; 0: never. */
+  /** Number of consecutive repetitions of a command after which the model is warned; 0 disables the warning. */
   collapse_limit: number;
 }
 
-/** One thing the model wants done. */
+/** One action requested by the model. */
 export interface Action {
   command: string;
-  /** The tool call that asked for it. */
+  /** The tool call that requested it. */
   callId?: string;
 }
 
-/** How a model acts and is answered: by text, or by calls of a tool. */
+/** How a model requests actions and gets results: by text, or by tool calls. */
 export interface ShellProtocol {
-  /** What the model is asked with, besides the conversation. */
+  /** Request parameters besides the conversation. */
   params: Partial<ResponseCreateParams>;
-  /** The actions of an answer; none where it cannot be used, and then what the model is told about it. */
+  /** The actions of a response; empty if it is unusable, with the message for the model. */
   read(
     output: Response["output"],
   ): { actions: Action[] } | { wrong: Record<string, unknown>; calls: string[] };
-  /** Tells the model something: what came of an action, or what was wrong. */
+  /** Sends a message to the model: the result of an action, or an error. */
   answer(text: string, callId: string | undefined): ResponseInputItem;
-  /** Whether a command that fails can submit. */
+  /** Whether a failed command can submit. */
   submitsOnFailure: boolean;
 }
 
@@ -74,14 +74,14 @@ export interface LoopParts {
 /** How a run ended. */
 export interface LoopResult {
   exit_status: "Submitted" | "LimitsExceeded" | "NoAnswer";
-  /** Null: nothing was submitted. */
+  /** Null if nothing was submitted. */
   patch: string | null;
   output: Response["output"];
   usage: Usage | null;
   steps: number;
 }
 
-/** What the model is told first: how to act, and the task. */
+/** The first messages for the model: how to act, and the task. */
 export function firstMessages(templates: Templates, task: string): ResponseInputItem[] {
   const [submit_marker] = SUBMIT_MARKERS;
   const values = { task, submit_marker };
@@ -91,14 +91,14 @@ export function firstMessages(templates: Templates, task: string): ResponseInput
   ];
 }
 
-/** Asks the model, runs its command and shows it the output, until it submits or a limit is reached. */
+/** Calls the model, runs its command and shows it the output, until it submits or a limit is reached. */
 export async function runLoop(parts: LoopParts): Promise<LoopResult> {
   return new ShellLoop(parts).run();
 }
 
 class ShellLoop {
   readonly #parts: LoopParts;
-  /** What the model said and was told after the first messages. */
+  /** The conversation after the first messages. */
   readonly #items: ResponseInputItem[] = [];
   #steps = 0;
   readonly #deadline: number;
@@ -123,12 +123,12 @@ class ShellLoop {
     }
   }
 
-  /** Does what an answer asks for; returns the patch when that submits one. */
+  /** Runs the actions of a response; returns the patch if one is submitted. */
   async #act({ output }: Response): Promise<string | undefined> {
     const { protocol } = this.#parts;
     const read = protocol.read(output);
     if ("wrong" in read) {
-      // A call without an answer is an invalid conversation.
+      // A conversation with an unanswered call is invalid.
       for (const callId of read.calls.length > 0 ? read.calls : [undefined])
         this.#tell("format_error_template", read.wrong, callId);
       return undefined;
@@ -231,12 +231,12 @@ class ShellLoop {
   }
 }
 
-/** An empty message is as good as none: asking on would go on to the last step. */
+/** An empty response ends the run; otherwise the run would continue to the last step. */
 function isEmpty(response: Response): boolean {
   return outputText(response) === "" && !response.output.some(({ type }) => type === "function_call");
 }
 
-/** What was submitted, when the output of a command begins with the marker. */
+/** The submission, if the output of a command begins with the marker. */
 function submission(
   { output, timedOut, return_code }: CommandOutcome,
   submitsOnFailure: boolean,

@@ -11,10 +11,10 @@ const NAMES = [
 ] as const;
 type Name = (typeof NAMES)[number];
 
-/** The texts the model gets, as Jinja templates. */
+/** The texts for the model, as Jinja templates. */
 export type TemplateTexts = Readonly<Record<Name, string>>;
 
-/** What came of a command; a long output is cut in the middle. */
+/** The result of a command; a long output loses its middle. */
 export const OBSERVATION = `<returncode>{{ output.returncode }}</returncode>
 {% if output.output | length <= max_output -%}
 <output>
@@ -40,7 +40,7 @@ You have run this command {{ repeated }} times in a row. Try something else.
 </warning>
 {%- endif -%}`;
 
-/** The task, before the rules for answers. */
+/** The task; the rules for responses follow it. */
 export const ISSUE = `Solve this issue of the repository in the current directory:
 
 <issue>
@@ -49,12 +49,12 @@ export const ISSUE = `Solve this issue of the repository in the current director
 
 Change the source so that the issue is solved. Leave tests and configuration files as they are.`;
 
-/** Rules for commands, whatever way they are given. */
+/** Rules for commands, for both ways to request them. */
 export const COMMAND_RULES = `- Each command runs in a shell of its own: directory and variables are not kept. Begin with \`cd\` or set variables in the command where that matters.
 - Commands cannot ask for input. Edit files with sed, with a here-document or with a short script.
 - Look at the code, reproduce the issue, change the source, and check that the issue is gone.`;
 
-/** What is said about a command that took too long. */
+/** The message about a command that exceeded its time limit. */
 export const timeoutText = (command: string) =>
   `${command} took longer than {{ timeout }} seconds and was ended. Its output so far:
 <output>
@@ -62,7 +62,7 @@ export const timeoutText = (command: string) =>
 </output>
 Try another command, one that ends by itself and asks for no input.`;
 
-/** The schema of a config that may replace texts. */
+/** The schema of a config that can replace the texts. */
 export function templatesConfig(texts: TemplateTexts) {
   const text = (name: Name) => z.string().default(texts[name]);
   return z
@@ -76,7 +76,7 @@ export function templatesConfig(texts: TemplateTexts) {
     .prefault({});
 }
 
-/** Reads all templates once; one that is wrong is reported at the start. */
+/** Compiles all templates once, so that an invalid one is reported at the start. */
 export class Templates {
   readonly #templates: ReadonlyMap<Name, Template>;
 
