@@ -35,8 +35,10 @@ export interface ListedRow extends RowRef {
   model: string | null;
   /** Class of the failure. */
   failure: string | null;
-  /** The last failed attempt of a rollout that did not complete. */
+  /** The last failed attempt of a rollout that did not complete and is not being retried. */
   lost: boolean;
+  /** Whether the address of its task and repeat opens this row. Other rows with the same indices have the address of their line. */
+  addressed: boolean;
   masked: boolean;
   /** Failed attempts before this one. */
   attempt: number;
@@ -212,6 +214,7 @@ export interface Overview {
     rollout: number | null;
     seconds: number | null;
     tokens: number | null;
+    addressed: boolean;
   })[];
 }
 
@@ -227,6 +230,7 @@ export interface GridCell extends RowRef {
   state: "pass" | "part" | "zero" | "none" | "masked" | "failed" | "excluded";
   /** Failed attempts before this one. */
   attempt: number;
+  addressed: boolean;
 }
 
 export interface TaskEntry {
@@ -284,6 +288,8 @@ export interface RowAnswer extends RowRef {
   raw: string | null;
   bytes: number;
   elided: Elided[];
+  /** Fields with branches nested deeper than the pages read; these branches are null in `row`. */
+  too_deep: string[];
   annotation: Annotation | null;
   attempts: AttemptEntry[];
 }

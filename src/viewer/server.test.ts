@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
 import { messageItem, verifyBody } from "../hosting/response-items.ts";
+import { loads } from "../python/json/json-loads.ts";
 import type {
   Comparison,
   Overview,
@@ -279,11 +280,27 @@ describe("the viewer's API", () => {
     expect(await api<ViewerStatus>("status")).toMatchObject({ rollouts: { rows: 1, torn_line: 2 } });
   });
 
-  it("says that a row is nested too deep", async () => {
-    const content = `{"reward":1,"a":${"[".repeat(2000)}${"]".repeat(2000)}}\n`;
-    const { api } = await viewer({ content, failures: "" });
-    const message = expect.stringMatching(/^the row is nested deeper than \d+ levels/);
-    expect(await api<RowAnswer>("row?line=1")).toMatchObject({ problems: [{ path: "", message }] });
+  it("cuts branches that are nested too deep, and sends the rest of the row", async () => {
+    const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    const deep = `{"reward":1,"fine":${nested(999)},"text":"[\\"{","a":{"b":${nested(2000)},"c":2},"d":3}`;
+    const long = `{"log":"${"z".repeat(3_000_000)}","deep":${nested(2000)},"reward":0}`;
+    const { ask } = await viewer({ content: `${deep}\n${long}\n`, failures: "" });
+    const answer = async (line: number) =>
+      loads((await ask(`/api/row?line=${line}`)).body, { maxDepth: 1001 }) as RowAnswer;
+    const first = await answer(1);
+    expect(first).toMatchObject({
+      readable: true,
+      too_deep: ["a"],
+      row: { reward: 1, text: '[\\"{'.replace("\\", ""), a: { c: 2 }, d: 3 },
+    });
+    const { fine, a } = first.row as { fine: unknown; a: { b: unknown } };
+    expect(JSON.stringify(fine)).toBe(nested(999));
+    expect(JSON.stringify(a.b)).toBe(`${"[".repeat(998)}null${"]".repeat(998)}`);
+    expect(await answer(2)).toMatchObject({
+      too_deep: ["deep"],
+      elided: [{ path: ["log"] }],
+      row: { reward: 0 },
+    });
   });
 
   it("opens a row of 100 MB, cut, and gives its parts", async () => {
@@ -402,6 +419,78 @@ describe("the viewer's API", () => {
       coverage: { ok: 5, failed: 1, missing: 3 },
       reward: { value: 0.5, tasks: null },
     });
+  });
+
+  it("lists as lost only what a running collection gave up", async () => {
+    const attempt = (task: number, index: number, name: string, retryable: boolean) => ({
+      ...failed(task, 0, name),
+      _ng_attempt_index: index,
+      _ng_failure: { class: name, stage: "run", retryable, message: "" },
+    });
+    // Of an earlier session: 10 used up its attempts, 11 runs again.
+    const earlier = [attempt(10, 2, "judge_failed", true), attempt(11, 0, "agent_error", false)];
+    const session = [
+      attempt(20, 0, "timeout", true),
+      attempt(21, 0, "agent_error", false),
+      attempt(22, 0, "timeout", true),
+      attempt(22, 1, "timeout", true),
+      attempt(23, 0, "timeout", true),
+      attempt(23, 1, "timeout", true),
+      attempt(23, 2, "timeout", true),
+    ];
+    const { api, directory, file } = await viewer({ failures: text([...earlier, ...session]) });
+    const lost = async () => {
+      const { coverage, failures } = await api<Overview>("overview");
+      const page = await api<RowsPage>(`rollouts?${q("is:lost")}`);
+      expect(page.rows.every((each) => each.lost)).toBe(true);
+      expect(failures.reduce((sum, each) => sum + each.lost, 0)).toBe(page.total);
+      expect(coverage.failed).toBe(page.total);
+      return page.rows.map(({ task }) => task);
+    };
+    const progress = (about: object) =>
+      writeFile(
+        path.join(directory, "run_progress.json"),
+        JSON.stringify({ updated_at: new Date().toISOString(), total: 20, in_flight: 3, ...about }),
+      );
+    expect(await lost()).toEqual([10, 11, 20, 21, 22, 23]);
+    await writeFile(`${file}.lock`, "");
+    await progress({ done: 8, failed: 3, failures_by_class: { timeout: 6, agent_error: 1 } });
+    expect(await lost()).toEqual([10, 21, 23]);
+    await progress({ done: 7, failed: 2, failures_by_class: { timeout: 6, agent_error: 1 } });
+    expect(await lost()).toEqual([10, 21]);
+    await rm(`${file}.lock`);
+    expect(await lost()).toEqual([10, 11, 20, 21, 22, 23]);
+  });
+
+  it("marks the row that the address of a task and repeat opens", async () => {
+    const timed = { _ng_timing: { seconds: 1 } };
+    const content = text([
+      row(0, 0, 0, timed),
+      row(0, 0, 1, timed),
+      row(0, 1, 1),
+      row(1, 0, 1, { mask_sample: true }),
+    ]);
+    const { api } = await viewer({ content, failures: text([failed(0, 0, "timeout")]) });
+    const { rows } = await api<RowsPage>("rollouts");
+    expect(rows.map(({ addressed }) => addressed)).toEqual([true, false, true, true, false]);
+    const { tasks } = await api<TasksPage>("tasks");
+    const cells = tasks[0]?.cells.map(({ line, rollout, reward, addressed }) => [
+      line,
+      rollout,
+      reward,
+      addressed,
+    ]);
+    // Each row has a cell, so that each can be opened.
+    expect(cells).toEqual([
+      [1, 0, 0, true],
+      [2, 0, 1, false],
+      [3, 1, 1, true],
+    ]);
+    const { slowest } = await api<Overview>("overview");
+    expect(slowest.map(({ line, addressed }) => [line, addressed]).sort()).toEqual([
+      [1, true],
+      [2, false],
+    ]);
   });
 
   it("counts what an unfinished search has found, and everything once it is done", async () => {
@@ -722,9 +811,48 @@ describe("a shared page", () => {
       return JSON.parse(data) as EmbeddedRun;
     };
     const some = await embedded("rollouts:1,failures:2");
-    expect(some).toMatchObject({ chosen: { rows: 2, of: 8 }, overview: { coverage: { expected: 6 } } });
+    expect(some).toMatchObject({ chosen: { rows: 2, of: 8 }, overview: { coverage: { expected: 1 } } });
     const all = ["1", "2", "3", "4", "5", "6"].map((line) => `rollouts:${line}`);
     expect((await embedded([...all, "failures:1", "failures:2"].join())).chosen).toBeNull();
+  });
+
+  it("has figures of the chosen rollouts only", async () => {
+    const timed = ROWS.map((each) => ({ ...each, _ng_timing: { seconds: 1 } }));
+    const { ask, directory } = await viewer({ content: text(timed) });
+    const about = { spent: 5, elapsed_seconds: 60, model_calls: 99, history: [[0, 0, 1]] };
+    const turn_boundaries = { extend: 9, fork: 1, lost: 0 };
+    await writeFile(
+      path.join(directory, "run_progress.json"),
+      JSON.stringify({ total: 6, done: 6, ...about, turn_boundaries }),
+    );
+    // A rollout with reward 0.5, the lost attempt at 1-1, and an attempt at 0-0, which completed later.
+    const { body } = await ask("/api/share?rows=rollouts:3,failures:1,failures:2");
+    const data = JSON.parse(/id="embedded-run">(.*?)<\/script>/s.exec(body)?.[1] ?? "") as EmbeddedRun;
+    expect(data.overview).toMatchObject({
+      coverage: { expected: 2, ok: 1, masked: 0, failed: 1, missing: 0, running: 0 },
+      rewarded: 1,
+      reward: { value: 0.5 },
+      tasks: 1,
+      groups: [
+        { agent: "other", rollouts: 1, failed: 0 },
+        { agent: "solver", rollouts: 0, failed: 2 },
+      ],
+      totals: { spent: null, elapsed_seconds: null, model_calls: null },
+      turn_boundaries: null,
+      history: [],
+      failures: [
+        { class: "timeout", attempts: 1, lost: 1 },
+        { class: "judge_failed", attempts: 1, lost: 0 },
+      ],
+      slowest: [{ line: 3 }],
+    });
+    expect(data.status).toMatchObject({
+      rollouts: { rows: 1, bad_lines: 0 },
+      failures: { rows: 2, bad_lines: 0 },
+      unreadable: 0,
+      agents: ["other", "solver"],
+      failure_classes: ["judge_failed", "timeout"],
+    });
   });
 
   it("holds the rollouts, the program and nothing that could run but it", async () => {

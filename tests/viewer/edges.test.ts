@@ -127,6 +127,11 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     );
     await page.getByText("There is no page “xyz/1”.").waitFor();
     expect(await page.locator(".run-link").count()).toBe(2);
+    await visit(page, "#/run/a/nonsense");
+    await page.getByText("There is no page “nonsense”.").waitFor();
+    expect(await page.locator(".fact").count()).toBe(0);
+    await page.locator("article").getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("region", { name: "Coverage" }).waitFor();
     await visit(page, "#/run/a/task/999");
     await page.getByText("This run has no task 999.").waitFor();
     expect(await page.locator("article").getByText("passed").count()).toBe(0);
@@ -142,6 +147,36 @@ describe.skipIf(executable === undefined)("the viewer", () => {
       expect.stringMatching(/^rollouts_manifest\.json \d+ B$/),
       expect.stringMatching(/^rollouts_materialized_inputs\.jsonl [\d.]+ k?B$/),
     ]);
+    expect(problems).toEqual([]);
+  });
+
+  it("says of the only run, too, that a page does not exist", async () => {
+    const { page, problems } = await open({ "a.jsonl": lines([rollout(0, 0, "yes")]) }, "#/nonsense");
+    await page.getByText("There is no page “nonsense”.").waitFor();
+    expect(await page.locator(".fact").count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it("opens and links both of two rows with the same task and repeat", async () => {
+    const rows = [rollout(0, 0, "first"), rollout(0, 0, "second"), rollout(0, 1, "third")];
+    const { page, problems } = await open({ "a.jsonl": lines(rows) }, "#/rollouts");
+    const answer = page.locator(".item.assistant .item-body");
+    const hash = () => page.evaluate("window.location.hash");
+    for (const [place, text, address] of [
+      [1, "second", "#/sample/2"],
+      [0, "first", "#/task/0/rollout/0"],
+    ] as const) {
+      await visit(page, "#/rollouts");
+      await page.locator(".row").nth(place).click();
+      await eventually(() => answer.textContent()).toBe(text);
+      expect(await hash()).toBe(address);
+      await page.reload();
+      await eventually(() => answer.textContent()).toBe(text);
+    }
+    await visit(page, "#/tasks");
+    await eventually(() => page.locator(".row-place .cell").count()).toBe(3);
+    await page.locator(".row-place .cell").nth(1).click();
+    await eventually(() => answer.textContent()).toBe("second");
     expect(problems).toEqual([]);
   });
 

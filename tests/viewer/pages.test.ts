@@ -239,6 +239,19 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const shared = await openPage(browser, `file://${saved}#/task/1/rollout/1`);
     await shared.page.getByRole("heading", { name: "Task 1 · rollout 1" }).waitFor();
     await shared.page.locator(".item.assistant").waitFor();
+    // Its figures are those of the chosen rollout.
+    await visit(shared.page, "#/overview");
+    await shared.page
+      .getByText(
+        "This file contains 1 of 98 rollouts and failed attempts of the run. All figures are of these only.",
+      )
+      .waitFor();
+    expect(await text(shared.page, ".coverage-words b")).toBe("1 of 1 rollouts");
+    expect(await text(shared.page, ".live-note")).toBe("1 rollout");
+    await visit(shared.page, "#/rollouts");
+    await eventually(() => text(shared.page, ".list-state")).toContain("1 rollout");
+    await visit(shared.page, "#/sample/2");
+    await shared.page.getByText("This rollout is not part of the file.").waitFor();
     expect(shared.problems).toEqual([]);
     expect(problems).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { replaceWith } from "../../files/durable-file.ts";
 import { sidecarPath } from "../../rollouts/files/artifact-paths.ts";
 import { RowColumns, type StoredColumns } from "./row-columns.ts";
 
-const MAGIC = "NGIDX005";
+const MAGIC = "NGIDX006";
 const HEAD_BYTES = MAGIC.length + 4;
 const MAX_DESCRIPTION_BYTES = 64 * 1024 * 1024;
 const MAX_INDEX_BYTES = 4 * 1024 * 1024 * 1024;

@@ -4,6 +4,7 @@ import type { RowFacts } from "./row-skim.ts";
 
 const UNREADABLE = 1;
 const MASKED = 2;
+const FINAL = 4;
 
 const COLUMNS = [
   "offset",
@@ -74,7 +75,9 @@ export class RowColumns {
     columns.failure.push(failures.place(facts?.failure));
     columns.model.push(models.place(facts?.model));
     columns.tools.push(facts?.tools.length ? toolSets.place(facts.tools.join("\n")) : 0);
-    columns.flags.push((facts === undefined ? UNREADABLE : 0) | (facts?.masked ? MASKED : 0));
+    columns.flags.push(
+      (facts === undefined ? UNREADABLE : 0) | (facts?.masked ? MASKED : 0) | (facts?.isFinal ? FINAL : 0),
+    );
     if (facts === undefined) this.unreadable++;
   }
 
@@ -145,6 +148,10 @@ export class RowColumns {
   }
   masked(row: number): boolean {
     return (this.#columns.flags.at(row) & MASKED) !== 0;
+  }
+  /** Whether the row is a failed attempt that is known not to be retryable. */
+  isFinal(row: number): boolean {
+    return (this.#columns.flags.at(row) & FINAL) !== 0;
   }
   failed(row: number): boolean {
     return this.#columns.failure.at(row) !== 0;

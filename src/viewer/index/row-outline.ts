@@ -1,3 +1,4 @@
+import { defaultMaxDepth } from "../../python/json/json-loads.ts";
 import type { Elided } from "../api-types.ts";
 import { JsonSkimmer } from "./json-skimmer.ts";
 
@@ -5,6 +6,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const OPEN_ARRAY = 0x5b;
+const CLOSE_OBJECT = 0x7d;
+const CLOSE_ARRAY = 0x5d;
 const COMMA = 0x2c;
 
 /** Rows up to this size are sent unchanged. */
@@ -82,7 +85,7 @@ class Outline {
     do {
       if (isObject) {
         json.key();
-        this.#path.push(keyText(this.#bytes, json.keyStart, json.keyEnd));
+        this.#path.push(unquoted(this.#bytes.toString("utf8", json.keyStart - 1, json.keyEnd + 1)));
       } else this.#path.push(index++);
       this.#value();
       this.#path.pop();
@@ -122,10 +125,48 @@ function isNumeric(bytes: Buffer, from: number): boolean {
   return first === 0x2d || (first >= 0x30 && first <= 0x39);
 }
 
-function keyText(bytes: Buffer, from: number, to: number): string {
+/**
+ * Replaces the branches of a row that are nested too deep for the pages with null. `tooDeep` has the fields of the row
+ * that contain them.
+ */
+export function shallowOf(text: string): { text: string; tooDeep: string[] } {
+  const parts: string[] = [];
+  const tooDeep = new Set<string>();
+  let depth = 0;
+  let copied = 0;
+  let cutFrom = 0;
+  let key = "";
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const from = at;
+      at = endOfString(text, from);
+      if (depth === 1) key = text.slice(from, at + 1);
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      if (depth++ === defaultMaxDepth) cutFrom = at;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      if (--depth !== defaultMaxDepth) continue;
+      parts.push(text.slice(copied, cutFrom), "null");
+      copied = at + 1;
+      tooDeep.add(unquoted(key));
+    }
+  }
+  if (parts.length === 0) return { text, tooDeep: [] };
+  return { text: parts.join("") + text.slice(copied), tooDeep: [...tooDeep] };
+}
+
+/** The index of the closing quote of the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && text.charCodeAt(end) !== QUOTE)
+    end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
+  return end;
+}
+
+function unquoted(key: string): string {
   try {
-    return JSON.parse(bytes.toString("utf8", from - 1, to + 1)) as string;
+    return JSON.parse(key) as string;
   } catch {
-    return bytes.toString("utf8", from, to);
+    return key.slice(1, -1);
   }
 }

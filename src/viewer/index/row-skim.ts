@@ -16,6 +16,8 @@ const ATTEMPT = key("_ng_attempt_index");
 const AGENT_REF = key("agent_ref");
 const MASK = key("mask_sample");
 const FAILURE_CLASS = key("_ng_failure_class");
+const FAILURE = key("_ng_failure");
+const RETRYABLE = key("retryable");
 const PARAMS = key("responses_create_params");
 const RESPONSE = key("response");
 const CAPTURE = key("ng_model_call_capture");
@@ -50,6 +52,8 @@ export interface RowFacts {
   agent: string | undefined;
   masked: boolean;
   failure: string | undefined;
+  /** Whether the failure is known not to be retryable. */
+  isFinal: boolean;
   model: string | undefined;
   inputTokens: number | undefined;
   outputTokens: number | undefined;
@@ -87,6 +91,7 @@ export class RowSkim {
       agent: undefined,
       masked: false,
       failure: undefined,
+      isFinal: false,
       model: undefined,
       inputTokens: undefined,
       outputTokens: undefined,
@@ -113,6 +118,11 @@ export class RowSkim {
     else if (json.keyIs(ATTEMPT)) facts.attempt = wholeNumber(json.number());
     else if (json.keyIs(MASK)) facts.masked = this.#isTrue();
     else if (json.keyIs(FAILURE_CLASS)) facts.failure = this.#name();
+    else if (json.keyIs(FAILURE))
+      this.#object(() => {
+        if (json.keyIs(RETRYABLE)) facts.isFinal = !this.#isTrue();
+        else json.skipValue();
+      });
     else if (json.keyIs(AGENT_REF)) {
       facts.agent = undefined;
       this.#object(() => {

@@ -28,7 +28,7 @@ export const NAME_FIELDS = {
 export const STATES = {
   completed: "completed, with or without a reward",
   failed: "a failed attempt",
-  lost: "the last failed attempt of a rollout that did not complete",
+  lost: "the last failed attempt of a rollout that did not complete and is not being retried",
   passed: "reward at the threshold or above",
   partial: "reward between 0 and the threshold",
   zero: "reward 0 or below",

@@ -19,8 +19,7 @@ export interface SelectedFrom {
   rollouts: RolloutFile;
   failures: RolloutFile;
   annotations: Annotations;
-  /** Read only where a query asks for it. */
-  outcomes: { isLostBy: (code: RowCode) => boolean };
+  isLost: (code: RowCode) => boolean;
 }
 
 /** The rows that match a request, in its order. */
@@ -77,8 +76,7 @@ function columnReader(
     },
     is: (state) => {
       if (state !== "lost") return stateReader(columns, state, pass, annotated);
-      const { outcomes } = from;
-      return (row) => outcomes.isLostBy(file === from.rollouts ? row : -row - 1);
+      return (row) => from.isLost(file === from.rollouts ? row : -row - 1);
     },
     text: (text) => (row) => hasText(file, row, text),
   };

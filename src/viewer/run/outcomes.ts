@@ -26,12 +26,14 @@ export class Outcomes {
   /** Number of rollouts in each state. */
   readonly #counts = [0, 0, 0, 0];
 
-  constructor(files: Files) {
+  /** By default of all rows, otherwise of the chosen ones. */
+  constructor(files: Files, chosen?: readonly RowCode[]) {
     this.#files = files;
     this.#rollouts = files.rollouts.columns.length;
     const rows = this.#rollouts + files.failures.columns.length;
-    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(rows * SLOTS_PER_ROW + 1)));
-    for (let row = 0; row < rows; row++) this.#add(row);
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2((chosen?.length ?? rows) * SLOTS_PER_ROW + 1)));
+    if (chosen) for (const code of chosen) this.#add(this.#numberOf(code));
+    else for (let row = 0; row < rows; row++) this.#add(row);
   }
 
   /** The coverage of the run, counted like `gym eval`: a rollout that failed and later completed is complete. */
@@ -43,9 +45,34 @@ export class Outcomes {
 
   /** Whether a rollout was lost with this row: it did not complete, and this is its last failed attempt. */
   isLostBy(code: RowCode): boolean {
-    const row = isFailureRow(code) ? this.#rollouts + rowOf(code) : code;
-    if (this.#stateOf(row) !== FAILED) return false;
+    return this.#stateOf(this.#numberOf(code)) === FAILED && this.isOutcome(code);
+  }
+
+  /** Whether a row determines the outcome of its rollout. Rows without indices have no other one. */
+  isOutcome(code: RowCode): boolean {
+    const row = this.#numberOf(code);
     return !this.#hasKey(row) || this.#slots[this.#slotOf(row)] === row + 1;
+  }
+
+  /**
+   * The last failures of `count` rollouts that a running collection retries. Its files only contain their number.
+   * `ofSession` is the number of failed attempts in this session: the last rows of the failures file. A final failure
+   * of this session is not retried. Of the others, those with the most attempts have reached the limit.
+   */
+  retried(count: number, ofSession: number): ReadonlySet<RowCode> {
+    const { columns } = this.#files.failures;
+    const isGivenUp = (row: number) => columns.isFinal(row) && row >= columns.length - ofSession;
+    const lost: number[] = [];
+    for (let row = 0; row < columns.length; row++) if (this.isLostBy(-row - 1)) lost.push(row);
+    lost.sort(
+      (a, b) =>
+        Number(isGivenUp(b)) - Number(isGivenUp(a)) || columns.attempt(b) - columns.attempt(a) || a - b,
+    );
+    return new Set(lost.slice(Math.max(0, lost.length - count)).map((row) => -row - 1));
+  }
+
+  #numberOf(code: RowCode): number {
+    return isFailureRow(code) ? this.#rollouts + rowOf(code) : code;
   }
 
   #add(row: number): void {

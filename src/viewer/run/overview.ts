@@ -3,8 +3,7 @@ import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { Distribution, GroupRow, Overview } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowColumns } from "../index/row-columns.ts";
-import { isFailureRow, rowOf } from "../query/select-rows.ts";
-import type { Outcomes } from "./outcomes.ts";
+import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
 import { TaskRewards } from "./task-rewards.ts";
 
 /** Few enough that each bar can be tapped on a touch screen. */
@@ -14,6 +13,7 @@ const SLOWEST = 10;
 interface Files {
   rollouts: RolloutFile;
   failures: RolloutFile;
+  isAddressed: (code: RowCode) => boolean;
 }
 
 type Figures = Pick<
@@ -37,7 +37,7 @@ type Figures = Pick<
 export function figuresOf(
   files: Files,
   selected: Int32Array,
-  options: { pass: number; environmentOf: (agent: string) => string | null; only?: ReadonlySet<string> },
+  options: { pass: number; environmentOf: (agent: string) => string | null },
 ): Figures {
   const byAgent = new Map<string | undefined, AgentFigures>();
   const totals = { input_tokens: sum(), output_tokens: sum(), cost: sum(), tool_calls: sum() };
@@ -137,6 +137,7 @@ export function figuresOf(
         rollout: orNull(columns.rollout(code)),
         seconds: orNull(columns.durationMs(code) / 1000),
         tokens: orNull(columns.outputTokens(code)),
+        addressed: files.isAddressed(code),
       };
     }),
   };
@@ -217,15 +218,16 @@ function distributionOf(values: Float64Array, options: Bars = {}): Distribution 
 /** Failure classes by number of failed attempts, with the number of permanently lost rollouts. */
 export function failureClasses(
   { failures: { columns } }: Files,
-  outcomes: Outcomes,
+  rows: Iterable<number>,
+  isLost: (code: RowCode) => boolean,
 ): Omit<Overview["failures"][number], "message">[] {
   const classes = new Map<string, { class: string; attempts: number; lost: number }>();
-  for (let row = 0; row < columns.length; row++) {
+  for (const row of rows) {
     const name = columns.failure(row);
     if (name === undefined) continue;
     const known = classes.get(name) ?? { class: name, attempts: 0, lost: 0 };
     known.attempts++;
-    if (outcomes.isLostBy(-row - 1)) known.lost++;
+    if (isLost(-row - 1)) known.lost++;
     classes.set(name, known);
   }
   return [...classes.values()].sort((a, b) => b.attempts - a.attempts);

@@ -2,11 +2,10 @@ import path from "node:path";
 import type { AttemptEntry, ListedRow, RowGone, RowRef, Source } from "../api-types.ts";
 import { FileChangedError, ViewerRequestError } from "../errors.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
-import { outlineOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
+import { outlineOf, shallowOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
 import { problemsOf } from "../index/row-problems.ts";
-import { isFailureRow, rowOf } from "../query/select-rows.ts";
+import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
-import type { Outcomes } from "./outcomes.ts";
 
 /** Maximum length of the excerpt of a line that is not a row. */
 const MAX_RAW_BYTES = 64 * 1024;
@@ -19,7 +18,7 @@ interface Run {
   failures: RolloutFile;
   annotations: Annotations;
   generation: number;
-  outcomes: Outcomes;
+  isAddressed: (code: RowCode) => boolean;
   readTo: (ref: RowRef) => Promise<void>;
 }
 
@@ -31,7 +30,7 @@ export class RunRows {
     this.#run = run;
   }
 
-  async listed(code: number): Promise<ListedRow> {
+  async listed(code: RowCode, isLost: (code: RowCode) => boolean): Promise<ListedRow> {
     const source: Source = isFailureRow(code) ? "failures" : "rollouts";
     const file = this.#run[source];
     const { columns } = file;
@@ -49,7 +48,8 @@ export class RunRows {
       agent: columns.agent(row) ?? null,
       model: columns.models.name(columns.modelId(row)) ?? null,
       failure,
-      lost: failure !== null && this.#run.outcomes.isLostBy(code),
+      lost: failure !== null && isLost(code),
+      addressed: this.#run.isAddressed(code),
       masked: columns.masked(row),
       attempt: columns.attempt(row),
       input_tokens: numberOrNull(columns.inputTokens(row)),
@@ -92,9 +92,10 @@ export class RunRows {
     const buffer = await file.read(row, readable ? undefined : MAX_RAW_BYTES);
     const outline =
       readable && bytes > WHOLE_ROW_BYTES ? outlineOf(buffer) : { text: buffer.toString("utf8"), elided: [] };
+    const shallow = readable ? shallowOf(outline.text) : { text: outline.text, tooDeep: [] };
     // A truncated row is not checked against the schema: its values are incomplete, and checking the whole row would
     // take a second.
-    const problems = outline.elided.length === 0 ? problemsOf(outline.text) : [];
+    const problems = outline.elided.length === 0 ? problemsOf(shallow.text) : [];
     const [task, rollout] = [columns.task(row), columns.rollout(row)];
     const about = {
       source,
@@ -103,12 +104,13 @@ export class RunRows {
       readable,
       problems,
       bytes,
-      raw: readable ? null : outline.text,
+      raw: readable ? null : shallow.text,
       elided: outline.elided,
+      too_deep: shallow.tooDeep,
       annotation: this.#run.annotations.of(task, rollout) ?? null,
       attempts: this.#attempts(task, rollout),
     };
-    return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? outline.text : "null"}}`;
+    return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? shallow.text : "null"}}`;
   }
 
   /** The bytes of a row between two positions. */

@@ -3,7 +3,7 @@ import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { GridCell, TaskEntry, TasksPage } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
-import { isFailureRow, rowOf } from "../query/select-rows.ts";
+import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
 import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "./task-sets.ts";
 
@@ -11,6 +11,7 @@ interface Files {
   rollouts: RolloutFile;
   failures: RolloutFile;
   annotations: Annotations;
+  isAddressed: (code: RowCode) => boolean;
 }
 
 type GridRequest = Pick<RowRequest, "pass" | "set" | "by" | "order" | "offset" | "limit">;
@@ -169,9 +170,9 @@ async function entryOf(
   };
 }
 
-/** One cell for each repeat: the row that completed it, or its last failure. */
+/** One cell for each repeat: the row that completed it, or its last failure. Further rows of a repeat have cells, too. */
 function cellsOf(
-  { rollouts, failures, annotations }: Files,
+  { rollouts, failures, annotations, isAddressed }: Files,
   codes: readonly number[],
   pass: number,
 ): GridCell[] {
@@ -193,6 +194,7 @@ function cellsOf(
       reward: orNull(columns.failed(row) ? Number.NaN : columns.reward(row)),
       state,
       attempt: Math.max(attempts, columns.attempt(row)),
+      addressed: isAddressed(code),
     };
   };
   for (const code of codes) {
@@ -203,13 +205,15 @@ function cellsOf(
     if (Number.isNaN(repeat)) continue;
     const known = byRepeat.get(repeat);
     if (known === undefined || isFailureRow(known)) byRepeat.set(repeat, code);
+    else if (!isFailureRow(code)) cells.push(cell(code, 0));
   }
   for (const [repeat, code] of byRepeat) {
     const attempts = failed.get(repeat) ?? 0;
     cells.push(cell(code, isFailureRow(code) ? attempts - 1 : attempts));
   }
   return cells.sort(
-    (a, b) => (a.rollout ?? Number.POSITIVE_INFINITY) - (b.rollout ?? Number.POSITIVE_INFINITY),
+    (a, b) =>
+      (a.rollout ?? Number.POSITIVE_INFINITY) - (b.rollout ?? Number.POSITIVE_INFINITY) || a.line - b.line,
   );
 }
 

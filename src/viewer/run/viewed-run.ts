@@ -15,7 +15,7 @@ import type {
 import { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
 import { RunSearches } from "../query/run-searches.ts";
-import { selectRows } from "../query/select-rows.ts";
+import { isFailureRow, type RowCode, rowOf, selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
 import { Outcomes } from "./outcomes.ts";
 import { failureClasses, figuresOf } from "./overview.ts";
@@ -47,6 +47,8 @@ export class ViewedRun {
   readonly #views = new Map<string, Int32Array>();
   #overview: { key: string; value: CachedOverview } | undefined;
   #outcomes: { version: number; value: Outcomes } | undefined;
+  /** The lost rows that the running collection retries. */
+  #retried: { key: string; value: ReadonlySet<RowCode> } | undefined;
   #indexing = true;
   /** Whether the first rows have been announced. */
   #hasLooked = false;
@@ -209,17 +211,40 @@ export class ViewedRun {
     return this.#outcomes.value;
   }
 
+  /** Whether the address of the task and repeat of a row opens this row. Not known while the files are being read. */
+  isAddressed = (code: RowCode): boolean => this.#indexing || this.outcomes.isOutcome(code);
+
+  /**
+   * Whether a rollout was lost with a row. While a collection writes the run, the rollouts that it retries are not
+   * lost. The result is the same while `key` is the same.
+   */
+  async lost(): Promise<{ key: string; isLost: (code: RowCode) => boolean }> {
+    const progress = await readProgress(this.files.progress);
+    const { outcomes, coverage, version } = this;
+    const now = await coverageNow(this.files, coverage, progress);
+    const count = coverage.failed - now.coverage.failed;
+    const attempts = Object.values(progress?.failures_by_class ?? {}).reduce((sum, own) => sum + own, 0);
+    const key = JSON.stringify([version, count, count > 0 && attempts]);
+    if (this.#retried?.key !== key)
+      this.#retried = { key, value: count > 0 ? outcomes.retried(count, attempts) : new Set() };
+    const { value: retried } = this.#retried;
+    return { key, isLost: (code) => outcomes.isLostBy(code) && !retried.has(code) };
+  }
+
   /** One page of the list. */
   async page(request: RowRequest, signal?: AbortSignal): Promise<RowsPage> {
     const { selected, search } = await this.#select(request, signal);
     const { version, generation } = this;
-    const codes = selected.subarray(request.offset, request.offset + request.limit);
+    const codes = [...selected.subarray(request.offset, request.offset + request.limit)];
+    // Only needed for failed rows: it takes a pass over all rows.
+    const hasFailed = codes.some((code) => this.#fileOf(code).columns.failed(rowOf(code)));
+    const isLost = hasFailed ? (await this.lost()).isLost : () => false;
     return {
       version,
       generation,
       total: selected.length,
       offset: request.offset,
-      rows: await Promise.all([...codes].map((code) => this.rows.listed(code))),
+      rows: await Promise.all(codes.map((code) => this.rows.listed(code, isLost))),
       located: locate(selected, request.locate),
       search,
       complete: this.#isComplete(search),
@@ -237,8 +262,10 @@ export class ViewedRun {
 
   async overview(request: RowRequest, signal?: AbortSignal): Promise<Overview> {
     const { selected, search } = await this.#select({ ...request, sort: "file", order: "asc" }, signal);
-    const key = JSON.stringify([this.version, this.annotations.version, request.q, request.pass, search]);
-    if (this.#overview?.key !== key) this.#overview = { key, value: await this.#figures(request, selected) };
+    const lost = await this.lost();
+    const key = JSON.stringify([lost.key, this.annotations.version, request.q, request.pass, search]);
+    if (this.#overview?.key !== key)
+      this.#overview = { key, value: await this.#figures(request, selected, lost.isLost) };
     const { value } = this.#overview;
     // A run may end without a new row, so this is never cached.
     const progress = await readProgress(this.files.progress);
@@ -251,10 +278,46 @@ export class ViewedRun {
     };
   }
 
-  async #figures(request: RowRequest, selected: Int32Array): Promise<CachedOverview> {
-    const progress = await readProgress(this.files.progress);
+  /** The overview of some rows of the run, as if the run had no others. */
+  async overviewOf(codes: Int32Array): Promise<Overview> {
+    const { isLost } = await this.lost();
+    const isFailed = (code: RowCode) => this.#fileOf(code).columns.failed(rowOf(code));
+    // The attempts at a rollout that completed, or is being retried, are not its outcome.
+    const counted = [...codes].filter((code) => !isFailed(code) || isLost(code));
+    const { totals, ...figures } = this.#figuresOf(codes, 1);
+    const failed = [...codes].filter(isFailureRow).map(rowOf);
+    return {
+      version: this.version,
+      complete: true,
+      search: null,
+      filtered: false,
+      coverage: { ...new Outcomes(this, counted).coverage(null), running: 0 },
+      pass_threshold: 1,
+      ...figures,
+      totals: { ...totals, spent: null, elapsed_seconds: null, model_calls: null },
+      turn_boundaries: null,
+      history: [],
+      failures: failureClasses(this, failed, isLost).map((entry) => ({ ...entry, message: null })),
+    };
+  }
+
+  #fileOf(code: RowCode): RolloutFile {
+    return isFailureRow(code) ? this.failures : this.rollouts;
+  }
+
+  #figuresOf(selected: Int32Array, pass: number) {
     const environmentOf = (agent: string) => this.info.environments.get(agent) ?? null;
-    const { totals, ...figures } = figuresOf(this, selected, { pass: request.pass, environmentOf });
+    return figuresOf(this, selected, { pass, environmentOf });
+  }
+
+  async #figures(
+    request: RowRequest,
+    selected: Int32Array,
+    isLost: (code: RowCode) => boolean,
+  ): Promise<CachedOverview> {
+    const progress = await readProgress(this.files.progress);
+    const { totals, ...figures } = this.#figuresOf(selected, request.pass);
+    const { columns } = this.failures;
     return {
       version: this.version,
       filtered: request.terms.length > 0,
@@ -269,7 +332,7 @@ export class ViewedRun {
       },
       turn_boundaries: progress?.turn_boundaries ?? null,
       history: progress?.history ?? [],
-      failures: failureClasses(this, this.outcomes).map((entry) => ({
+      failures: failureClasses(this, Array(columns.length).keys(), isLost).map((entry) => ({
         ...entry,
         message: progress?.failure_messages?.[entry.class] ?? null,
       })),
@@ -296,19 +359,24 @@ export class ViewedRun {
   ): Promise<{ selected: Int32Array; search: SearchProgress | null }> {
     const texts = [...new Set(request.terms.flatMap((term) => (term.kind === "text" ? [term.text] : [])))];
     const found = texts.length === 0 ? undefined : await this.#searches.advance(texts, signal);
+    const asksForLost = request.terms.some((term) => term.kind === "is" && term.state === "lost");
+    const lost = asksForLost ? await this.lost() : undefined;
     const { q, sort, order, pass } = request;
     const key = JSON.stringify([
       this.version,
       this.annotations.version,
       found?.progress,
+      lost?.key,
       q,
       sort,
       order,
       pass,
     ]);
     const known = this.#views.get(key);
+    const { rollouts, failures, annotations } = this;
+    const from = { rollouts, failures, annotations, isLost: lost?.isLost ?? (() => false) };
     const selected =
-      known ?? selectRows(this, request, (file, row, text) => found?.has(file, row, text) ?? true);
+      known ?? selectRows(from, request, (file, row, text) => found?.has(file, row, text) ?? true);
     this.#views.delete(key);
     this.#views.set(key, selected);
     for (const oldest of this.#views.keys()) {

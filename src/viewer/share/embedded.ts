@@ -1,12 +1,11 @@
-import type { ListedRow, Overview, RowRef, RunEntry, ViewerStatus } from "../api-types.ts";
+import type { ListedRow, Overview, RowRef, ViewerStatus } from "../api-types.ts";
 
-/** The data of a page without a server: the run, and the location of its rows. */
+/** The data of a page without a server: some rows of a run, and their figures. */
 export interface EmbeddedRun {
-  run: RunEntry;
   status: ViewerStatus;
   overview: Overview;
   rows: ListedRow[];
-  /** Set if `rows` are only some rows of the run. The run, its status and overview always cover all rows. */
+  /** Set if `rows` are only some rows of the run. */
   chosen: { rows: number; of: number } | null;
   /** Rows in the page, as answered by `/api/row`; in a static folder they are separate files. */
   texts: Record<string, string> | null;

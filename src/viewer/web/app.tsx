@@ -6,15 +6,17 @@ import { OverviewPage } from "./overview/overview-page.tsx";
 import { RolloutsPage } from "./rollouts/rollouts-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { api } from "./shared/api-client.ts";
+import { EmptyState } from "./shared/empty-state.tsx";
 import { Header } from "./shared/header.tsx";
 import { HelpDialog } from "./shared/help-dialog.tsx";
 import type { Route, View } from "./shared/route.ts";
 import { useKeys } from "./shared/use-keys.ts";
 import { useLoaded } from "./shared/use-loaded.ts";
-import { type Go, useRoute } from "./shared/use-route.ts";
+import { addressOf, type Go, useRoute } from "./shared/use-route.ts";
 import { useStatus } from "./shared/use-status.ts";
 import { RepeatsPage } from "./tasks/repeats-page.tsx";
 import { TasksPage } from "./tasks/tasks-page.tsx";
+import { Plain } from "./text/plain.tsx";
 
 export function App() {
   const [route, go] = useRoute();
@@ -25,7 +27,8 @@ export function App() {
   // A single run has no name in the address, and opens on its overview.
   const single = runs?.single === true;
   const view: View = single && route.view.name === "runs" ? { name: "overview" } : route.view;
-  const needsRun = view.name !== "runs" && !(view.name === "compare" && route.run === null && !single);
+  const isOfRuns = view.name === "compare" || view.name === "unknown";
+  const needsRun = view.name !== "runs" && !(isOfRuns && route.run === null && !single);
   const run =
     runs === undefined || !needsRun ? undefined : single ? null : (route.run ?? runs.runs[0]?.id ?? null);
   const { status, error } = useStatus(run);
@@ -76,6 +79,7 @@ export function App() {
             runs={runs}
             go={go}
             error={error ?? runsError}
+            needsRun={needsRun}
           />
         </main>
       )}
@@ -91,11 +95,15 @@ interface PageProps {
   runs: Parameters<typeof RunsPage>[0]["runs"];
   go: Go;
   error: string | undefined;
+  needsRun: boolean;
 }
 
-function Page({ route: { view, parameters }, run, status, runs, go, error }: PageProps) {
-  if (view.name === "runs")
-    return <RunsPage runs={runs} unknown={view.unknown} parameters={parameters} go={go} />;
+function Page({ route: { view, parameters }, run, status, runs, go, error, needsRun }: PageProps) {
+  if (view.name === "unknown" && needsRun) return <UnknownPage path={view.path} />;
+  if (view.name === "runs" || view.name === "unknown") {
+    const unknown = view.name === "unknown" ? view.path : undefined;
+    return <RunsPage runs={runs} unknown={unknown} parameters={parameters} go={go} />;
+  }
   if (view.name === "compare")
     return <ComparePage current={status?.run.id} parameters={parameters} runs={runs} go={go} />;
   // The header shows the error.
@@ -123,4 +131,27 @@ function Page({ route: { view, parameters }, run, status, runs, go, error }: Pag
     default:
       return null;
   }
+}
+
+function UnknownPage({ path }: { path: string }) {
+  return (
+    <article className="page" aria-label="Page not found">
+      <EmptyState
+        title="Page not found"
+        action={
+          <>
+            <a className="button" href={addressOf({ view: { name: "overview" } })}>
+              Overview
+            </a>
+            <a className="button" href={addressOf({ view: { name: "rollouts" } })}>
+              Rollouts
+            </a>
+          </>
+        }
+      >
+        There is no page “<Plain text={path} />
+        ”.
+      </EmptyState>
+    </article>
+  );
 }

@@ -48,7 +48,7 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
       <h1 className="hidden">Overview of {status.run.name}</h1>
       {/* A static copy has only the figures of all its rollouts, because it has no server to compute others. */}
       {!api.isStatic && <QueryBar q={q} pass={pass} status={status} go={go} />}
-      <ChosenNotice figures="all" />
+      <ChosenNotice />
       {error && <p className="problem-box">{error}</p>}
       {holdsNothing(status) ? (
         <NoRollouts status={status} />

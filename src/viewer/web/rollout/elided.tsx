@@ -1,10 +1,23 @@
 import { useState } from "react";
+import { defaultMaxDepth } from "../../../python/json/json-loads.ts";
 import type { Elided, RowAnswer } from "../../api-types.ts";
 import { bytesText, countText } from "../shared/format.ts";
 import { Plain } from "../text/plain.tsx";
 import type { CutValues } from "./use-cut-values.ts";
 
 const SHOWN = 50;
+
+/** Says that a row is nested deeper than the reader of the page goes. */
+export function TooDeep({ fields }: { fields: readonly string[] }) {
+  if (fields.length === 0) return null;
+  const verb = fields.length === 1 ? "is" : "are";
+  return (
+    <p className="notice">
+      <Plain text={fields.join(", ")} /> {verb} nested deeper than {defaultMaxDepth.toLocaleString("en")}{" "}
+      levels. The deeper values are shown as null. The file still contains them.
+    </p>
+  );
+}
 
 /** The truncated values of a large row; each can be loaded. */
 export function ElidedValues({ answer, cut }: { answer: RowAnswer; cut: CutValues }) {

@@ -27,7 +27,7 @@ import { Needles, Plain } from "../text/plain.tsx";
 import { Annotate } from "./annotate.tsx";
 import { CallTable } from "./call-table.tsx";
 import { Conversation } from "./conversation.tsx";
-import { ElidedValues } from "./elided.tsx";
+import { ElidedValues, TooDeep } from "./elided.tsx";
 import { Failure, Problems } from "./failure.tsx";
 import { Fields } from "./fields.tsx";
 import { Logs } from "./logs.tsx";
@@ -201,6 +201,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
           ) : (
             <>
               <VerdictPanel verdict={verdict} about={about} />
+              <TooDeep fields={answer.too_deep} />
               <ElidedValues answer={answer} cut={cut} />
               {spans.length > 0 && (
                 <Timeline spans={spans} invocations={invocations} places={places} go={go} />

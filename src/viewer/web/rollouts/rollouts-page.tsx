@@ -45,7 +45,8 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const threshold = Number(pass ?? 1);
   const { ref } = selection;
   // A missing rollout also has a page.
-  const missing = ref && ref.line > status[ref.source].rows ? notThere(status, ref) : selection.error;
+  const isBeyond = ref !== undefined && !api.isStatic && ref.line > status[ref.source].rows;
+  const missing = isBeyond ? notThere(status, ref) : selection.error;
 
   const repeat = (by: number) => {
     if (view.name === "rollout" && view.rollout + by >= 0)

@@ -35,7 +35,7 @@ export function useSelection(
       if (view.name !== "rollout") return undefined;
       const q = `task=${view.task} repeat=${view.rollout}`;
       const { rows } = await api.rollouts(run, { q, limit: 100 }, signal);
-      const row = rows.find(({ source }) => source === "rollouts") ?? rows.at(-1);
+      const row = rows.find(({ addressed }) => addressed) ?? rows.at(-1);
       if (row && name) known.current.set(name, { source: row.source, line: row.line });
       return row;
     },

@@ -20,10 +20,19 @@ describe("addresses of the viewer", () => {
   it("opens a run on its overview, and without a run the list", () => {
     expect(parseRoute("")).toEqual({ run: null, view: { name: "runs" }, parameters: {} });
     expect(parseRoute("#/run/a")).toEqual({ run: "a", view: { name: "overview" }, parameters: {} });
-    expect(parseRoute("#/nonsense/x").view).toEqual({ name: "runs", unknown: "nonsense/x" });
-    expect(parseRoute("#/run/a/nonsense").view).toEqual({ name: "overview" });
     expect(parseRoute("#/run/%zz/live")).toMatchObject({ run: "%zz", view: { name: "live" } });
   });
+
+  it.each(["nonsense", "nonsense/x", "overview/x", "task/x", "task/1/rollout", "task/1/x/2", "sample/0"])(
+    "knows that there is no page %s",
+    (path) => {
+      for (const run of ["", "run/a/"]) {
+        const route = parseRoute(`#/${run}${path}`);
+        expect(route.view).toEqual({ name: "unknown", path });
+        expect(formatRoute(route)).toBe(`#/${run}${path}`);
+      }
+    },
+  );
 
   it("understands addresses of earlier versions", () => {
     expect(parseRoute("#/overview?status=failed&reward_min=0.5&text=a+%22b").parameters.q).toBe(
@@ -33,14 +42,16 @@ describe("addresses of the viewer", () => {
   });
 
   it("names a row by task and rollout where it can", () => {
-    expect(viewOfRow({ source: "rollouts", line: 5, task: 1, rollout: 2 })).toEqual({
-      name: "rollout",
-      task: 1,
-      rollout: 2,
-    });
-    expect(viewOfRow({ source: "failures", line: 5, task: 1, rollout: 2 })).toEqual({
+    const row = { source: "rollouts", line: 5, task: 1, rollout: 2, addressed: true } as const;
+    expect(viewOfRow(row)).toEqual({ name: "rollout", task: 1, rollout: 2 });
+    expect(viewOfRow({ ...row, source: "failures" })).toEqual({
       name: "row",
       ref: { source: "failures", line: 5 },
+    });
+    // Another row has the same task and rollout.
+    expect(viewOfRow({ ...row, addressed: false })).toEqual({
+      name: "row",
+      ref: { source: "rollouts", line: 5 },
     });
   });
 });

@@ -1,9 +1,8 @@
-import type { RowRef } from "../../api-types.ts";
+import type { ListedRow, RowRef } from "../../api-types.ts";
 
 /** The current page. */
 export type View =
-  /** With the address of a page that does not exist. */
-  | { name: "runs"; unknown?: string }
+  | { name: "runs" }
   | { name: "overview" }
   | { name: "rollouts" }
   | { name: "tasks" }
@@ -12,7 +11,11 @@ export type View =
   | { name: "row"; ref: RowRef }
   | { name: "compare" }
   | { name: "live" }
-  | { name: "files" };
+  | { name: "files" }
+  /** The address of a page that does not exist. */
+  | { name: "unknown"; path: string };
+
+const PAGES = ["runs", "overview", "rollouts", "tasks", "compare", "live", "files"] as const;
 
 /** Parameters of the address. */
 const KEYS = [
@@ -52,33 +55,23 @@ export function parseRoute(hash: string): Route {
     run = decoded(words[1]);
     words.splice(0, 2);
   }
-  return { run, view: viewOf(words, run), parameters: parametersOf(new URLSearchParams(search)) };
+  const view: View =
+    words.length === 0 ? { name: run === null ? "runs" : "overview" } : viewOf(words.join("/"));
+  return { run, view, parameters: parametersOf(new URLSearchParams(search)) };
 }
 
-function viewOf(words: readonly string[], run: string | null): View {
-  const [first, second, third, fourth] = words;
-  const [a, b] = [wholeNumber(second), wholeNumber(fourth)];
-  switch (first) {
-    case "task":
-      if (a === undefined) break;
-      return third === "rollout" && b !== undefined
-        ? { name: "rollout", task: a, rollout: b }
-        : { name: "task", task: a };
-    case "sample":
-    case "failure":
-      if (a === undefined || a < 1) break;
-      return { name: "row", ref: { source: first === "failure" ? "failures" : "rollouts", line: a } };
-    case "runs":
-    case "overview":
-    case "rollouts":
-    case "tasks":
-    case "compare":
-    case "live":
-    case "files":
-      return { name: first };
-  }
-  if (run !== null) return { name: "overview" };
-  return words.length === 0 ? { name: "runs" } : { name: "runs", unknown: words.join("/") };
+function viewOf(path: string): View {
+  const page = PAGES.find((name) => name === path);
+  if (page) return { name: page };
+  const [, task, rollout] = /^task\/(\d{1,15})(?:\/rollout\/(\d{1,15}))?$/.exec(path) ?? [];
+  if (task !== undefined)
+    return rollout === undefined
+      ? { name: "task", task: Number(task) }
+      : { name: "rollout", task: Number(task), rollout: Number(rollout) };
+  const [, file, line] = /^(sample|failure)\/(\d{1,15})$/.exec(path) ?? [];
+  if (Number(line) >= 1)
+    return { name: "row", ref: { source: file === "failure" ? "failures" : "rollouts", line: Number(line) } };
+  return { name: "unknown", path };
 }
 
 /** Addresses of earlier versions had a parameter for each filter. */
@@ -127,21 +120,24 @@ function viewPath(view: View): string {
       return `task/${view.task}/rollout/${view.rollout}`;
     case "row":
       return `${view.ref.source === "failures" ? "failure" : "sample"}/${view.ref.line}`;
+    case "unknown":
+      return view.path;
     default:
       return view.name;
   }
 }
 
-/** The view of a row: by task and rollout if it has them, so that the link stays valid when the file is replaced. */
-export function viewOfRow(row: RowRef & { task: number | null; rollout: number | null }): View {
-  return row.source === "rollouts" && row.task !== null && row.rollout !== null
-    ? { name: "rollout", task: row.task, rollout: row.rollout }
-    : { name: "row", ref: { source: row.source, line: row.line } };
+/**
+ * The view of a row: by task and rollout if that address opens it, so that the link stays valid when the file is
+ * replaced.
+ */
+export function viewOfRow({ source, line, task, rollout, addressed }: AddressedRow): View {
+  return source === "rollouts" && addressed && task !== null && rollout !== null
+    ? { name: "rollout", task, rollout }
+    : { name: "row", ref: { source, line } };
 }
 
-function wholeNumber(word: string | undefined): number | undefined {
-  return word !== undefined && /^\d{1,15}$/.test(word) ? Number(word) : undefined;
-}
+type AddressedRow = Pick<ListedRow, "source" | "line" | "task" | "rollout" | "addressed">;
 
 function decoded(word: string): string {
   try {

@@ -2,6 +2,7 @@ import type {
   GridCell,
   ListedRow,
   RowRef,
+  RunEntry,
   SearchProgress,
   TaskEntry,
   TaskSet,
@@ -69,7 +70,7 @@ function apiOf(data: EmbeddedRun): Api {
   return {
     isStatic: true,
     chosen: data.chosen,
-    runs: async () => ({ root: "", runs: [data.run], single: true, static: true }),
+    runs: async () => ({ root: "", runs: [runOf(data)], single: true, static: true }),
     status: async () => ({ ...data.status, indexing: false }),
     rollouts: async (_, parameters) => {
       const rows = select(parameters);
@@ -117,6 +118,11 @@ function apiOf(data: EmbeddedRun): Api {
     watch: () => () => {},
     shareAddress: () => undefined,
   };
+}
+
+function runOf({ status, overview }: EmbeddedRun): RunEntry {
+  const { reward, coverage, totals } = overview;
+  return { ...status.run, reward, coverage, cost: totals.cost };
 }
 
 async function rowText(data: EmbeddedRun, ref: RowRef): Promise<string> {
@@ -248,17 +254,21 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** One cell for each repeat: the row that completed it, or its last failure. */
+/** One cell for each row that completed a repeat, or for the last failure of the repeat. */
 function cellsOf(rows: readonly ListedRow[], pass: number): GridCell[] {
-  const byRepeat = new Map<number | null, ListedRow>();
-  for (const row of rows) if (byRepeat.get(row.rollout)?.failure !== null) byRepeat.set(row.rollout, row);
-  const cells = [...byRepeat.values()].map(
-    ({ source, line, rollout, reward, attempt, masked, failure, annotation }) => ({
+  const completed = rows.filter(({ failure }) => failure === null);
+  const repeats = new Set(completed.map(({ rollout }) => rollout));
+  const failed = new Map(
+    rows.filter(({ rollout }) => !repeats.has(rollout)).map((row) => [row.rollout, row]),
+  );
+  const cells = [...completed, ...failed.values()].map(
+    ({ source, line, rollout, reward, attempt, masked, failure, annotation, addressed }) => ({
       source,
       line,
       rollout,
       reward,
       attempt,
+      addressed,
       state: cellState(
         { excluded: annotation?.exclude ?? false, failed: failure !== null, masked, reward },
         pass,

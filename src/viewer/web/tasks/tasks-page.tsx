@@ -85,7 +85,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
     <article className="tasks-page page" aria-label="Tasks">
       <h1 className="hidden">Tasks of {status.run.name}</h1>
       <QueryBar q={q} pass={pass} status={status} go={go} />
-      <ChosenNotice figures="chosen" />
+      <ChosenNotice />
       <div className="grid-tools">
         <fieldset className="chips" aria-label="Sets of tasks">
           {TASK_SETS.filter((name) => name !== "flipped" || against).map((name) => (
