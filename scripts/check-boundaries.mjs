@@ -46,7 +46,7 @@ const MAY_IMPORT = {
     "definitions",
     "import-typescript.ts",
   ],
-  rollouts: ["python", "files", "queue", "config", "metrics", "wire", "verify", "calls", "capture"],
+  rollouts: ["python", "files", "config", "metrics", "wire", "verify", "calls", "capture"],
   datasets: ["python", "files", "config", "wire", "remote", "rollouts", "import-typescript.ts"],
   results: ["python", "files", "metrics", "wire", "calls", "rollouts"],
   run: [

@@ -2,10 +2,10 @@ import path from "node:path";
 import { GymError } from "../../errors.ts";
 import {
   askCollection,
+  type ControlRequest,
   type RunningCollection,
   runningCollections,
-} from "../../rollouts/collect/control-client.ts";
-import type { ControlRequest } from "../../rollouts/collect/control-server.ts";
+} from "../../rollouts/collect/control.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { progressLines, progressText } from "./progress-lines.ts";

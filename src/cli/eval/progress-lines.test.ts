@@ -32,7 +32,11 @@ it("shows how often models were asked, also by rollouts that have not ended", ()
 const running = (total: number, done: number) => {
   const progress = new CollectionProgress({ total, alreadyDone: 0 });
   for (let task = 0; task < done; task++)
-    progress.ended({ status: "completed", row: { reward: 1 } }, task, false, "a");
+    progress.ended(
+      { status: "completed", row: { reward: 1 } },
+      { taskIndex: task, rolloutIndex: 0, agent: "a" },
+      false,
+    );
   return progress;
 };
 
@@ -52,14 +56,22 @@ it("keeps the numbers on narrow terminals", () => {
 it("shows the ends of the interval, which does not leave the range of the rewards", () => {
   const progress = new CollectionProgress({ total: 5, alreadyDone: 0 });
   for (const [task, reward] of [1, 0, 0, 0, 0].entries())
-    progress.ended({ status: "completed", row: { reward } }, task, false, "a");
+    progress.ended(
+      { status: "completed", row: { reward } },
+      { taskIndex: task, rolloutIndex: 0, agent: "a" },
+      false,
+    );
   expect(progressText(progress.snapshot([], 1, 0))).toContain("reward 0.200 [0.000, 0.755],");
 });
 
 it("shows the rewards of several agents one by one", () => {
   const progress = running(4, 2);
   expect(progressText(progress.snapshot([], 1, 0))).toContain("reward 1.000");
-  progress.ended({ status: "completed", row: { reward: -1 } }, 2, false, "blackjack");
+  progress.ended(
+    { status: "completed", row: { reward: -1 } },
+    { taskIndex: 2, rolloutIndex: 0, agent: "blackjack" },
+    false,
+  );
   const snapshot = progress.snapshot([], 1, 0);
   expect(progressText(snapshot)).toContain("a 2 done, reward 1.000, blackjack 1 done, reward -1.000");
   expect(progressText(snapshot)).not.toMatch(/reward \S+ \[/);
@@ -71,7 +83,11 @@ it("counts retries and judges, and says what is of this session", () => {
   const usage = { input_tokens: 50, output_tokens: 5, ng_retries: 2 };
   const _ng_judge = { calls: 3, input_tokens: 30, output_tokens: 6, unreadable: 1 };
   progress.modelCalled();
-  progress.ended({ status: "completed", row: { reward: 0, response: { usage }, _ng_judge } }, 0, false, "a");
+  progress.ended(
+    { status: "completed", row: { reward: 0, response: { usage }, _ng_judge } },
+    { taskIndex: 0, rolloutIndex: 0, agent: "a" },
+    false,
+  );
   const fresh = progress.snapshot([], 1, 0);
   expect(progressText(fresh)).toContain("model calls 1, 2 retried, tokens 50 in, 5 out");
   expect(progressText(fresh)).toContain("judge calls 3, tokens 30 in, 6 out, 1 verdicts unreadable");

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
-import { ControlServer } from "../../rollouts/collect/control-server.ts";
+import { openControlSocket } from "../../rollouts/collect/control.ts";
 import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
 import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
@@ -323,8 +323,8 @@ class JsonView implements RunView {
 
 /** Opens the control socket of a collection; if that fails, the collection runs without it. */
 function openControl(collection: Collection, output: string, view: RunView): void {
-  ControlServer.listen(collection, output).then(
-    (control) => process.once("exit", () => control.close()),
+  openControlSocket(collection, output).then(
+    (close) => process.once("exit", close),
     (error: Error) => view.notice(`gym eval ctl cannot reach this run: ${error.message}`),
   );
 }

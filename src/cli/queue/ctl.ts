@@ -3,7 +3,7 @@ import { Board, type RunRecord, type WorkerRecord } from "../../queue/board.ts";
 import type { Broker } from "../../queue/broker.ts";
 import { askControl, collectorSubject, workerSubject } from "../../queue/control.ts";
 import { QueueError } from "../../queue/errors.ts";
-import type { ControlAnswer } from "../../rollouts/collect/control-server.ts";
+import type { ControlAnswer } from "../../rollouts/collect/control.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { requestOf } from "../eval/ctl.ts";

@@ -5,7 +5,7 @@ import type { PendingRow } from "../resume/resume.ts";
 import type { RolloutCaptures } from "../trajectory/captures.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import type { ProgressSnapshot } from "./progress-snapshot.ts";
-import type { RunResult } from "./rollout-runner.ts";
+import type { Tried } from "./rollout-runner.ts";
 import type { RolloutTally } from "./rollout-tally.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { StartedRollout } from "./started-rollout.ts";
@@ -32,14 +32,14 @@ export interface CollectOptions {
   /** Totals of those rollouts, so that the progress covers all of them. */
   earlier?: RolloutTally;
   /** Cost of calls so far, in dollars. */
-  spent?: (() => number) | undefined;
+  spent?: () => number;
   /** Rollouts that failed before this run and are not retried (default: none). */
   alreadyLost?: { terminal: number; outOfAttempts: number };
   output: JsonlWriter;
   failures: JsonlWriter;
   limits: CollectLimits;
   /** Counts rows as they are written, if the run keeps totals. */
-  totals?: RunTotals | undefined;
+  totals?: RunTotals;
   /** The server that receives a row. Default: its agent's `/run`. */
   target?: (row: QueuedRow) => CallTarget;
   /** Whether a retry records its attempt number in the row (default true). */
@@ -47,10 +47,10 @@ export interface CollectOptions {
   /** Recordings of the servers about the rollouts. */
   captures?: RolloutCaptures;
   /** Workers that run the rollouts instead of this process. */
-  workers?: WorkersLink | undefined;
+  workers?: WorkersLink;
   onOutcome?: (event: OutcomeEvent) => void;
   /** Updates the addresses of servers before a probe of one that was unreachable. */
-  findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  findAgain?: (signal: AbortSignal) => Promise<void>;
   /** Called with notices for the user. */
   onNotice?: (text: string) => void;
   /** First stop: starts no new rollouts; running ones may finish. */
@@ -75,7 +75,7 @@ export interface WorkerResult {
   rolloutIndex: number;
   attempt: number;
   agent: string;
-  result: Exclude<RunResult, { status: "unreachable" }>;
+  result: Tried;
 }
 
 /**
@@ -97,32 +97,9 @@ export interface OutcomeEvent {
   agent: string;
   attempt: number;
   milliseconds: number;
-  outcome: Exclude<RunResult, { status: "unreachable" }>;
+  outcome: Tried;
   /** Whether a failed rollout is retried in this run. */
   willRetry: boolean;
-}
-
-/** One rollout in flight. */
-export interface RunningRollout {
-  id: string;
-  agent: string;
-  attempt: number;
-  /** Monotonic time (`performance.now`), like all times here. */
-  startedAt: number;
-  stage: FailureStage;
-  stageSince: number;
-  what: string | undefined;
-  /** Model turns so far, as reported by the agent. */
-  modelCalls: number;
-  /** The last finished stage; undefined during the first one. */
-  lastStage: FinishedStage | undefined;
-}
-
-export interface FinishedStage {
-  stage: FailureStage;
-  what: string | undefined;
-  /** Duration of the stage. */
-  milliseconds: number;
 }
 
 export interface CollectResult {

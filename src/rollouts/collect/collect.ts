@@ -1,21 +1,14 @@
 import { errorMessage } from "../../errors.ts";
-import { InProcessQueue, type RolloutQueue } from "../../queue/queue.ts";
-import type {
-  CollectOptions,
-  CollectResult,
-  RunningRollout,
-  Verdict,
-  WorkerResult,
-} from "./collect-contract.ts";
+import type { CollectOptions, CollectResult, Verdict, WorkerResult } from "./collect-contract.ts";
 import { CollectionProgress } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import { Outages } from "./outages.ts";
 import { RolloutCancelled } from "./outcome.ts";
-import { OutcomeRecorder, type Tried } from "./outcome-recorder.ts";
+import { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { ProgressSnapshot } from "./progress-snapshot.ts";
 import { RetryQueue } from "./retry-queue.ts";
-import { RolloutRunner, type RunResult } from "./rollout-runner.ts";
+import { RolloutRunner, type RunResult, type Tried } from "./rollout-runner.ts";
 import { StartedRollout } from "./started-rollout.ts";
 
 /** How long the collection waits for an unreachable agent. */
@@ -28,9 +21,8 @@ export class Collection {
   readonly progress: CollectionProgress;
   readonly #options: CollectOptions;
   readonly #rows: FairQueue;
-  readonly #queue: RolloutQueue<StartedRollout, RunResult>;
   readonly #runner: RolloutRunner;
-  readonly #retries = new RetryQueue<QueuedRow>();
+  readonly #retries = new RetryQueue();
   readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
   readonly #outages: Outages;
@@ -47,7 +39,6 @@ export class Collection {
   constructor(options: CollectOptions) {
     this.#options = options;
     this.#rows = new FairQueue(options.rows);
-    this.#queue = new InProcessQueue((rollout, result) => this.#settled(rollout, result));
     this.#runner = new RolloutRunner({ ...options, onModelCall: () => this.progress.modelCalled() });
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
     const { total, alreadyDone, alreadyLost } = options;
@@ -74,7 +65,7 @@ export class Collection {
   }
 
   /** The rollouts in flight, oldest first. */
-  get running(): RunningRollout[] {
+  get running(): StartedRollout[] {
     return [...this.#running.values()];
   }
 
@@ -145,12 +136,13 @@ export class Collection {
     for (const rollout of [...this.#running.values()]) await this.#options.workers?.enqueue(rollout);
   }
 
-  /** Ends the collection with an error: the remaining rollouts could not be run. */
+  /** Ends the collection with an error: rollouts cannot be run, or results cannot be written. */
   fail(error: unknown): void {
-    this.#giveUp(error);
+    this.#fatal ??= error;
+    this.#abortAll(errorMessage(error));
   }
 
-  /** Cancels the rollouts that workers have not finished. */
+  /** Starts no new rollouts and cancels the running ones, which does not use an attempt. */
   withdraw(reason: string): void {
     this.#stopEarly(reason);
     this.#abortAll(reason);
@@ -178,25 +170,22 @@ export class Collection {
 
   async run(): Promise<CollectResult> {
     const { drain, stop, limits, alreadyDone, total } = this.#options;
-    const onDrain = () => {
-      this.#stopEarly("interrupted");
-    };
+    const onDrain = () => this.#stopEarly("interrupted");
     const onStop = () => {
       this.#stopEarly("interrupted");
       this.#abortAll("the collection was stopped");
     };
     drain?.addEventListener("abort", onDrain, { once: true });
     stop?.addEventListener("abort", onStop, { once: true });
-    const timer =
-      limits.runTimeoutMs === null ? undefined : setTimeout(() => this.#outOfTime(), limits.runTimeoutMs);
+    const { runTimeoutMs } = limits;
+    const outOfTime = () =>
+      this.withdraw(`the run took longer than ${(runTimeoutMs ?? 0) / 1000} s (run_timeout_seconds)`);
+    const timer = runTimeoutMs === null ? undefined : setTimeout(outOfTime, runTimeoutMs);
     if (drain?.aborted) onDrain();
     if (stop?.aborted) onStop();
-    const over = new AbortController();
-    if (!this.#options.workers) void this.#runLeased(over.signal);
     try {
       await this.#loop();
     } finally {
-      over.abort();
       clearTimeout(timer);
       drain?.removeEventListener("abort", onDrain);
       stop?.removeEventListener("abort", onStop);
@@ -204,15 +193,15 @@ export class Collection {
       await this.#rows.close();
     }
     if (this.#fatal !== undefined) throw this.#fatal;
-    const { completed, failed, cancelled, losses } = this.#recorder;
+    const { completed, failed, cancelled, resumable, outOfAttempts } = this.#recorder;
     return {
       completed,
       failed,
       cancelled,
       // A run that is stopped during its last rollouts is complete if they finish.
       stoppedEarly: alreadyDone + completed < total ? this.#stoppedEarly : undefined,
-      resumable: losses.resumable,
-      outOfAttempts: losses.outOfAttempts,
+      resumable,
+      outOfAttempts,
       maxAttempts: limits.maxAttempts,
       progress: this.snapshot(),
     };
@@ -284,29 +273,21 @@ export class Collection {
     this.#wakeUp();
   }
 
+  /** Runs a row in this process, or queues it for the workers; the promise of the queue resolves when it has room. */
   #start(queued: QueuedRow): Promise<void> | void {
     const { agent } = queued;
-    const target = this.#runner.target(queued);
-    const rollout = new StartedRollout(queued, target, this.#options.limits.rolloutTimeoutMs);
+    const { workers, limits } = this.#options;
+    const rollout = new StartedRollout(queued, this.#runner.target(queued), limits.rolloutTimeoutMs);
     this.#running.set(rollout.id, rollout);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    const { workers } = this.#options;
-    return workers ? workers.enqueue(rollout) : this.#queue.enqueue(rollout);
-  }
-
-  /** Runs the items of the queue in this process. */
-  async #runLeased(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      for (const lease of await this.#queue.pull(Number.POSITIVE_INFINITY, signal)) {
-        this.#runner.run(lease.item).then(
-          (result) => void this.#queue.settle(lease, result),
-          (error: unknown) => {
-            this.#giveUp(error);
-            this.#left(lease.item);
-          },
-        );
-      }
-    }
+    if (workers) return workers.enqueue(rollout);
+    this.#runner.run(rollout).then(
+      (result) => this.#settled(rollout, result),
+      (error: unknown) => {
+        this.fail(error);
+        this.#left(rollout);
+      },
+    );
   }
 
   async #settled(rollout: StartedRollout, result: RunResult): Promise<void> {
@@ -315,16 +296,10 @@ export class Collection {
         this.#outages.unreachable(rollout.queued, result.server, result.message);
       else this.#ended(rollout, result, await this.#recorder.record(rollout.queued, result));
     } catch (error) {
-      this.#giveUp(error);
+      this.fail(error);
     } finally {
       this.#left(rollout);
     }
-  }
-
-  /** Ends the collection, because results cannot be written. */
-  #giveUp(error: unknown): void {
-    this.#fatal ??= error;
-    this.#abortAll(errorMessage(error));
   }
 
   #left(rollout: StartedRollout): void {
@@ -338,8 +313,7 @@ export class Collection {
 
   #ended({ queued, startedAt }: StartedRollout, outcome: Tried, willRetry: boolean): void {
     const milliseconds = Math.round(performance.now() - startedAt);
-    if (outcome.status === "failed") this.progress.failedRow(outcome.failure.class, queued);
-    this.progress.ended(outcome, queued.taskIndex, willRetry, queued.agent);
+    this.progress.ended(outcome, queued, willRetry);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
   }
@@ -363,17 +337,9 @@ export class Collection {
         onNotice?.(`${server} answers again after ${(milliseconds / 1000).toFixed(0)} s.`);
         this.#wake();
       },
-      gaveUp: (_, message) =>
+      gaveUp: (message) =>
         this.#stopEarly(`${message}, and it has not come back within ${longestMs / 1000} s`),
     });
-  }
-
-  /** The running rollouts count as cancelled, which does not use an attempt. */
-  #outOfTime(): void {
-    const seconds = (this.#options.limits.runTimeoutMs ?? 0) / 1000;
-    const reason = `the run took longer than ${seconds} s (run_timeout_seconds)`;
-    this.#stopEarly(reason);
-    this.#abortAll(reason);
   }
 
   #stopEarly(reason: string): void {

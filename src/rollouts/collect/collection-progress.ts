@@ -1,23 +1,19 @@
 import type { FailureStage } from "../../calls/errors.ts";
 import { tellsOfLoss } from "../../wire/convert/conversion-loss.ts";
 import type { Row } from "../files/jsonl-rows.ts";
+import type { QueuedRow } from "./fair-queue.ts";
 import type { Outcome } from "./outcome.ts";
 import type { FailedRow, ProgressSnapshot, TroubleSnapshot } from "./progress-snapshot.ts";
 import { RolloutTally } from "./rollout-tally.ts";
+import type { StartedRollout } from "./started-rollout.ts";
 
 const SLOWEST_SHOWN = 3;
 const FAILED_ROWS_SHOWN = 3;
 /** The rate covers the last half minute, so that it reflects the current speed. */
 const RATE_WINDOW_MS = 30_000;
 
-interface RunningLike {
-  id: string;
-  agent: string;
-  startedAt: number;
-  stage: FailureStage;
-  what: string | undefined;
-  modelCalls: number;
-}
+type EndedRow = Pick<QueuedRow, "taskIndex" | "rolloutIndex" | "agent" | "line">;
+type RunningRollout = Pick<StartedRollout, "id" | "agent" | "startedAt" | "stage" | "what" | "modelCalls">;
 
 /** Counters of a running collection. Updates are cheap; the summary is computed on request. */
 export class CollectionProgress {
@@ -42,8 +38,8 @@ export class CollectionProgress {
     total: number;
     alreadyDone: number;
     alreadyLost?: number;
-    earlier?: RolloutTally | undefined;
-    spent?: (() => number) | undefined;
+    earlier?: RolloutTally;
+    spent?: () => number;
   }) {
     this.#spent = options.spent;
     this.#tally = options.earlier ?? new RolloutTally();
@@ -52,7 +48,7 @@ export class CollectionProgress {
     this.#alreadyLost = options.alreadyLost ?? 0;
   }
 
-  ended(outcome: Outcome, taskIndex: number, willRetry: boolean, agent: string): void {
+  ended(outcome: Outcome, row: EndedRow, willRetry: boolean): void {
     if (outcome.status === "cancelled") {
       if (!willRetry) this.#cancelled++;
       return;
@@ -60,13 +56,14 @@ export class CollectionProgress {
     if (outcome.status === "failed") {
       const { class: name, message, stage } = outcome.failure;
       this.#failures.set(name, { count: (this.#failures.get(name)?.count ?? 0) + 1, message, stage });
+      this.#noteFailedRow(name, row);
       if (!willRetry) this.#failed++;
       return;
     }
     this.#completed++;
     this.#trouble.over();
     this.#note(performance.now());
-    this.#tally.add(outcome.row, taskIndex, agent);
+    this.#tally.add(outcome.row, row.taskIndex, row.agent);
   }
 
   /** A rollout that had failed permanently runs again. */
@@ -75,12 +72,11 @@ export class CollectionProgress {
   }
 
   /** Remembers the first rows of a class, so that messages can name them. */
-  failedRow(name: string, row: { taskIndex: number; rolloutIndex: number; line?: number }): void {
+  #noteFailedRow(name: string, { taskIndex, rolloutIndex, line }: EndedRow): void {
     const rows = this.#failedRows.get(name) ?? [];
     this.#failedRows.set(name, rows);
-    const { taskIndex, rolloutIndex, line = null } = row;
     if (rows.length >= FAILED_ROWS_SHOWN || rows.some(({ task_index }) => task_index === taskIndex)) return;
-    rows.push({ task_index: taskIndex, rollout_index: rolloutIndex, line });
+    rows.push({ task_index: taskIndex, rollout_index: rolloutIndex, line: line ?? null });
   }
 
   /** An agent has asked a model for a turn. */
@@ -103,7 +99,7 @@ export class CollectionProgress {
     this.#tally.written(row);
   }
 
-  snapshot(running: readonly RunningLike[], concurrency: number, retrying: number): ProgressSnapshot {
+  snapshot(running: readonly RunningRollout[], concurrency: number, retrying: number): ProgressSnapshot {
     const now = performance.now();
     const done = this.#alreadyDone + this.#alreadyLost + this.#completed + this.#failed;
     const rate = this.#rate(now);

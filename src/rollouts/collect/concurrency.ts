@@ -9,13 +9,12 @@ const OVERLOAD = new Set(["provider_rate_limit", "connection", "timeout"]);
 
 /** The limit on concurrent rollouts: fixed, or adapted to failures of the servers. */
 export class ConcurrencyLimit {
-  #limit: number;
-  #fixed: boolean;
+  #limit = START;
+  #fixed = false;
   #quietUntil = 0;
 
-  constructor(fixed: number | null) {
-    this.#fixed = fixed !== null && fixed > 0;
-    this.#limit = this.#fixed ? (fixed as number) : START;
+  constructor(limit: number | null) {
+    this.set(limit);
   }
 
   get current(): number {

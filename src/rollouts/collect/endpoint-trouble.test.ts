@@ -85,6 +85,10 @@ it("tells why a run waits, since when and how often it was said, until a rollout
   const progress = new CollectionProgress({ total: 1, alreadyDone: 0 });
   progress.warned("model", "500");
   expect(progress.snapshot([], 1, 0).trouble).toMatchObject({ message: "500", warnings: 1 });
-  progress.ended({ status: "completed", row: { reward: 1 } }, 1, false, "agent");
+  progress.ended(
+    { status: "completed", row: { reward: 1 } },
+    { taskIndex: 1, rolloutIndex: 0, agent: "agent" },
+    false,
+  );
   expect(progress.snapshot([], 1, 0).trouble).toBeNull();
 });

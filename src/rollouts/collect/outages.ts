@@ -1,17 +1,18 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "../../errors.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
 
-export interface OutageOptions {
+interface OutageOptions {
   /** Resolves when the server answers with any status. */
   probe: (server: string, signal: AbortSignal) => Promise<unknown>;
   /** How long to wait for a server. */
   longestMs: number;
   began: (server: string, message: string) => void;
   ended: (server: string, milliseconds: number) => void;
-  gaveUp: (server: string, message: string) => void;
+  gaveUp: (message: string) => void;
 }
 
 interface Outage {
@@ -82,8 +83,8 @@ export class Outages {
     let last = message;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
       const left = outage.since + longestMs - performance.now();
-      if (left <= 0) return gaveUp(outage.server, last);
-      await pauseFor(Math.min(pause, left), signal);
+      if (left <= 0) return gaveUp(last);
+      await delay(Math.min(pause, left), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       try {
         await probe(outage.server, signal);
@@ -97,16 +98,4 @@ export class Outages {
     this.#back.push(...outage.rows);
     ended(outage.server, performance.now() - outage.since);
   }
-}
-
-function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener("abort", end);
-  });
 }

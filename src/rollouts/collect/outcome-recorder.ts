@@ -2,17 +2,22 @@ import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import type { CollectOptions } from "./collect-contract.ts";
 import type { CollectionProgress } from "./collection-progress.ts";
 import type { ConcurrencyLimit } from "./concurrency.ts";
+import { isInfrastructureFailure } from "./failure-classes.ts";
 import type { QueuedRow } from "./fair-queue.ts";
-import { Losses } from "./losses.ts";
 import type { Failure } from "./outcome.ts";
 import type { RetryQueue } from "./retry-queue.ts";
-import type { RunResult } from "./rollout-runner.ts";
-
-/** The result of a rollout that was attempted. */
-export type Tried = Exclude<RunResult, { status: "unreachable" }>;
+import type { Tried } from "./rollout-runner.ts";
 
 /** Maximum number of permanently failed rollouts kept for a retry on request. */
 const MAX_LOST_KEPT = 1_000;
+
+/** The run ends after this many refused credentials without a success, because the rest would fail too. */
+const GIVE_UP_AFTER_REFUSALS = 10;
+/**
+ * Failures in the model stage that also end the run once a rollout has no attempts left: the endpoint does not exist,
+ * or is not a model API.
+ */
+const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
 
 interface LostRollout {
   queued: QueuedRow;
@@ -23,7 +28,7 @@ interface LostRollout {
 interface Surroundings {
   concurrency: ConcurrencyLimit;
   progress: CollectionProgress;
-  retries: RetryQueue<QueuedRow>;
+  retries: RetryQueue;
   isStopping: () => boolean;
   stopEarly: (reason: string) => void;
 }
@@ -35,7 +40,11 @@ export class OutcomeRecorder {
   completed = 0;
   failed = 0;
   cancelled = 0;
-  readonly losses: Losses;
+  /** Failed rollouts that a resumed run retries. */
+  resumable = 0;
+  /** Failed rollouts that are not retried because their attempts are used up. */
+  outOfAttempts: number;
+  #refusals = 0;
   readonly #options: CollectOptions;
   readonly #surroundings: Surroundings;
   /** Rollouts that have their result, or were abandoned. */
@@ -48,7 +57,7 @@ export class OutcomeRecorder {
   constructor(options: CollectOptions, surroundings: Surroundings) {
     this.#options = options;
     this.#surroundings = surroundings;
-    this.losses = new Losses(options.limits.maxAttempts, options.alreadyLost?.outOfAttempts ?? 0);
+    this.outOfAttempts = options.alreadyLost?.outOfAttempts ?? 0;
   }
 
   isSettled(taskIndex: number, rolloutIndex: number): boolean {
@@ -70,7 +79,7 @@ export class OutcomeRecorder {
     if (lost === undefined) return undefined;
     this.#lost.delete(id);
     this.failed--;
-    this.losses.regained(lost.failure, lost.attempts);
+    this.#countLoss(lost, -1);
     this.#surroundings.progress.retried();
     return lost.queued;
   }
@@ -96,7 +105,6 @@ export class OutcomeRecorder {
     progress.written(row);
     await settle?.(() => output.sync());
     this.completed++;
-    this.losses.succeeded();
     concurrency.succeeded();
     return false;
   }
@@ -125,7 +133,7 @@ export class OutcomeRecorder {
     }
     const attempt = queued.attempt + 1;
     const willRetry = failure.retryable && !failure.terminal && attempt < limits.maxAttempts;
-    const reason = this.losses.reasonToEnd(failure, willRetry);
+    const reason = this.#reasonToEnd(failure, willRetry);
     if (reason !== undefined) stopEarly(reason);
     if (willRetry) {
       const row = countAttempts === false ? queued.row : { ...queued.row, _ng_attempt_index: attempt };
@@ -134,9 +142,25 @@ export class OutcomeRecorder {
     }
     this.failed++;
     this.settle(queued.taskIndex, queued.rolloutIndex);
-    const attempts = persist ? attempt : queued.attempt;
-    if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), { queued, failure, attempts });
-    this.losses.lost(failure, attempts);
+    const lost = { queued, failure, attempts: persist ? attempt : queued.attempt };
+    if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), lost);
+    this.#countLoss(lost, 1);
     return false;
+  }
+
+  #countLoss({ failure, attempts }: LostRollout, by: 1 | -1): void {
+    // A refused row must be corrected, which makes it a different run, so it is not resumable.
+    if (failure.terminal || failure.class === "invalid_row") return;
+    const isOut = attempts >= this.#options.limits.maxAttempts && !isInfrastructureFailure(failure.class);
+    if (isOut) this.outOfAttempts += by;
+    else this.resumable += by;
+  }
+
+  /** The reason to end the run after this failure, if any. */
+  #reasonToEnd(failure: Failure, willRetry: boolean): string | undefined {
+    if (failure.class === "budget_exhausted") return failure.message;
+    const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;
+    if ((failure.class !== "provider_auth" && !endpointIsWrong) || this.completed > 0) return undefined;
+    return ++this.#refusals >= GIVE_UP_AFTER_REFUSALS ? failure.message : undefined;
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ServerCallError } from "../../calls/errors.ts";
 import { GymError } from "../../errors.ts";
 import { JsonTextError } from "../../python/json/json-loads.ts";
+import { copyWith } from "../../python/json/key-order.ts";
 import {
   DeadlineExceeded,
   type Outcome,
@@ -9,7 +10,7 @@ import {
   outcomeOfReply as outcomeOfReplyFrom,
   RolloutCancelled,
 } from "./outcome.ts";
-import { attachTo, failureRow, outputRow } from "./output-row.ts";
+import { failureRow, outputRow } from "./output-row.ts";
 
 const outcomeOfReply = (reply: unknown) => outcomeOfReplyFrom(reply, "kiln_agent");
 const failureOf = (outcome: Outcome) => (outcome.status === "failed" ? outcome.failure : outcome);
@@ -188,7 +189,7 @@ describe("rows", () => {
   };
 
   it("replaces keys in place and appends the rest in order", () => {
-    const row = attachTo(
+    const row = copyWith(
       outputRow({ agent_ref: "old", ng_trajectory: "old", reward: 1 }, { ...input, _ng_rollout_id: "r" }),
       { ng_model_call_capture: {}, ng_trajectory: {} },
     );

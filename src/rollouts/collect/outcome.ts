@@ -1,5 +1,6 @@
 import { type FailureStage, isServerCallError, type ServerCallError } from "../../calls/errors.ts";
 import { errorMessage, GymError } from "../../errors.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { FAILURE_CLASSES, type KnownFailureClass } from "./failure-classes.ts";
@@ -49,27 +50,35 @@ export class DeadlineExceeded extends GymError {
 
 /** Reads the sentinels and the reward of a successful reply of `server`. */
 export function outcomeOfReply(reply: unknown, server: string): Outcome {
-  if (reply === null || typeof reply !== "object" || Array.isArray(reply)) {
+  if (!isObject(reply)) {
     return failed({
       class: "invalid_response",
       stage: "run",
       message: `${server} answered with ${describe(reply)}, not with a JSON object.`,
     });
   }
-  const row = reply as Row;
-  const reported = row["_ng_failure_class"];
-  const lost = isTruthy(row["_ng_no_persist"]);
-  if (!lost && (reported === undefined || reported === null)) return outcomeOfScore(row, server);
+  const reported = reply["_ng_failure_class"];
+  const lost = isTruthy(reply["_ng_no_persist"]);
+  if (!lost && (reported === undefined || reported === null)) return outcomeOfScore(reply, server);
   const name = typeof reported === "string" && reported !== "" ? reported : "agent_error";
-  const terminal = isTruthy(row["_ng_failure_terminal"]);
+  const terminal = isTruthy(reply["_ng_failure_terminal"]);
+  const inner: Partial<Failure> = isObject(reply["_ng_failure"]) ? reply["_ng_failure"] : {};
+  const texts = [
+    inner.message,
+    reply["_ng_failure_judge_error"],
+    reply["_ng_failure_message"],
+    reply["error"],
+    `The agent reported '${name}' without saying more.`,
+  ];
+  const message = texts.find((text): text is string => typeof text === "string" && text !== "") ?? "";
   const failure: Failure = {
     class: name,
-    stage: stageOf(row, name),
+    stage: inner.stage ?? (name === "judge_failed" ? "verify" : "run"),
     retryable: !terminal,
-    message: messageOf(row, name).slice(0, MAX_MESSAGE_CHARACTERS),
+    message: message.slice(0, MAX_MESSAGE_CHARACTERS),
     ...(terminal && { terminal }),
   };
-  return { status: "failed", failure, row, persist: !lost };
+  return { status: "failed", failure, row: reply, persist: !lost };
 }
 
 /** An agent that does not score omits the reward. A reward must be a number or a boolean; null means NaN. */
@@ -82,22 +91,6 @@ function outcomeOfScore(row: Row, server: string): Outcome {
   const message = `${server} answered with a reward that is not a number: ${shown}. A verifier that gives NaN or Infinity is sent as null.`;
   const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
   return { status: "failed", failure, row, persist: true };
-}
-
-function stageOf(row: Row, name: string): FailureStage {
-  const inner = row["_ng_failure"];
-  const stage = inner !== null && typeof inner === "object" ? (inner as Partial<Failure>).stage : undefined;
-  return stage ?? (name === "judge_failed" ? "verify" : "run");
-}
-
-function messageOf(row: Row, name: string): string {
-  const inner = row["_ng_failure"];
-  const message =
-    inner !== null && typeof inner === "object" ? (inner as Partial<Failure>).message : undefined;
-  for (const text of [message, row["_ng_failure_judge_error"], row["_ng_failure_message"], row["error"]]) {
-    if (typeof text === "string" && text !== "") return text;
-  }
-  return `The agent reported '${name}' without saying more.`;
 }
 
 /** The outcome of a rollout after a thrown error; `stage` is its stage, as far as the caller knows. */
@@ -120,7 +113,8 @@ export function outcomeOfError(
   if (code === "JSON_INVALID" || error instanceof SyntaxError) {
     return failed({ class: "invalid_response", stage, message: errorMessage(error) });
   }
-  return failed({ class: classOfStage(stage), stage, retryable: false, message: errorMessage(error) });
+  const name = CLASS_OF_STAGE[stage] ?? "agent_error";
+  return failed({ class: name, stage, retryable: false, message: errorMessage(error) });
 }
 
 /** The failure behind an error response. Classes that only name a stage are replaced by one that names the cause. */
@@ -140,18 +134,11 @@ function providerClass(status: number | undefined): KnownFailureClass {
   return "provider_error";
 }
 
-function classOfStage(stage: FailureStage): KnownFailureClass {
-  switch (stage) {
-    case "model":
-      return "provider_error";
-    case "tool":
-      return "tool_error";
-    case "verify":
-      return "verifier_error";
-    default:
-      return "agent_error";
-  }
-}
+const CLASS_OF_STAGE: Partial<Record<FailureStage, KnownFailureClass>> = {
+  model: "provider_error",
+  tool: "tool_error",
+  verify: "verifier_error",
+};
 
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",

@@ -6,12 +6,6 @@ import { RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { Failure } from "./outcome.ts";
 
-/** Data that a collector with captures adds to a row. */
-export interface RowAttachments {
-  ng_model_call_capture?: unknown;
-  ng_trajectory?: unknown;
-}
-
 /** Start and duration of an attempt; an object, so that the metrics do not treat it as a column. */
 export interface RolloutTiming {
   started_at: string;
@@ -22,7 +16,7 @@ export interface RolloutTiming {
 }
 
 /** A part of an attempt; `at` is in seconds after its start. */
-export interface StageTiming {
+interface StageTiming {
   at: number;
   seconds: number;
 }
@@ -57,11 +51,6 @@ export function lineOf(row: Row): string {
   }
 }
 
-/** The row with attachments; existing ones are replaced in place, others are appended. */
-export function attachTo(row: Row, attachments: RowAttachments): Row {
-  return copyWith(row, { ...attachments });
-}
-
 /**
  * The row of a failed attempt for the failures file: the reply if any, else the input, with the sentinels that a
  * resumed run reads, the full failure, and `mask_sample`, because trainers must not use the reward of a failed attempt.
@@ -69,7 +58,7 @@ export function attachTo(row: Row, attachments: RowAttachments): Row {
 export function failureRow(
   failure: Failure,
   input: Row,
-  { reply, timing }: { reply?: Row | undefined; timing?: RolloutTiming } = {},
+  { reply, timing }: { reply?: Row; timing?: RolloutTiming } = {},
 ): Row {
   const row = outputRow(reply ?? input, input, timing);
   row["_ng_failure_class"] = failure.class;

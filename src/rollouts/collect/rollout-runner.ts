@@ -1,14 +1,9 @@
 import { neverReached } from "../../calls/run-client.ts";
-import {
-  callServer,
-  type RequiredCall,
-  type ServerClient,
-  type ServerReply,
-} from "../../calls/server-client.ts";
+import { callServer, type RequiredCall, type ServerReply } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
-import type { CallTarget } from "./collect-contract.ts";
+import { type AttachedRow, withTrajectory } from "../trajectory/captures.ts";
+import type { CallTarget, CollectOptions } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import { type Failure, type Outcome, outcomeOfError, outcomeOfReply } from "./outcome.ts";
 import { failureRow, lineOf, outputRow } from "./output-row.ts";
@@ -22,14 +17,10 @@ export type RunResult =
   /** The row never reached its server, so it does not use an attempt. */
   | { status: "unreachable"; server: string; message: string };
 
-export interface RunnerOptions {
-  client: ServerClient;
-  /** The route for a row. Default: the `/run` route of its agent. */
-  target?: ((row: QueuedRow) => CallTarget) | undefined;
-  /** Recordings of the servers about the rollouts. */
-  captures?: RolloutCaptures | undefined;
-  onModelCall?: () => void;
-}
+/** The result of a rollout that was attempted. */
+export type Tried = Exclude<RunResult, { status: "unreachable" }>;
+
+type RunnerOptions = Pick<CollectOptions, "client" | "target" | "captures"> & { onModelCall?: () => void };
 
 /** Runs single rollouts: sends the row to its agent and converts the reply to an output row. */
 export class RolloutRunner {
@@ -105,22 +96,18 @@ export class RolloutRunner {
     const timing = rollout.timing();
     const outcome = read();
     const { row: input } = rollout.queued;
-    if (outcome.status === "completed") {
-      const attached = this.#attach(outputRow(outcome.row, input, timing), input, "completed");
-      // Without captures the row is available immediately.
-      const { row, settle } = attached instanceof Promise ? await attached : attached;
-      try {
-        return { status: "completed", row, line: lineOf(row), ...(settle && { settle }) };
-      } catch (error) {
-        return this.#notJson(rollout, error);
-      }
-    }
-    if (outcome.status !== "failed") return outcome;
-    const { failure, persist } = outcome;
-    if (!persist) return { status: "failed", failure, persist };
-    const reply = "row" in outcome ? outcome.row : undefined;
-    const { row } = await this.#attach(failureRow(failure, input, { reply, timing }), input, "failed");
     try {
+      if (outcome.status === "completed") {
+        const attached = this.#attach(outputRow(outcome.row, input, timing), input, "completed");
+        // Without captures the row is available immediately.
+        const { row, settle } = attached instanceof Promise ? await attached : attached;
+        return { status: "completed", row, line: lineOf(row), settle };
+      }
+      if (outcome.status !== "failed") return outcome;
+      const { failure, persist } = outcome;
+      if (!persist) return { status: "failed", failure, persist };
+      const reply = "row" in outcome ? outcome.row : undefined;
+      const { row } = await this.#attach(failureRow(failure, input, { reply, timing }), input, "failed");
       return { status: "failed", failure, persist, line: lineOf(row) };
     } catch (error) {
       return this.#notJson(rollout, error);

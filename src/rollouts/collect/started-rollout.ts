@@ -1,22 +1,26 @@
 import { abortController, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
 import type { FailureStage } from "../../calls/errors.ts";
 import type { StageListener } from "../../calls/server-client.ts";
-import type { CallTarget, FinishedStage, RunningRollout } from "./collect-contract.ts";
+import type { CallTarget } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
 import type { RolloutTiming } from "./output-row.ts";
 
 /** A rollout from its start to its outcome: its current stage, and the signal that ends it early. */
-export class StartedRollout implements RunningRollout {
+export class StartedRollout {
   readonly queued: QueuedRow;
   readonly target: CallTarget;
   readonly id: string;
+  /** Monotonic time (`performance.now`), like all times here. */
   readonly startedAt: number;
   stage: FailureStage;
   stageSince: number;
+  /** Detail of the stage, such as the name of the tool. */
   what: string | undefined;
+  /** Model turns so far, as reported by the agent. */
   modelCalls = 0;
-  lastStage: FinishedStage | undefined;
+  /** The last finished stage; undefined during the first one. */
+  lastStage: { stage: FailureStage; what: string | undefined; milliseconds: number } | undefined;
   readonly #limitMs: number | null;
   readonly #controller = abortController();
   #timer: NodeJS.Timeout | undefined;

@@ -1,8 +1,8 @@
 import { clearModelCalls } from "../../capture/rollout-files.ts";
 import type { TokenSource } from "../../capture/token-sink.ts";
 import { errorMessage } from "../../errors.ts";
+import { copyWith } from "../../python/json/key-order.ts";
 import { idInRow } from "../../wire/rollout-id.ts";
-import { attachTo } from "../collect/output-row.ts";
 import { fileError, RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { agentNameOf } from "../inputs/expand.ts";
@@ -121,7 +121,7 @@ async function withModelCalls(row: Row, input: Row, rolloutId: string, directory
     ...(captureGaps.length > 0 && { gaps: captureGaps }),
   };
   const joined = observations ? { ...row, ng_agent_observations: observations } : row;
-  return attachTo(joined, {
+  return copyWith(joined, {
     ng_model_call_capture: capture,
     ng_trajectory: standardTrajectory({
       input,
@@ -138,7 +138,7 @@ async function withModelCalls(row: Row, input: Row, rolloutId: string, directory
 function withoutModelCalls(row: Row, rolloutId: string, error: unknown): Row {
   const gaps = [{ code: "model_call_capture_unreadable", detail: errorMessage(error) }];
   const capture = { rollout_id: rolloutId, metrics: callMetrics([]), calls: [], gaps };
-  return attachTo(row, { ng_model_call_capture: capture });
+  return copyWith(row, { ng_model_call_capture: capture });
 }
 
 /** Converts the trajectory that an agent reported to the standard form; rows without one are unchanged. */
@@ -154,7 +154,7 @@ export function withTrajectory(row: Row, input: Row): Row {
     calls: undefined,
     gaps,
   });
-  return attachTo(row, { ng_trajectory: trajectory });
+  return copyWith(row, { ng_trajectory: trajectory });
 }
 
 /** Counts masked rollouts and ends a run that would yield almost no training data. */

@@ -17,7 +17,7 @@ import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../
 import type { RolloutRef } from "../../queue/subjects.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
 import type { WorkerResult, WorkersLink } from "../../rollouts/collect/collect-contract.ts";
-import { answerControl } from "../../rollouts/collect/control-server.ts";
+import { answerControl } from "../../rollouts/collect/control.ts";
 import type { QueuedRow } from "../../rollouts/collect/fair-queue.ts";
 import type { Failure } from "../../rollouts/collect/outcome.ts";
 import { failureRow, lineOf } from "../../rollouts/collect/output-row.ts";

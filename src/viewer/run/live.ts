@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
-import { askCollection, findCollection } from "../../rollouts/collect/control-client.ts";
+import { askCollection, findCollection } from "../../rollouts/collect/control.ts";
 import type { CollectionSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { LiveAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { userDirectory } from "../../files/private-directory.ts";
-import { findCollection } from "./control-client.ts";
+import { findCollection } from "./control.ts";
 
 /** A collection that answers a request with a line, or never. */
 async function listen(name: string, line: string | undefined): Promise<void> {
