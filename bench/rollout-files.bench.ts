@@ -7,7 +7,7 @@ import { outputRow } from "../src/rollouts/collect/output-row.ts";
 import { artifactPaths } from "../src/rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../src/rollouts/files/atomic-file.ts";
 import { JsonlWriter } from "../src/rollouts/files/jsonl-writer.ts";
-import { materializeInputs } from "../src/rollouts/files/materialize.ts";
+import { materializeInputs } from "../src/rollouts/inputs/expand.ts";
 import { planResume } from "../src/rollouts/resume/resume.ts";
 import type { Report } from "./report.ts";
 

@@ -4,7 +4,7 @@ import { mean, sampleDeviation } from "./descriptive.ts";
 import { MetricsError } from "./errors.ts";
 import { GrowableIntegers } from "./growable-array.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
-import { type RolloutIndices, type Row, rowIndices } from "./rollout-row.ts";
+import { agentName, type RolloutIndices, type Row, rowIndices } from "./rollout-row.ts";
 import { RolloutTable } from "./rollout-table.ts";
 
 /** How many of the materialized inputs have rollouts. */
@@ -194,13 +194,6 @@ export function profileRollouts(
     allowPartialRollouts: options.allowPartialRollouts ?? false,
     sampleOf: ({ _ng_task_index, _ng_rollout_index, ...sample }) => sample,
   });
-}
-
-/** The agent of a row, if it has one. */
-export function agentName(row: Row): string | undefined {
-  const reference = row["agent_ref"];
-  const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
-  return typeof name === "string" ? name : undefined;
 }
 
 function duplicate(where: string, task: number, rollout: number): MetricsError {

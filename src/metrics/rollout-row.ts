@@ -30,6 +30,13 @@ function wholeNumber(value: unknown, key: string): number {
   throw new MetricsError("METRICS_MISSING_INDEX", `A rollout row ${problem}.`);
 }
 
+/** The agent of a row, if it has one. */
+export function agentName(row: Row): string | undefined {
+  const reference = row["agent_ref"];
+  const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
 /** A number or a boolean as a number; undefined for anything else. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;

@@ -1,5 +1,6 @@
 import { MetricsError } from "../metrics/errors.ts";
-import { agentName, type CompletionSummary, ProfileBuilder, taskProfile } from "../metrics/profile.ts";
+import { type CompletionSummary, ProfileBuilder, taskProfile } from "../metrics/profile.ts";
+import { agentName } from "../metrics/rollout-row.ts";
 import { RolloutTable } from "../metrics/rollout-table.ts";
 import { rewardsByTask } from "../metrics/run-statistics.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
@@ -8,8 +9,13 @@ import { copyWith } from "../python/json/key-order.ts";
 import { RolloutError, RolloutLineError } from "../rollouts/errors.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
-import { type JsonlLine, readLineBatches } from "../rollouts/files/jsonl-reader.ts";
-import { parseRow, type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import {
+  type JsonlLine,
+  parseRow,
+  type Row,
+  readLineBatches,
+  readRows,
+} from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { LineNumbering } from "../rollouts/files/line-identity.ts";
 import { agentAtEnd, materializedKey, textWithoutIndices } from "../rollouts/files/row-key.ts";

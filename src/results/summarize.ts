@@ -11,8 +11,7 @@ import type { TurnBoundaries } from "../rollouts/collect/progress-snapshot.ts";
 import { type AgentRows, RunTotals } from "../rollouts/collect/run-totals.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
-import { readLineBatches } from "../rollouts/files/jsonl-reader.ts";
-import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { type Row, readLineBatches, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { keyOfRow, materializedKey } from "../rollouts/files/row-key.ts";
 
 export interface AgentSummary {

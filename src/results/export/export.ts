@@ -8,8 +8,7 @@ import {
   readAnnotations,
 } from "../../rollouts/files/annotations.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
-import { type JsonlLine, readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
-import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
+import { type JsonlLine, parseRow, type Row, readLineBatches } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
 import type { TokenFormat } from "../../wire/tokens/token-projections.ts";

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
-import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
+import { parseRow, type Row, readLineBatches } from "../../rollouts/files/jsonl-rows.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, callsOf } from "../../wire/tokens/token-continuity.ts";
 import { callsOfRow } from "./export-calls.ts";

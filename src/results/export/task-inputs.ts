@@ -1,8 +1,7 @@
 import { loads } from "../../python/json/json-loads.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import { readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
-import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { type Row, readLineBatches } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { materializedKey } from "../../rollouts/files/row-key.ts";
 import { refuseOtherInputs, refuseOtherPrompt } from "../same-inputs.ts";

@@ -1,25 +1,20 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
+import type { RolloutIndices } from "../../metrics/rollout-row.ts";
 import { RolloutLineError } from "../errors.ts";
 import { sidecarPath } from "./artifact-paths.ts";
 import { readRows } from "./jsonl-rows.ts";
 import { requireKey } from "./row-key.ts";
 
-const Line = z.object({
+const Annotation = z.object({
   labels: z.array(z.string()).default([]),
   note: z.string().default(""),
+  /** Excludes the rollout from exports and selections. */
   exclude: z.boolean().default(false),
 });
 
 /** A user's annotation of a rollout in the viewer. */
-export interface RolloutAnnotation {
-  taskIndex: number;
-  rolloutIndex: number;
-  labels: string[];
-  note: string;
-  /** Excludes the rollout from exports and selections. */
-  exclude: boolean;
-}
+export type RolloutAnnotation = RolloutIndices & z.output<typeof Annotation>;
 
 /** Path of the annotations of a rollouts file: `<rollouts>_annotations.jsonl`. */
 export function annotationsPath(rollouts: string): string {
@@ -38,7 +33,7 @@ export async function readAnnotations(
   if (!existsSync(path)) return annotations;
   for await (const { row, line } of readRows(path, { ...options, skipBlank: true, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
-    const parsed = Line.safeParse(row);
+    const parsed = Annotation.safeParse(row);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
       const problem = `${issue?.path.join(".")}: ${issue?.message}.`;

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { makeDirectory as make } from "../../files/make-directory.ts";
 import { fileError, notRegularError, RolloutError, RolloutFileError } from "../errors.ts";
@@ -46,6 +46,33 @@ export function artifactPaths(output: string): ArtifactPaths {
 export function sidecarPath(output: string, marker: string, suffix: string): string {
   const name = basename(output);
   return join(dirname(output), `${name.slice(0, name.length - extname(name).length)}${marker}${suffix}`);
+}
+
+/** Names of the reports, as in the Python original. */
+export const VERDICTS_FILE = "rollout_verdicts.jsonl";
+const SUMMARY_FILE = "quality_summary.json";
+/** The output that always uses these report names. */
+const USUAL_OUTPUT = "rollouts.jsonl";
+const RUN_FILE = /_(?:manifest\.json|materialized_inputs\.jsonl)$/;
+
+/**
+ * Paths of the health reports of a run. Their names are derived from the output if the directory holds a report and
+ * another run, because the report may belong to that run.
+ */
+export async function healthReports(
+  output: string,
+  directory = dirname(output),
+): Promise<{ verdicts: string; summary: string }> {
+  const named = artifactPaths(join(directory, basename(output)));
+  const names = await readdir(directory).catch((): string[] => []);
+  const own = [named.manifest, named.materializedInputs].map((file) => basename(file));
+  const isShared =
+    basename(output) !== USUAL_OUTPUT &&
+    (names.includes(SUMMARY_FILE) || names.includes(VERDICTS_FILE)) &&
+    names.some((name) => RUN_FILE.test(name) && !own.includes(name));
+  return isShared
+    ? { verdicts: named.rolloutVerdicts, summary: named.qualitySummary }
+    : { verdicts: join(directory, VERDICTS_FILE), summary: join(directory, SUMMARY_FILE) };
 }
 
 /** Names of open streams. They may resolve to a regular file, but other files must not be created next to it. */

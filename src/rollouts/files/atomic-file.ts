@@ -19,7 +19,10 @@ export async function writeFileAtomically(
     beforeReplacing?: () => Promise<void>;
   } = {},
 ): Promise<void> {
-  await prepare(path);
+  const found = await stat(path).catch(() => undefined);
+  // A rename would replace the device with a file, for all users.
+  if (found && !found.isFile() && !found.isDirectory()) throw notRegularError(path);
+  await makeDirectory(dirname(path));
   const write = async (partial: string): Promise<void> => {
     const file = await open(partial, "w");
     try {
@@ -46,27 +49,11 @@ export async function writeFileAtomically(
 /** Joins small parts, so that they do not each cause a write and a wait. */
 async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   let pending = "";
-  if (Symbol.iterator in parts) {
-    for (const part of parts) {
-      pending += part;
-      if (pending.length < CHUNK_CHARACTERS) continue;
-      yield pending;
-      pending = "";
-    }
-  } else {
-    for await (const part of parts) {
-      pending += part;
-      if (pending.length < CHUNK_CHARACTERS) continue;
-      yield pending;
-      pending = "";
-    }
+  for await (const part of parts) {
+    pending += part;
+    if (pending.length < CHUNK_CHARACTERS) continue;
+    yield pending;
+    pending = "";
   }
   yield pending;
-}
-
-async function prepare(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  // A rename would replace the device with a file, for all users.
-  if (found && !found.isFile() && !found.isDirectory()) throw notRegularError(path);
-  await makeDirectory(dirname(path));
 }

@@ -1,12 +1,10 @@
 import { rename, stat } from "node:fs/promises";
 import { fileError, RolloutError, RolloutLineError } from "../errors.ts";
-import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
-import { healthReports } from "./health-reports.ts";
-import { readLines } from "./jsonl-reader.ts";
-import { parseRow, type Row } from "./jsonl-rows.ts";
+import { type ArtifactPaths, artifactPaths, healthReports } from "./artifact-paths.ts";
+import { parseRow, type Row, readLines } from "./jsonl-rows.ts";
 
 /** What exists at the output path; `other` is a file that does not belong to a run and must be kept. */
-export type Held = "nothing" | "run" | "other";
+type Held = "nothing" | "run" | "other";
 
 /** Checks the output and the failures file of a run; empty files count as nothing. */
 export async function heldAt(paths: ArtifactPaths): Promise<Held> {

@@ -1,9 +1,80 @@
+import { open } from "node:fs/promises";
 import { errorMessage } from "../../errors.ts";
+import {
+  type FileLine,
+  fileChunks,
+  LineTooLongError,
+  lineBatches,
+  MAX_LINE_BYTES,
+} from "../../files/lines.ts";
 import { loads, loadsPlain } from "../../python/json/json-loads.ts";
-import { RolloutLineError } from "../errors.ts";
-import { type JsonlLine, type JsonlReadOptions, readLineBatches } from "./jsonl-reader.ts";
+import { fileError, RolloutLineError } from "../errors.ts";
 
+const CHUNK_BYTES = 512 * 1024;
+/** Number of leading bytes that identify a file type. */
+const HEAD_BYTES = 4;
 const BYTE_ORDER_MARK = "\uFEFF";
+
+/** One line of a file. */
+export interface JsonlLine extends FileLine {
+  text: string;
+}
+
+export interface JsonlReadOptions {
+  signal?: AbortSignal;
+  /** Maximum length of a line, in bytes (default 256 MB). */
+  maxLineBytes?: number;
+  /** Bytes read at a time (default half a megabyte). Use less for a slow consumer, because the lines stay in memory. */
+  chunkBytes?: number;
+}
+
+/**
+ * The lines of a file in batches of one read each, including blank lines; memory does not grow with the file. Invalid
+ * UTF-8 and lines beyond the limit are errors that name file and line.
+ */
+export async function* readLineBatches(
+  path: string,
+  options: JsonlReadOptions = {},
+): AsyncGenerator<JsonlLine[]> {
+  const { signal, maxLineBytes = MAX_LINE_BYTES, chunkBytes = CHUNK_BYTES } = options;
+  try {
+    for await (const lines of lineBatches(fileChunks(path, { chunkBytes, signal }), maxLineBytes)) {
+      const bad = lines.find(({ text }) => text === null);
+      if (bad) throw new RolloutLineError("ROLLOUT_LINE_NOT_UTF8", path, bad.number, await notText(path));
+      yield lines as JsonlLine[];
+    }
+  } catch (error) {
+    if (error instanceof LineTooLongError) throw tooLong(path, error.number, maxLineBytes);
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : fileError(error, path, "read");
+  }
+}
+
+/** The lines of a file one by one; see `readLineBatches`. */
+export async function* readLines(path: string, options: JsonlReadOptions = {}): AsyncGenerator<JsonlLine> {
+  for await (const batch of readLineBatches(path, options)) yield* batch;
+}
+
+/** The type of a file that is not text, detected from its first bytes. */
+async function notText(path: string): Promise<string> {
+  const bytes = Buffer.alloc(HEAD_BYTES);
+  const file = await open(path, "r");
+  await file.read(bytes, 0, HEAD_BYTES, 0).finally(() => file.close());
+  const begins = (...start: number[]) => start.every((byte, index) => bytes[index] === byte);
+  if (begins(0x1f, 0x8b)) return "the file is compressed with gzip; unpack it first (gunzip).";
+  if (begins(0x28, 0xb5, 0x2f, 0xfd)) return "the file is compressed with zstd; unpack it first (unzstd).";
+  if (begins(0xff, 0xfe) || begins(0xfe, 0xff)) return "the file is UTF-16; convert it to UTF-8.";
+  return "the line is not valid UTF-8.";
+}
+
+function tooLong(path: string, number: number, limit: number): RolloutLineError {
+  const megabytes = Math.max(1, Math.round(limit / 1e6));
+  return new RolloutLineError(
+    "ROLLOUT_LINE_TOO_LONG",
+    path,
+    number,
+    `the line is longer than ${megabytes} MB; a JSONL file has one row per line.`,
+  );
+}
 
 export type Row = Record<string, unknown>;
 

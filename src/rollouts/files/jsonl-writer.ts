@@ -19,7 +19,7 @@ const SYNC_INTERVAL_MS = 2_000;
  */
 export type FsyncPolicy = "never" | "interval" | "always";
 
-export interface JsonlWriterOptions {
+interface JsonlWriterOptions {
   /** Starts with an empty file instead of appending. */
   truncate?: boolean;
   fsync?: FsyncPolicy;
@@ -102,25 +102,17 @@ export class JsonlWriter {
    * when it is not. Waits first while too much is queued.
    */
   async append(line: string): Promise<void> {
-    while (
-      this.#queue !== undefined &&
-      this.#queue.text.length >= this.#maxQueued &&
-      this.#writing !== undefined
-    ) {
-      await this.#writing;
+    while (this.#writing && (this.#queue?.text.length ?? 0) >= this.#maxQueued) await this.#writing;
+    if (this.#closed) {
+      const message = `'${this.path}' is closed; nothing more can be written to it.`;
+      throw new RolloutFileError("ROLLOUT_WRITER_CLOSED", this.path, message);
     }
-    if (this.#closed) throw closed(this.path);
     if (this.#broken !== undefined) throw this.#broken;
     this.#queue ??= newBatch();
     const batch = this.#queue;
     batch.text += `${line}\n`;
     this.#writing ??= this.#writeAll();
     return batch.done;
-  }
-
-  /** Waits until everything appended so far is in the file. */
-  async flush(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
   }
 
   /**
@@ -146,7 +138,7 @@ export class JsonlWriter {
     this.#closed = true;
     clearTimeout(this.#syncTimer);
     try {
-      await this.flush();
+      while (this.#writing) await this.#writing;
       // A sync that continues after the file is closed would mark an intact file as broken.
       await this.#nextSync?.catch(() => undefined);
       await this.#syncing;
@@ -190,7 +182,7 @@ export class JsonlWriter {
     this.#size += bytes.length;
     this.#dirty = true;
     if (this.#fsync === "always") await this.#sync();
-    else if (this.#fsync === "interval" && !this.#closed) this.#syncLater();
+    else if (this.#fsync === "interval") this.#syncLater();
   }
 
   async #cutBack(failure: RolloutFileError): Promise<void> {
@@ -248,12 +240,4 @@ function newBatch(): Batch {
   // Every append of the batch returns this promise; a caller that does not handle it must not end the process.
   done.catch(() => undefined);
   return { text: "", done, settle };
-}
-
-function closed(path: string): RolloutFileError {
-  return new RolloutFileError(
-    "ROLLOUT_WRITER_CLOSED",
-    path,
-    `'${path}' is closed; nothing more can be written to it.`,
-  );
 }

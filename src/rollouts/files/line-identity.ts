@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { JsonlLine } from "./jsonl-reader.ts";
+import type { JsonlLine } from "./jsonl-rows.ts";
 
 const INITIAL_SLOTS = 1024;
 const MAX_LOAD = 0.6;

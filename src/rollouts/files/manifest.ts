@@ -60,9 +60,13 @@ export function createManifest(parts: {
     gym_version: parts.gymVersion,
     input: parts.input,
     materialized_inputs: { path, bytes, sha256, rows, tasks },
-    // As a reader of the file will see it, so that the two are comparable.
-    config: JSON.parse(dumpsCompact(maskSecrets(parts.config))) as Row,
+    config: storedConfig(parts.config),
   };
+}
+
+/** A config as a reader of the manifest sees it, so that the two are comparable. */
+function storedConfig(config: Row): Row {
+  return JSON.parse(dumpsCompact(maskSecrets(config))) as Row;
 }
 
 export async function writeManifest(path: string, manifest: RunManifest): Promise<void> {
@@ -84,15 +88,13 @@ export async function readManifest(path: string): Promise<RunManifest | undefine
     throw new RolloutError(
       "ROLLOUT_MANIFEST_INVALID",
       `The run manifest '${path}' is not one of ours: ${errorMessage(error)}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }
 
 /** The inputs and settings of the resumed run; omitted parts are not compared. */
-export interface CurrentRun {
+interface CurrentRun {
   input?: FileDigest | null;
   materializedInputs?: FileDigest;
   config?: Row;
@@ -114,10 +116,8 @@ export function compareManifest(manifest: RunManifest, current: CurrentRun): str
         `(${manifest.materialized_inputs.bytes} bytes then, ${inputs.bytes} now)`,
     );
   }
-  if (current.config) {
-    const config = JSON.parse(dumpsCompact(maskSecrets(current.config))) as Row;
-    differences.push(...valueDifferences(manifest.config, config, ""));
-  }
+  if (current.config)
+    differences.push(...valueDifferences(manifest.config, storedConfig(current.config), ""));
   return differences;
 }
 

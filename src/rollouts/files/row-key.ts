@@ -1,22 +1,16 @@
+import type { RolloutIndices } from "../../metrics/rollout-row.ts";
 import { RolloutLineError } from "../errors.ts";
-import type { JsonlLine } from "./jsonl-reader.ts";
-import { parseRow, type Row } from "./jsonl-rows.ts";
-
-/** The identity of a rollout within a run. */
-export interface RolloutKey {
-  taskIndex: number;
-  rolloutIndex: number;
-}
+import { type JsonlLine, parseRow, type Row } from "./jsonl-rows.ts";
 
 /** The key of a row; undefined when an index is missing or is not an integer. */
-export function keyOfRow(row: Row): RolloutKey | undefined {
+export function keyOfRow(row: Row): RolloutIndices | undefined {
   const { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex } = row;
   if (!Number.isSafeInteger(taskIndex) || !Number.isSafeInteger(rolloutIndex)) return undefined;
   return { taskIndex: taskIndex as number, rolloutIndex: rolloutIndex as number };
 }
 
 /** The key of a row that must have one. */
-export function requireKey(row: Row, path: string, line: JsonlLine): RolloutKey {
+export function requireKey(row: Row, path: string, line: JsonlLine): RolloutIndices {
   const key = keyOfRow(row);
   if (key) return key;
   throw new RolloutLineError(
@@ -38,7 +32,7 @@ const indicesAtEnd = /[,{]"_ng_task_index":(\d{1,15}),"_ng_rollout_index":(\d{1,
  * The key of a materialized input, without parsing if the key is at the end of the line (as in every file that this
  * package writes).
  */
-export function materializedKey(path: string, line: JsonlLine): RolloutKey {
+export function materializedKey(path: string, line: JsonlLine): RolloutIndices {
   const match = indicesAtEnd.exec(line.text.slice(-80));
   if (match) return { taskIndex: Number(match[1]), rolloutIndex: Number(match[2]) };
   return requireKey(parseRow(path, line), path, line);

@@ -1,6 +1,6 @@
 import { getCloseMatches } from "../../python/difflib.ts";
 import { RolloutError } from "../errors.ts";
-import type { JsonlLine } from "../files/jsonl-reader.ts";
+import type { JsonlLine } from "../files/jsonl-rows.ts";
 
 /** Maximum number of unknown agents that the error names. */
 const MAX_NAMED = 10;

@@ -1,7 +1,7 @@
 import type { ServerClient, ServerReply } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
 import { RolloutError } from "../errors.ts";
-import type { Row } from "../files/jsonl-rows.ts";
+import type { PendingRow } from "../resume/resume.ts";
 import { agentNameOf, type ExpandOptions, expandRows } from "./expand.ts";
 
 /** Rows per request to an agent. */
@@ -9,27 +9,21 @@ const BATCH_ROWS = 16;
 /** Maximum number of tasks that the error names. */
 const MAX_NAMED = 10;
 
-export interface CheckOptions {
+interface CheckOptions {
   client: Pick<ServerClient, "post">;
   /** The options with which the rows were expanded, to find their lines. */
   expand: ExpandOptions;
   onNotice: (text: string) => void;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
-interface Task {
-  taskIndex: number;
-  row: Row;
-}
+type Task = Pick<PendingRow, "taskIndex" | "row">;
 
 /**
  * Asks the servers whether they can run and score these rows. If not, refuses the run before the first model call, with
  * all problems. Agents without this check (those in Python) are skipped.
  */
-export async function checkRows(
-  rows: AsyncIterable<{ taskIndex: number; row: Row }>,
-  options: CheckOptions,
-): Promise<void> {
+export async function checkRows(rows: AsyncIterable<Task>, options: CheckOptions): Promise<void> {
   const problems = new Map<number, readonly string[]>();
   const unaskable = new Set<string>();
   const batches = new Map<string, Task[]>();
@@ -70,7 +64,7 @@ async function askAgent(
   const body = { rows: batch.map(({ row }) => row) };
   let reply: ServerReply;
   try {
-    reply = await client.post(agent, "/check_rows", body, { idempotent: true, ...(signal && { signal }) });
+    reply = await client.post(agent, "/check_rows", body, { idempotent: true, signal });
   } catch (error) {
     signal?.throwIfAborted();
     // An unreachable server may be back for the rollouts, which are retried.

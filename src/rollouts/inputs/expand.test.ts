@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { artifactPaths, sidecarPath } from "../files/artifact-paths.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { materializeInputs } from "../files/materialize.ts";
-import { type ExpandOptions, expandRows, rangesOf, TaskCounters } from "./expand.ts";
+import { type ExpandOptions, expandRows, materializeInputs, rangesOf } from "./expand.ts";
 import { loadPromptConfig } from "./prompt-config.ts";
 import { loadSkills } from "./skills.ts";
 
@@ -79,7 +78,7 @@ describe("expandRows", () => {
       '{"z":1.0,"responses_create_params":{"temperature":1.0,"top_p":0.5},"10":12345678901234567890,"2":1e-7,' +
         '"agent_ref":{"name":"bob"},"_ng_task_index":0,"_ng_rollout_index":0}\n',
     );
-    expect(report).toMatchObject({ rows: 1, tasks: 1, rowsByAgent: new Map([["bob", 1]]) });
+    expect(report).toMatchObject({ rows: 1, tasks: 1 });
   });
 
   it("reports all rows without an agent together, with their true positions", async () => {
@@ -228,20 +227,6 @@ describe("expandRows", () => {
       /in\.jsonl:2: .* not an object/,
     );
     await expect(readFile(target)).rejects.toThrow();
-  });
-});
-
-describe("TaskCounters", () => {
-  it("counts tasks of any index", () => {
-    const counters = new TaskCounters();
-    expect(counters.add(5000, 2)).toBe(0);
-    for (let task = 0; task < 6000; task++) expect(counters.add(task, 1)).toBe(task === 5000 ? 2 : 0);
-    expect(counters.add(5000, 1)).toBe(3);
-    expect(counters.add(5999, 1)).toBe(1);
-    expect(counters.add(-7, 3)).toBe(0);
-    expect(counters.add(-7, 1)).toBe(3);
-    expect(counters.add(2 ** 50, 1)).toBe(0);
-    expect(counters.add(2 ** 50, 1)).toBe(1);
   });
 });
 

@@ -1,12 +1,15 @@
+import { createHash } from "node:crypto";
 import { errorMessage } from "../../errors.ts";
+import { agentName } from "../../metrics/rollout-row.ts";
 import { TaskNumberMap } from "../../metrics/task-number-map.ts";
-import { dumps } from "../../python/json/json-dumps.ts";
+import { dumps, dumpsCompact } from "../../python/json/json-dumps.ts";
 import { loads } from "../../python/json/json-loads.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import { RolloutError, RolloutLineError } from "../errors.ts";
-import type { JsonlLine } from "../files/jsonl-reader.ts";
-import { type Row, readRows } from "../files/jsonl-rows.ts";
+import { writeFileAtomically } from "../files/atomic-file.ts";
+import { type JsonlLine, type Row, readRows } from "../files/jsonl-rows.ts";
 import { LineNumbering } from "../files/line-identity.ts";
 import { AgentCheck } from "./agent-check.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./prompt-config.ts";
@@ -56,7 +59,8 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
   const repeats = new Repeats(options.repeats);
   await refusePopulatedInputs(options);
   const numbering = new LineNumbering();
-  const rolloutCounts = new TaskCounters();
+  /** Number of rollouts of each task so far. */
+  const rolloutCounts = new TaskNumberMap();
   const withoutAgent: number[] = [];
   const agents = new AgentCheck(options.knownAgents);
   for await (const { row: given, line } of inputRows(options)) {
@@ -69,7 +73,8 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
     if (!agents.accepts(agent, line)) continue;
     const count = repeats.of(agent);
     const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
-    const first = rolloutCounts.add(taskIndex, count);
+    const first = rolloutCounts.get(taskIndex) ?? 0;
+    rolloutCounts.set(taskIndex, first + count);
     for (let rolloutIndex = first; rolloutIndex < first + count; rolloutIndex++) {
       const emitted = copyWith(row, { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex });
       yield {
@@ -86,12 +91,38 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
   repeats.finish(options.onWarning);
 }
 
-function inputRows(options: ExpandOptions) {
-  return readRows(options.inputPath, {
-    exact: true,
-    ...(options.limit && { limit: options.limit }),
-    ...(options.signal && { signal: options.signal }),
+/** The rows, tasks and bytes that `materializeInputs` wrote. */
+export interface MaterializedInputs {
+  rows: number;
+  tasks: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** Expands an input file into the materialized inputs file: one rollout per line, compact JSON, written atomically. */
+export async function materializeInputs(options: ExpandOptions, path: string): Promise<MaterializedInputs> {
+  const hash = createHash("sha256");
+  const written = { rows: 0, tasks: 0, bytes: 0 };
+  async function* lines(): AsyncGenerator<string> {
+    for await (const { row, rolloutIndex } of expandRows(options)) {
+      written.rows++;
+      // Every task has exactly one rollout with index 0.
+      if (rolloutIndex === 0) written.tasks++;
+      yield `${dumpsCompact(row)}\n`;
+    }
+  }
+  await writeFileAtomically(path, lines(), {
+    onBytes: (chunk) => {
+      hash.update(chunk);
+      written.bytes += chunk.length;
+    },
   });
+  return { ...written, sha256: hash.digest("hex") };
+}
+
+function inputRows(options: ExpandOptions) {
+  const { inputPath, limit, signal } = options;
+  return readRows(inputPath, { exact: true, limit: limit ?? 0, signal });
 }
 
 /** With a prompt config, no row may have an input. All rows that have one are reported before any row is produced. */
@@ -124,7 +155,7 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
   const other = named === undefined ? undefined : options.agentMap?.[named];
   if (other !== undefined) row = copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: other } });
   const params = row["responses_create_params"];
-  if (params === null || typeof params !== "object" || Array.isArray(params)) {
+  if (!isObject(params)) {
     const problem =
       params === undefined
         ? "has no 'responses_create_params'"
@@ -148,9 +179,7 @@ function withCurrentAgent(row: Row, { knownAgents, renamedAgent }: ExpandOptions
 
 /** The agent of a row; undefined for `agent_ref: null` and one without a name. */
 export function agentNameOf(row: Row): string | undefined {
-  const reference = row["agent_ref"];
-  const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
-  return typeof name === "string" && name !== "" ? name : undefined;
+  return agentName(row) || undefined;
 }
 
 /** The task index in a row; undefined without one. */
@@ -201,18 +230,6 @@ export function rangesOf(positions: readonly number[]): string {
     : shown.join(", ");
 }
 
-/** The number of rollouts of each task so far. */
-export class TaskCounters {
-  readonly #counts = new TaskNumberMap();
-
-  /** Adds `count` rollouts to a task; returns the previous number. */
-  add(taskIndex: number, count: number): number {
-    const before = this.#counts.get(taskIndex) ?? 0;
-    this.#counts.set(taskIndex, before + count);
-    return before;
-  }
-}
-
 /**
  * A copy of the row whose `responses_create_params.metadata.extra_body`, a JSON text, has the member `seed`. Metadata
  * values are strings, so non-standard parameters are passed to the model server this way.
@@ -241,7 +258,7 @@ function bodyOf(text: unknown): Row {
 
 function objectOr(value: unknown, name: string): Row {
   if (value === undefined) return {};
-  if (value !== null && typeof value === "object" && !Array.isArray(value)) return value as Row;
+  if (isObject(value)) return value;
   throw unusable(`'${name}' is not an object`);
 }
 

@@ -10,11 +10,10 @@ import {
   readManifest,
   writeManifest,
 } from "../files/manifest.ts";
-import { materializeInputs } from "../files/materialize.ts";
-import type { ExpandOptions } from "../inputs/expand.ts";
+import { type ExpandOptions, materializeInputs } from "../inputs/expand.ts";
 import { missingForResume, planFresh, planResume, type ResumePlan } from "./resume.ts";
 
-export interface PrepareOptions {
+interface PrepareOptions {
   paths: ArtifactPaths;
   expand: ExpandOptions;
   /** Config keys that affect the results; compared when a run is resumed. */
@@ -25,7 +24,7 @@ export interface PrepareOptions {
   force: boolean;
   maxAttempts: number;
   /** Runs failed rollouts again, however often they were tried. */
-  retryFailed?: boolean | undefined;
+  retryFailed?: boolean;
   onNotice: (text: string) => void;
   signal?: AbortSignal;
 }
@@ -49,11 +48,8 @@ export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> 
     if (missing.length === 0) {
       await refuseOtherRun(options);
       const nothing = async () => undefined;
-      const plan = await planResume(paths, {
-        maxAttempts,
-        ...(options.retryFailed && { retryFailed: true }),
-        ...(options.signal && { signal: options.signal }),
-      });
+      const { retryFailed, signal } = options;
+      const plan = await planResume(paths, { maxAttempts, retryFailed, signal });
       return { plan, resumed: true, begin: nothing, discard: nothing };
     }
     if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
@@ -82,13 +78,7 @@ async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
       createdAt: new Date(),
       gymVersion: options.gymVersion,
       input: await digestFile(options.expand.inputPath),
-      materializedInputs: {
-        path: paths.materializedInputs,
-        bytes: inputs.bytes,
-        sha256: inputs.sha256,
-        rows: inputs.rows,
-        tasks: inputs.tasks,
-      },
+      materializedInputs: { path: paths.materializedInputs, ...inputs },
       config: options.config,
     });
     // The plan reads its rows from the staged file on demand.
@@ -167,7 +157,7 @@ async function refuseOtherRun(options: PrepareOptions): Promise<void> {
   }
   const input = await digestFile(options.expand.inputPath).catch(() => undefined);
   const differences = compareManifest(manifest, {
-    ...(input && { input }),
+    input,
     materializedInputs: await digestFile(paths.materializedInputs),
     config: options.config,
   });

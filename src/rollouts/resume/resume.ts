@@ -7,8 +7,14 @@ import { isInfrastructureFailure } from "../collect/failure-classes.ts";
 import { RolloutTally } from "../collect/rollout-tally.ts";
 import { RolloutLineError } from "../errors.ts";
 import type { ArtifactPaths } from "../files/artifact-paths.ts";
-import { type JsonlLine, type JsonlReadOptions, readLineBatches } from "../files/jsonl-reader.ts";
-import { parseRow, type Row, readRows } from "../files/jsonl-rows.ts";
+import {
+  type JsonlLine,
+  type JsonlReadOptions,
+  parseRow,
+  type Row,
+  readLineBatches,
+  readRows,
+} from "../files/jsonl-rows.ts";
 import { keyOfRow, materializedKey, requireKey } from "../files/row-key.ts";
 import { agentNameOf } from "../inputs/expand.ts";
 
@@ -50,9 +56,9 @@ export interface PendingRow {
   /** Failed attempts so far; if any, `_ng_attempt_index` of the row has the number. */
   attempt: number;
   /** One-based line in the materialized inputs. */
-  line?: number | undefined;
+  line?: number;
   /** Byte offset of the line. */
-  offset?: number | undefined;
+  offset?: number;
 }
 
 export interface ResumePlan {
@@ -115,11 +121,11 @@ export async function planResume(
   paths: ResumePaths,
   options: { maxAttempts?: number; retryFailed?: boolean; signal?: AbortSignal } = {},
 ): Promise<ResumePlan> {
-  const maxAttempts = options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
-  const read = options.signal ? { signal: options.signal } : {};
+  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, retryFailed = false, signal } = options;
+  const read = { signal };
   const states = await materializedKeys(paths.materializedInputs, read);
   const output = await markDone(paths.output, states, read);
-  const failures = await countFailures(paths.failures, states, read, options.retryFailed ?? false);
+  const failures = await countFailures(paths.failures, states, read, retryFailed);
   const summary: ResumeSummary = {
     materializedRows: states.size,
     done: 0,

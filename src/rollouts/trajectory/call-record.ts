@@ -6,8 +6,7 @@ import { errorMessage } from "../../errors.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { normalizeUsage } from "../../wire/convert/usage.ts";
 import type { Dialect } from "../../wire/stream/sse.ts";
-import { readLineBatches } from "../files/jsonl-reader.ts";
-import type { Row } from "../files/jsonl-rows.ts";
+import { type Row, readLineBatches } from "../files/jsonl-rows.ts";
 import type { Gap } from "./trajectory-parts.ts";
 
 type Usage = ReturnType<typeof normalizeUsage>;

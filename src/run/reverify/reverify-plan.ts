@@ -3,8 +3,7 @@ import { GrowableDoubles, GrowableIntegers } from "../../metrics/growable-array.
 import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { RolloutFileError, RolloutLineError } from "../../rollouts/errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import { readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
-import { parseRow, type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
+import { parseRow, type Row, readLineBatches, readRows } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { materializedKey, requireKey } from "../../rollouts/files/row-key.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";

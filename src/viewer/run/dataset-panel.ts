@@ -7,7 +7,7 @@ import { errorMessage } from "../../errors.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { copyWith, orderedKeys } from "../../python/json/key-order.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
-import { healthReports } from "../../rollouts/files/health-reports.ts";
+import { healthReports } from "../../rollouts/files/artifact-paths.ts";
 import { readRows } from "../../rollouts/files/jsonl-rows.ts";
 import type { PanelTexts } from "../api-types.ts";
 import type { RunFiles } from "./run-files.ts";

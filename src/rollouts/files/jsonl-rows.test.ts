@@ -2,8 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type JsonlLine, type JsonlReadOptions, readLines } from "./jsonl-reader.ts";
-import { type ReadRowsOptions, type Row, readRows } from "./jsonl-rows.ts";
+import {
+  type JsonlLine,
+  type JsonlReadOptions,
+  type ReadRowsOptions,
+  type Row,
+  readLines,
+  readRows,
+} from "./jsonl-rows.ts";
 
 let directory: string;
 beforeAll(async () => {
