@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isObject } from "../../python/json/json-object.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { CallRef, GapShape, ModelRef } from "../../rollouts/trajectory/trajectory-parts.ts";
+import { CallRef, Gap, ModelRef } from "../../rollouts/trajectory/trajectory-parts.ts";
 import { normalizeUsage } from "../../wire/convert/usage.ts";
 
 const refs = z.array(CallRef).nullish();
@@ -55,7 +55,7 @@ const Trajectory = z.object({
     )
     .default([]),
   model_calls: z.array(ModelCall).default([]),
-  gaps: z.array(GapShape).default([]),
+  gaps: z.array(Gap).default([]),
 });
 export type Trajectory = z.output<typeof Trajectory>;
 

@@ -21,19 +21,16 @@ export interface CallRecord extends ModelCallLine, CallAnswer, Usage {
 /** Creates the record of a call. */
 export function callRecord(line: ModelCallLine, index: number): CallRecord {
   const { request, response, request_raw, response_raw, ...head } = line;
-  const payload = {
-    request,
-    response,
-    ...(request_raw !== undefined && { request_raw }),
-    ...(response_raw !== undefined && { response_raw }),
-  };
   return {
     ...head,
     call_index: index,
     ...readAnswer(line.dialect, response, request),
     ...normalizeUsage(response?.["usage"]),
     latency_total_ms: typeof line.latency_ms === "number" ? line.latency_ms : null,
-    ...payload,
+    request,
+    response,
+    request_raw,
+    response_raw,
   };
 }
 
@@ -43,55 +40,32 @@ export function withoutPayload(record: CallRecord): Omit<CallRecord, "request" |
   return rest;
 }
 
-/** Sums over the calls of a rollout; null if no call has the value. */
-export interface CallMetrics {
-  tokens_in: number | null;
-  tokens_out: number | null;
-  tokens_reasoning: number | null;
-  tokens_total: number | null;
-  cached_tokens: number | null;
-  latency_total_ms: number | null;
-  num_calls: number;
-}
-
-const SUMMED = [
-  "tokens_in",
-  "tokens_out",
-  "tokens_reasoning",
-  "tokens_total",
-  "cached_tokens",
-  "latency_total_ms",
-] as const;
-
-/** Adds up the values of the calls of a rollout. */
-export function callMetrics(calls: readonly CallRecord[]): CallMetrics {
-  const metrics: CallMetrics = {
-    tokens_in: null,
-    tokens_out: null,
-    tokens_reasoning: null,
-    tokens_total: null,
-    cached_tokens: null,
-    latency_total_ms: null,
+/** Adds up the values of the calls of a rollout; null if no call has the value. */
+export function callMetrics(calls: readonly CallRecord[]) {
+  const sum = (read: (call: CallRecord) => number | null): number | null => {
+    const known = calls.map(read).filter((value) => value !== null);
+    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+  };
+  return {
+    tokens_in: sum((call) => call.tokens_in),
+    tokens_out: sum((call) => call.tokens_out),
+    tokens_reasoning: sum((call) => call.tokens_reasoning),
+    tokens_total: sum((call) => call.tokens_total),
+    cached_tokens: sum((call) => call.cached_tokens),
+    latency_total_ms: sum((call) => call.latency_total_ms),
     num_calls: calls.length,
   };
-  for (const call of calls) {
-    for (const name of SUMMED) {
-      const value = call[name];
-      if (value !== null) metrics[name] = (metrics[name] ?? 0) + value;
-    }
-  }
-  return metrics;
 }
 
 /** A tool call in a model's answer; arguments that are not a JSON object are kept under `_raw`. */
-export interface AnsweredToolCall {
+interface AnsweredToolCall {
   call_id: string | null;
   name: string | null;
   arguments: unknown;
 }
 
 /** The content of an answer, independent of its dialect; null for missing values. */
-export interface CallAnswer {
+interface CallAnswer {
   response_id: string | null;
   model: string | null;
   response_status: string | null;
@@ -101,7 +75,7 @@ export interface CallAnswer {
 }
 
 /** Reads an answer that was assembled from a stream or received whole. */
-export function readAnswer(dialect: Dialect, response: Row | null, request: Row | null): CallAnswer {
+function readAnswer(dialect: Dialect, response: Row | null, request: Row | null): CallAnswer {
   const answer = response ?? {};
   const [choice] = objectsIn(answer["choices"]);
   const incomplete = objectOf(answer["incomplete_details"]);
@@ -193,13 +167,11 @@ const Line = z.looseObject({
   response: object.nullish(),
 });
 
-export interface CapturedCalls {
-  calls: CallRecord[];
-  gaps: Gap[];
-}
-
 /** Reads the calls that model servers recorded of a rollout. Missing data is a gap, never a failure. */
-export async function readModelCalls(directory: string, rolloutId: string): Promise<CapturedCalls> {
+export async function readModelCalls(
+  directory: string,
+  rolloutId: string,
+): Promise<{ calls: CallRecord[]; gaps: Gap[] }> {
   const files = modelCallFiles(directory, rolloutId);
   const calls: CallRecord[] = [];
   const gaps: Gap[] = [];

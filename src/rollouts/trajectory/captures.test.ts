@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ModelCallLine } from "../../capture/model-call-log.ts";
 import { turnBoundaryText } from "../collect/turn-boundaries.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { Captures, type RolloutCaptures, withTrajectory } from "./captures.ts";
+import { RolloutCaptures, withTrajectory } from "./captures.ts";
 import { openCaptures } from "./open-captures.ts";
 import type { StandardTrajectory } from "./trajectory.ts";
 
@@ -48,7 +48,7 @@ const gapsOf = (value: unknown): string[] =>
 async function attached(row: Row, captures: RolloutCaptures = observing()): Promise<Row> {
   return (await captures.attach(row, input, "completed")).row;
 }
-const observing = () => new Captures({ modelCallDirectory: directory, onNotice: () => {} });
+const observing = () => new RolloutCaptures({ modelCallDirectory: directory, onNotice: () => {} });
 
 describe("model calls", () => {
   it("puts calls, sums and the standard trajectory into the row", async () => {

@@ -7,7 +7,7 @@ import { fileError, RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { agentNameOf } from "../inputs/expand.ts";
 import { callMetrics, readModelCalls, withoutPayload } from "./call-record.ts";
-import { joinObservations, readObservations } from "./observations.ts";
+import { joinObservations, readObservations } from "./join-calls.ts";
 import { deliverTokens } from "./token-delivery.ts";
 import { standardTrajectory } from "./trajectory.ts";
 import type { Gap } from "./trajectory-parts.ts";
@@ -19,32 +19,21 @@ export interface AttachedRow {
   settle?: (sync: () => Promise<void>) => Promise<void>;
 }
 
-/** Recordings in addition to the rows of a run, from before a rollout starts until its row is saved. */
-export interface RolloutCaptures {
-  /** Removes recordings of an earlier run with the id of a row that is about to run. */
-  prepare(input: Row): Promise<void>;
-  attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow>;
-  /** Lines to report at the end of a run. */
-  summary(): string[];
-}
-
-export interface CaptureOptions {
+interface CaptureOptions {
   /** Directory in which model servers record calls. */
-  modelCallDirectory?: string | undefined;
-  tokens?:
-    | {
-        source: TokenSource;
-        /** Whether an agent's rollouts are rebuilt from recorded tokens. */
-        appliesTo: (agent: string) => boolean;
-        maxMaskFraction: number | undefined;
-        maskFractionMinSamples: number;
-      }
-    | undefined;
+  modelCallDirectory?: string;
+  tokens?: {
+    source: TokenSource;
+    /** Whether an agent's rollouts are rebuilt from recorded tokens. */
+    appliesTo: (agent: string) => boolean;
+    maxMaskFraction: number | undefined;
+    maskFractionMinSamples: number;
+  };
   onNotice: (text: string) => void;
 }
 
-/** Reads the recordings of each rollout and adds them to its row. */
-export class Captures implements RolloutCaptures {
+/** Recordings in addition to the rows of a run, from before a rollout starts until its row is saved. */
+export class RolloutCaptures {
   readonly #options: CaptureOptions;
   readonly #masks: MaskWatch;
 
@@ -56,6 +45,7 @@ export class Captures implements RolloutCaptures {
     });
   }
 
+  /** Removes recordings of an earlier run with the id of a row that is about to run. */
   async prepare(input: Row): Promise<void> {
     const id = idInRow(input);
     if (id === undefined) return;
@@ -70,6 +60,7 @@ export class Captures implements RolloutCaptures {
     }
   }
 
+  /** Reads the recordings of a rollout and adds them to its row. */
   async attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow> {
     const id = idInRow(input);
     const { modelCallDirectory, tokens } = this.#options;
@@ -102,6 +93,7 @@ export class Captures implements RolloutCaptures {
     };
   }
 
+  /** Lines to report at the end of a run. */
   summary(): string[] {
     const masked = this.#masks.summary;
     return masked === undefined ? [] : [masked];

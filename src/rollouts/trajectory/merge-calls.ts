@@ -2,9 +2,6 @@ import type { Row } from "../files/jsonl-rows.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { Invocation, ToolCall } from "./trajectory-parts.ts";
 
-/** One model call in `ng_trajectory`. */
-export type TrajectoryCall = ReturnType<typeof trajectoryCall>;
-
 /**
  * The model calls that an agent reported, completed with the recorded ones, followed by calls that it did not report.
  */
@@ -32,7 +29,7 @@ export function mergeCalls(
 }
 
 /** Recorded values take precedence over reported ones, unless they are null. */
-function completed(told: Row, recorded: TrajectoryCall): Row {
+function completed(told: Row, recorded: ReturnType<typeof trajectoryCall>): Row {
   return {
     ...told,
     ...withoutNulls(recorded),
@@ -47,6 +44,7 @@ function completed(told: Row, recorded: TrajectoryCall): Row {
 const withoutNulls = (value: object): Row =>
   Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 
+/** One model call in `ng_trajectory`. */
 function trajectoryCall(call: CallRecord, withBodies: boolean) {
   const { model_call_id, started_at, completed_at } = call;
   return {

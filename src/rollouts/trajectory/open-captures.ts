@@ -9,7 +9,7 @@ import {
 import { TokenFileStore } from "../../capture/token-file-store.ts";
 import { isTokenSource, type TokenSource } from "../../capture/token-sink.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { Captures, type RolloutCaptures } from "./captures.ts";
+import { RolloutCaptures } from "./captures.ts";
 
 /** Opens the captures that the config of a run enables; undefined when nothing is recorded. */
 export async function openCaptures(options: {
@@ -33,7 +33,7 @@ export async function openCaptures(options: {
       `Whether tokens of ${agent} are captured is not known here, so its rollouts are not rebuilt: give the config its servers run with, or token_id_capture.all_agents.`,
     );
   };
-  return new Captures({
+  return new RolloutCaptures({
     modelCallDirectory: directory,
     tokens: source && {
       source,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TokenFileStore } from "../../capture/token-file-store.ts";
 import type { TokenCaptureRecord } from "../../capture/token-record.ts";
-import { Captures } from "./captures.ts";
+import { RolloutCaptures } from "./captures.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -32,7 +32,7 @@ describe("tokens", () => {
   const settings = { allAgents: false, minimum: 50, fraction: undefined as number | undefined };
   const training = (own: Partial<typeof settings> = {}) => {
     const { minimum, fraction } = { ...settings, ...own };
-    return new Captures({
+    return new RolloutCaptures({
       tokens: {
         source: new TokenFileStore(directory),
         appliesTo: (agent) => agent === "agent",

@@ -7,7 +7,7 @@ import type { TurnBoundaries } from "../collect/progress-snapshot.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 
 /** `_ng_token_capture`: how completely a rollout's tokens were recorded and delivered. */
-export interface TokenCaptureHealth {
+interface TokenCaptureHealth {
   n_calls: number;
   /** Why nothing could be delivered. */
   error?: string;
@@ -18,10 +18,9 @@ export interface TokenCaptureHealth {
   [metric: string]: unknown;
 }
 
-export interface TokenDelivery {
+interface TokenDelivery {
   row: Row;
-  masked: boolean;
-  /** Why the row is masked, in a few words. */
+  /** Why the row is masked, in a few words; undefined if it is not. */
   reason: string | undefined;
   /** Records that may be deleted once the row is saved. */
   used: Pick<TokenSnapshot, "snapshotId" | "version"> | undefined;
@@ -63,7 +62,7 @@ function rebuilt(row: Row, snapshot: TokenSnapshot): TokenDelivery {
   if (error === undefined) delivered["response"] = { ...(row["response"] as object | null), output };
   if (masked) Object.assign(delivered, maskMembers(row));
   const used = masked || error !== undefined ? undefined : snapshot;
-  return { row: delivered, masked, reason: masked ? reasonOf(health) : undefined, used };
+  return { row: delivered, reason: masked ? reasonOf(health) : undefined, used };
 }
 
 function reasonOf(health: TokenCaptureHealth): string {
@@ -78,17 +77,15 @@ async function redundant(
   rolloutId: string | undefined,
   source: TokenSource,
 ): Promise<TokenDelivery> {
-  const kept = { row, masked: false, reason: undefined };
-  if (rolloutId === undefined) return { ...kept, used: undefined };
   // The row already has its token ids, so records that cannot be read are left in place.
-  return { ...kept, used: await source.freeze(rolloutId).catch(() => undefined) };
+  const used = rolloutId === undefined ? undefined : await source.freeze(rolloutId).catch(() => undefined);
+  return { row, reason: undefined, used };
 }
 
 function unusable(row: Row, error: string): TokenDelivery {
   const health: TokenCaptureHealth = { n_calls: 0, error };
   return {
     row: { ...row, _ng_token_capture: health, ...maskMembers(row) },
-    masked: true,
     reason: error,
     used: undefined,
   };

@@ -6,18 +6,16 @@ import { z } from "zod";
  *
  * @module
  */
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? null);
-const number = z
-  .number()
-  .nullish()
-  .transform((value) => value ?? null);
-const json = z
-  .unknown()
-  .optional()
-  .transform((value) => value ?? null);
+const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
+const listOf = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((value) => value ?? []);
+
+const text = orNull(z.string());
+const number = orNull(z.number());
+const json = orNull(z.unknown());
 
 export const ModelRef = z.object({ type: z.string(), name: z.string() });
 
@@ -33,10 +31,7 @@ export const CallRef = z
   });
 export type CallRef = z.output<typeof CallRef>;
 
-const refs = z
-  .array(CallRef)
-  .nullish()
-  .transform((value) => value ?? []);
+const refs = listOf(CallRef);
 
 export const Invocation = z.object({
   kind: z.literal("agent_invocation").default("agent_invocation"),
@@ -47,10 +42,7 @@ export const Invocation = z.object({
   duration_ms: number,
   error_type: text,
   model_calls: refs,
-  conversation: z
-    .array(z.unknown())
-    .nullish()
-    .transform((value) => value ?? []),
+  conversation: listOf(z.unknown()),
 });
 export type Invocation = z.output<typeof Invocation>;
 
@@ -59,17 +51,11 @@ export const Turn = z.object({
   task_id: text,
   rollout_id: text,
   turn_no: z.number().int().min(1),
-  timestamp: z
-    .union([z.number(), z.string()])
-    .nullish()
-    .transform((value) => value ?? null),
+  timestamp: orNull(z.union([z.number(), z.string()])),
   question: json,
   answer: json,
   reasoning_content: json,
-  resolved: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? null),
+  resolved: orNull(z.boolean()),
   step_count: number,
   model_calls: refs,
 });
@@ -95,13 +81,15 @@ export const ToolCall = z.object({
 });
 export type ToolCall = z.output<typeof ToolCall>;
 
-export const GapShape = z
+/** Data known to be missing from the recordings of a rollout. */
+export const Gap = z
   .object({ code: z.string(), invocation_id: z.string().nullish(), detail: z.string().nullish() })
   .transform(({ code, invocation_id, detail }) => ({
     code,
     ...(invocation_id != null && { invocation_id }),
     ...(detail != null && { detail }),
   }));
+export type Gap = z.output<typeof Gap>;
 
 /** The trajectory that an agent reports. */
 export const ReportedTrajectory = z.object({
@@ -112,7 +100,7 @@ export const ReportedTrajectory = z.object({
   /** Present only if the trajectory was joined with recorded calls before. */
   model_calls: z.array(z.unknown()).default([]),
   tool_calls: z.array(ToolCall).default([]),
-  gaps: z.array(GapShape).default([]),
+  gaps: z.array(Gap).default([]),
 });
 export type ReportedTrajectory = z.output<typeof ReportedTrajectory>;
 
@@ -120,16 +108,9 @@ export type ReportedTrajectory = z.output<typeof ReportedTrajectory>;
 export const ObservationBundle = z.looseObject({
   source: z.unknown(),
   records: z.array(z.looseObject({ kind: z.string() })).default([]),
-  gaps: z.array(GapShape).default([]),
+  gaps: z.array(Gap).default([]),
 });
 export type ObservationBundle = z.output<typeof ObservationBundle>;
-
-/** Data known to be missing from the recordings of a rollout. */
-export interface Gap {
-  code: string;
-  invocation_id?: string;
-  detail?: string;
-}
 
 /** The gaps without duplicates, in order of appearance. */
 export function distinctGaps(gaps: readonly Gap[]): Gap[] {

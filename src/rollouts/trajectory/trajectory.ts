@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { taskIdOf } from "../../capture/trajectory-recorder.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { CallRecord } from "./call-record.ts";
@@ -26,7 +27,7 @@ export interface StandardTrajectory {
   gaps: Gap[];
 }
 
-export interface TrajectorySources {
+interface TrajectorySources {
   input: Row;
   rolloutId: string | undefined;
   /** `ng_trajectory` of the agent's reply. */
@@ -96,36 +97,24 @@ function mismatches(
 const isRedacted = (gaps: readonly Gap[]): boolean =>
   gaps.some(({ code }) => code === "multimodal_history_redacted");
 
-function recordsOf<T>(
-  bundle: ObservationBundle | undefined,
-  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
-): T[] {
-  const found: T[] = [];
-  for (const record of bundle?.records ?? []) {
+/** The observed records that match a schema. */
+function recordsOf<T>(bundle: ObservationBundle | undefined, schema: z.ZodType<T>): T[] {
+  return (bundle?.records ?? []).flatMap((record) => {
     const parsed = schema.safeParse(record);
-    if (parsed.success) found.push(parsed.data);
-  }
-  return found;
+    return parsed.success ? [parsed.data] : [];
+  });
 }
 
-/** Keeps the first of several items with the same key, and all items without a key. */
-function withoutTwins<T>(
-  items: readonly T[],
-  keyOf: (item: T) => string | undefined,
-): { kept: T[]; twins: string[] } {
-  const seen = new Set<string>();
-  const kept: T[] = [];
+/** Keeps the first of several items with the same key; `twins` has the keys of the others. */
+function withoutTwins<T>(items: readonly T[], keyOf: (item: T) => string): { kept: T[]; twins: string[] } {
+  const kept = new Map<string, T>();
   const twins: string[] = [];
   for (const item of items) {
     const key = keyOf(item);
-    if (key !== undefined && seen.has(key)) {
-      twins.push(key);
-      continue;
-    }
-    if (key !== undefined) seen.add(key);
-    kept.push(item);
+    if (kept.has(key)) twins.push(key);
+    else kept.set(key, item);
   }
-  return { kept, twins };
+  return { kept: [...kept.values()], twins };
 }
 
 const repeated = (what: string, twins: readonly string[]): Gap[] =>
