@@ -1,22 +1,29 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { shellGlob } from "../files/glob.ts";
 import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { loads } from "../python/json/json-loads.ts";
 import { RolloutError, RolloutLineError } from "../rollouts/errors.ts";
-import { artifactPaths, VERDICTS_FILE } from "../rollouts/files/artifact-paths.ts";
+import {
+  type ArtifactPaths,
+  artifactPaths,
+  makeDirectory,
+  VERDICTS_FILE,
+} from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
+import { belongsToRun, heldAt, otherFileError, setAside } from "../rollouts/files/earlier-results.ts";
 import { type Row, readLineBatches, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { requireKey } from "../rollouts/files/row-key.ts";
+import { lockRun } from "../rollouts/files/run-lock.ts";
 import { agentNameOf } from "../rollouts/inputs/expand.ts";
 
-export interface Shards {
+interface Shards {
   paths: string[];
-  /** Matches that are not shards: sidecars of a shard, health reports, and the file the shards are to be merged into. */
+  /** Matches that are not shards: sidecars of a shard, health reports, and the target of the merge. */
   leftOut: string[];
 }
 
@@ -45,7 +52,7 @@ export async function findShards(
   return shards;
 }
 
-/** The lines of a file, each as a few bytes; none when the file is not there. */
+/** Digests of the lines of a file; empty without the file. */
 async function linesOf(path: string): Promise<Set<string>> {
   const lines = new Set<string>();
   if (!existsSync(path)) return lines;
@@ -57,21 +64,21 @@ function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64").slice(0, 16);
 }
 
-/** Rows of several files in the order of (task, rollout), read again from where they lie. */
+/** Rows of several files in the order of (task, rollout). They are read again from the files when needed. */
 export class ShardedRollouts {
   private readonly paths: string[];
   private readonly tasks = new GrowableDoubles();
   private readonly rollouts = new GrowableDoubles();
   private readonly offsets = new GrowableDoubles();
   private readonly shards = new GrowableIntegers();
-  /** The agents the rows name, in order of appearance. */
+  /** The agents of the rows, in order of appearance. */
   readonly agents = new Set<string>();
 
   private constructor(paths: string[]) {
     this.paths = paths;
   }
 
-  /** Notes the key and place of every row; blank lines are skipped, a rollout that is there twice is an error. */
+  /** Records the key and position of every row. Blank lines are skipped; a repeated rollout is an error. */
   static async index(paths: string[], options: { signal?: AbortSignal } = {}): Promise<ShardedRollouts> {
     const sharded = new ShardedRollouts(paths);
     const known = new RolloutKeyMap();
@@ -103,7 +110,7 @@ export class ShardedRollouts {
     return this.tasks.length;
   }
 
-  /** The rows in order; of equal keys, in the order of the files. */
+  /** The rows in order. */
   *rows(): Generator<Row> {
     const order = Uint32Array.from({ length: this.size }, (_, index) => index);
     order.sort(
@@ -122,8 +129,8 @@ export class ShardedRollouts {
   }
 
   /**
-   * Writes all rows into one file, compact JSON. What it held must be among them, as in a merge that is done again;
-   * `onOthers` is asked to save it, or to refuse, when it is not (or `always`).
+   * Writes all rows into one file, as compact JSON. `onOthers` is called before a file is replaced that has lines which
+   * are not among them (with `always`: in any case). It can save the file or throw.
    */
   async merge(
     path: string,
@@ -142,5 +149,38 @@ export class ShardedRollouts {
       if (before.size > 0 || options.always) await options.onOthers?.();
     };
     await writeFileAtomically(path, lines(), { beforeReplacing });
+  }
+}
+
+/**
+ * Merges shards into an output without losing data: an earlier merge is replaced if the new one contains all its
+ * rollouts, rollouts of another run are moved away, and an output that is one of the shards or another file is refused.
+ */
+export async function replaceMerge(
+  shards: ShardedRollouts,
+  paths: ArtifactPaths,
+  options: { matched: boolean; onNotice: (text: string) => void },
+): Promise<void> {
+  const { output } = paths;
+  const save = async () => {
+    if (options.matched) {
+      throw new RolloutError(
+        "ROLLOUT_OUTPUT_IS_INPUT",
+        `'${output}' is one of the shards: it holds rollouts that the others do not. Choose another --output.`,
+      );
+    }
+    options.onNotice(`'${output}' holds another run; it was moved to '${await setAside(paths)}'.`);
+  };
+  await makeDirectory(dirname(output));
+  // The files of a running run must not be moved.
+  const lock = await lockRun(output);
+  try {
+    const held = await heldAt(paths);
+    if (held === "other") throw otherFileError(output);
+    const ofRun = held === "run" && (await belongsToRun(paths));
+    if (ofRun && options.matched) await save();
+    await shards.merge(output, { onOthers: save, always: ofRun });
+  } finally {
+    lock.release();
   }
 }

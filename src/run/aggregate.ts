@@ -1,6 +1,5 @@
 import path from "node:path";
-import { replaceMerge } from "../results/replace-merge.ts";
-import { findShards, ShardedRollouts } from "../results/shards.ts";
+import { findShards, replaceMerge, ShardedRollouts } from "../results/shards.ts";
 import { type RunSummary, summarize } from "../results/summarize.ts";
 import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../rollouts/files/artifact-paths.ts";
 import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";

@@ -1,5 +1,5 @@
-import { refuseReplacingExport } from "../../results/export/earlier-export.ts";
 import { type SelectionReport, selectTasks } from "../../results/select/select-tasks.ts";
+import { refuseReplacingExport } from "../../rollouts/files/earlier-results.ts";
 import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";

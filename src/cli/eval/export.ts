@@ -1,7 +1,7 @@
 import path from "node:path";
-import { refuseReplacingExport } from "../../results/export/earlier-export.ts";
 import { type ExportReport, exportRollouts } from "../../results/export/export.ts";
 import { artifactPaths, refuseNonFile, sidecarPath } from "../../rollouts/files/artifact-paths.ts";
+import { refuseReplacingExport } from "../../rollouts/files/earlier-results.ts";
 import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import { gymVersion } from "../../run/gym-version.ts";
 import type { CommandContext } from "../command.ts";

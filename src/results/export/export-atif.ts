@@ -1,4 +1,8 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { isObject } from "../../python/json/json-object.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 import { ToolCall, Turn } from "../../rollouts/trajectory/trajectory-parts.ts";
@@ -16,8 +20,60 @@ export interface AtifContext {
 /** The verifier, not the agent, reports whether the task was solved: a trajectory is complete without it. */
 const HARMLESS_GAPS = new Set(["resolution_unavailable"]);
 
-/** `atif`: one rollout as an ATIF-v1.7 trajectory. Content that it cannot represent is refused, never dropped. */
-export function atifTrajectory({ row, task, candidate }: ExportedRollout, context: AtifContext): Row {
+/**
+ * Writes one file per rollout and `manifest.jsonl` with their hashes into a new directory. The directory is created
+ * atomically: one rollout that cannot be converted fails the export. Returns the number of trajectories.
+ */
+export async function writeAtif(
+  directory: string,
+  rollouts: Iterable<ExportedRollout>,
+  context: AtifContext,
+): Promise<number> {
+  if (await stat(directory).catch(() => undefined))
+    throw new RolloutError("ROLLOUT_OUTPUT_EXISTS", `'${directory}' is already there; name a new directory.`);
+  await mkdir(dirname(directory), { recursive: true });
+  const staging = await mkdtemp(join(dirname(directory), `.${basename(directory)}-`));
+  try {
+    const manifest: string[] = [];
+    let agent: string | undefined;
+    for (const rollout of rollouts) {
+      const { task, candidate, row } = rollout;
+      agent ??= agentNameOf(row);
+      const text = `${JSON.stringify(converted(rollout, context, agent), null, 2)}\n`;
+      const name = `${task.taskIndex}-${candidate.rolloutIndex}.json`;
+      await writeFile(join(staging, name), text);
+      const entry = {
+        _ng_rollout_index: candidate.rolloutIndex,
+        _ng_task_index: task.taskIndex,
+        expected_sha256: createHash("sha256").update(text).digest("hex"),
+        trajectory_path: name,
+      };
+      manifest.push(`${JSON.stringify(entry)}\n`);
+    }
+    if (manifest.length === 0) throw new RolloutError("ROLLOUT_EXPORT", "No rollout is left to export.");
+    await writeFile(join(staging, "manifest.jsonl"), manifest.join(""));
+    await rename(staging, directory);
+    return manifest.length;
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function converted(rollout: ExportedRollout, context: AtifContext, agent: string | undefined) {
+  const { row, candidate } = rollout;
+  try {
+    if (agentNameOf(row) !== agent)
+      throw new RolloutError("ROLLOUT_EXPORT", `agent_ref.name: another agent than '${agent}'`);
+    return atifTrajectory(rollout, context);
+  } catch (error) {
+    if (!(error instanceof RolloutError)) throw error;
+    throw new RolloutError("ROLLOUT_EXPORT", `line ${candidate.line}: ${error.message}`, { cause: error });
+  }
+}
+
+/** One rollout as an ATIF-v1.7 trajectory. Content that it cannot represent is refused, never dropped. */
+function atifTrajectory({ row, task, candidate }: ExportedRollout, context: AtifContext): Row {
   const evidence = evidenceOf(row);
   const { invocation, turns, tools } = readSource(row, evidence);
   const conversation = readConversation(invocation["conversation"]);
@@ -27,12 +83,11 @@ export function atifTrajectory({ row, task, candidate }: ExportedRollout, contex
       `${turns.length} turns, but the conversation has ${conversation.turns.length}`,
     );
   const calls = turns.map((_, index) => callOf(evidence, index));
-  const questions = conversation.before.map(({ source, message }) => ({ source, message }));
   const answers = conversation.turns.map((items, index) =>
     agentStep(items, turns[index] as Turn, calls[index] as ModelCall, tools),
   );
-  const steps = [...questions, ...answers].map((step, index) => ({ step_id: index + 1, ...step }));
-  const models = new Set(calls.map((call) => modelOf(call)));
+  const steps = [...conversation.before, ...answers].map((step, index) => ({ step_id: index + 1, ...step }));
+  const models = new Set(calls.map(modelOf));
   const [model] = models;
   const definitions = (row["responses_create_params"] as Row | undefined)?.["tools"];
   return {
@@ -53,13 +108,13 @@ export function atifTrajectory({ row, task, candidate }: ExportedRollout, contex
         source: withoutNulls({
           format: "ng_trajectory",
           schema_version: "1.0",
-          task_id: (row["ng_trajectory"] as Row)["task_id"] ?? null,
-          rollout_id: evidence.trajectory?.rollout_id ?? null,
+          task_id: (row["ng_trajectory"] as Row)["task_id"],
+          rollout_id: evidence.trajectory?.rollout_id,
           task_index: task.taskIndex,
           rollout_index: candidate.rolloutIndex,
           invocation_id: invocation["invocation_id"],
           invocation_status: invocation["status"],
-          invocation_duration_ms: invocation["duration_ms"] ?? null,
+          invocation_duration_ms: invocation["duration_ms"],
         }),
         conversion: { profile: "ng-trajectory-to-atif-v1", status: "complete" },
       },
@@ -113,6 +168,7 @@ function callOf({ trajectory }: Evidence, index: number): ModelCall {
 }
 
 function agentStep(items: AgentItems, turn: Turn, call: ModelCall, tools: readonly ToolCall[]): Row {
+  const { turn_no, step_count, resolved } = turn;
   const results = items.calls.map(({ call_id, output, output_id }) => {
     const record = tools.find(({ tool_call_id }) => tool_call_id === call_id);
     if (!record || record.output !== output)
@@ -134,39 +190,33 @@ function agentStep(items: AgentItems, turn: Turn, call: ModelCall, tools: readon
       },
     };
   });
+  const calls = items.calls.map(({ call_id, name, arguments: given, item_id }) =>
+    withoutNulls({
+      tool_call_id: call_id,
+      function_name: name,
+      arguments: given,
+      extra: item_id === null ? null : { nemo_gym: { source_item_id: item_id } },
+    }),
+  );
   return withoutNulls({
     timestamp: timestampOf(turn),
     source: "agent",
     model_name: modelOf(call),
     message: items.message,
     reasoning_content: items.reasoning,
-    tool_calls:
-      items.calls.length === 0
-        ? null
-        : items.calls.map(({ call_id, name, arguments: given, item_id }) =>
-            withoutNulls({
-              tool_call_id: call_id,
-              function_name: name,
-              arguments: given,
-              extra: item_id === null ? null : { nemo_gym: { source_item_id: item_id } },
-            }),
-          ),
+    tool_calls: calls.length === 0 ? null : calls,
     observation: results.length === 0 ? null : { results },
     metrics: stepMetrics(call, items),
     llm_call_count: 1,
     extra: {
       nemo_gym: {
-        turn: withoutNulls({
-          turn_no: turn.turn_no,
-          step_count: turn.step_count,
-          resolved: turn.resolved,
-        }),
+        turn: withoutNulls({ turn_no, step_count, resolved }),
         model_call: withoutNulls({
-          model_call_id: call.model_call_id ?? null,
-          response_id: call.response_metadata?.response_id ?? null,
-          finish_reason: call.response_metadata?.finish_reason ?? null,
-          started_at: call.started_at ?? null,
-          completed_at: call.completed_at ?? null,
+          model_call_id: call.model_call_id,
+          response_id: call.response_metadata?.response_id,
+          finish_reason: call.response_metadata?.finish_reason,
+          started_at: call.started_at,
+          completed_at: call.completed_at,
         }),
         source_items: withoutNulls({ reasoning_ids: items.reasoningIds, message_id: items.messageId }),
       },
@@ -176,17 +226,14 @@ function agentStep(items: AgentItems, turn: Turn, call: ModelCall, tools: readon
 
 function stepMetrics({ token_stats: stats }: ModelCall, { tokens }: AgentItems): Row {
   const { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, total_tokens } = stats ?? {};
-  const extra = withoutNulls({
-    reasoning_tokens: reasoning_tokens ?? null,
-    total_tokens: total_tokens ?? null,
-  });
+  const extra = withoutNulls({ reasoning_tokens, total_tokens });
   return withoutNulls({
-    prompt_tokens: prompt_tokens ?? null,
-    completion_tokens: completion_tokens ?? null,
-    cached_tokens: cached_tokens ?? null,
-    prompt_token_ids: tokens?.prompt_token_ids ?? null,
-    completion_token_ids: tokens?.generation_token_ids ?? null,
-    logprobs: tokens?.generation_log_probs ?? null,
+    prompt_tokens,
+    completion_tokens,
+    cached_tokens,
+    prompt_token_ids: tokens?.prompt_token_ids,
+    completion_token_ids: tokens?.generation_token_ids,
+    logprobs: tokens?.generation_log_probs,
     extra: Object.keys(extra).length > 0 ? extra : null,
   });
 }
@@ -211,5 +258,6 @@ function timestampOf({ timestamp }: Turn): string | null {
   return new Date(typeof timestamp === "number" ? timestamp * 1000 : timestamp).toISOString();
 }
 
+/** Omits fields that are null or undefined. */
 const withoutNulls = (fields: Row): Row =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));

@@ -6,18 +6,6 @@ import { type CallTokens, callsOf, classifyBoundary } from "../../wire/tokens/to
 import { evidenceOf, type ModelCall } from "../health/evidence.ts";
 import { asFloat, type ExportedRollout, identity } from "./export-records.ts";
 
-/** One model call without its tokens; null for values missing in the row. */
-interface CallHead {
-  model_call_id: string | null;
-  model: string | null;
-  policy_version_start: number | null;
-  policy_version_end: number | null;
-  finish_reason: string | null;
-  usage: { input_tokens: number | null; output_tokens: number | null };
-  started_at: number | null;
-  completed_at: number | null;
-}
-
 /** `calls`: every model call of a rollout, with its tokens and how its prompt continues the previous call. */
 export function callRecords(rollout: ExportedRollout): Row[] {
   const { reward, ...metadata } = identity(rollout);
@@ -39,46 +27,29 @@ export function callRecords(rollout: ExportedRollout): Row[] {
 }
 
 /** Calls as recorded (`ng_trajectory`); without a recording, those visible in the output. */
-export function callsOfRow(row: Row): { head: CallHead; tokens: CallTokens | undefined }[] {
+export function callsOfRow(row: Row): { head: ReturnType<typeof headOf>; tokens: CallTokens | undefined }[] {
   const recorded = [...evidenceOf(row).boundCalls].sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0));
   if (recorded.length > 0)
     return recorded.map((call) => ({ head: headOf(call), tokens: callsOf(outputOf(call.response)).at(-1) }));
-  const response = isObject(row["response"]) ? row["response"] : {};
-  const model = typeof response["model"] === "string" ? response["model"] : null;
-  const calls = callsOf(outputOf(response));
+  const { model, output, usage } = isObject(row["response"]) ? row["response"] : {};
+  const calls = callsOf(outputOf({ output }));
   // If a rollout has one call, its usage is that of the call.
-  const usage = calls.length === 1 ? response["usage"] : undefined;
-  return calls.map((tokens) => ({
-    head: {
-      model_call_id: null,
-      model,
-      finish_reason: null,
-      started_at: null,
-      completed_at: null,
-      ...aboutUsage(usage),
-    },
-    tokens,
-  }));
+  const head = headOf({ response: { model, usage: calls.length === 1 ? usage : undefined } });
+  return calls.map((tokens) => ({ head, tokens }));
 }
 
-function headOf(call: ModelCall): CallHead {
-  const response = isObject(call.response) ? call.response : {};
+/** One model call without its tokens; null for values missing in the row. */
+function headOf(call: ModelCall) {
   const { response_metadata: about } = call;
-  const { model, usage } = response;
+  const { model, usage } = isObject(call.response) ? call.response : {};
+  const { ng_policy_version_start: start, ng_policy_version_end: end } = isObject(usage) ? usage : {};
+  const { tokens_in, tokens_out } = normalizeUsage(usage);
   return {
     model_call_id: call.model_call_id ?? null,
     model: typeof model === "string" ? model : null,
     finish_reason: about?.finish_reason ?? about?.response_status ?? null,
     started_at: call.started_at ?? null,
     completed_at: call.completed_at ?? null,
-    ...aboutUsage(usage),
-  };
-}
-
-function aboutUsage(usage: unknown): Pick<CallHead, "policy_version_start" | "policy_version_end" | "usage"> {
-  const { ng_policy_version_start: start, ng_policy_version_end: end } = isObject(usage) ? usage : {};
-  const { tokens_in, tokens_out } = normalizeUsage(usage);
-  return {
     policy_version_start: typeof start === "number" ? start : null,
     policy_version_end: typeof end === "number" ? end : null,
     usage: { input_tokens: tokens_in, output_tokens: tokens_out },

@@ -3,6 +3,7 @@ import { PyFloat } from "../../python/numbers/py-float.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 import type { ChatMessage, ChatTool } from "../../wire/schemas/chat-types.ts";
+import type { TokenInformation } from "../../wire/schemas/item-types.ts";
 import { type Conversation, type ConversationOptions, conversationOf } from "./export-conversation.ts";
 import type { Candidate, SelectedTask } from "./export-selection.ts";
 
@@ -86,6 +87,39 @@ export function dpoRecord(
   };
 }
 
+/** `art`: a Trajectory. Output of the policy is a choice, with its tokens if known; the rest are messages. */
+export function artRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
+  const conversation = conversationOf(rollout.row, { ...options, tokens: true });
+  const { reward, ...metadata } = identity(rollout);
+  return {
+    messages_and_choices: [...conversation.prompt, ...conversation.completion.map(choiceOf)],
+    ...toolsOf(conversation),
+    reward,
+    metrics: {},
+    metadata,
+  };
+}
+
+function choiceOf(message: ChatMessage): Row | ChatMessage {
+  if (message.role !== "assistant") return message;
+  const { prompt_token_ids, generation_token_ids, generation_log_probs, ...plain } = message as ChatMessage &
+    Partial<TokenInformation>;
+  const calls = "tool_calls" in plain && Array.isArray(plain.tool_calls) && plain.tool_calls.length > 0;
+  const content = generation_token_ids?.map((id, index) => ({
+    token: `token_id:${id}`,
+    bytes: null,
+    logprob: asFloat(generation_log_probs?.[index] ?? 0),
+    top_logprobs: [],
+  }));
+  return {
+    finish_reason: calls ? "tool_calls" : "stop",
+    index: 0,
+    logprobs: content ? { content, refusal: null } : null,
+    message: plain,
+    ...(prompt_token_ids && generation_token_ids && { prompt_token_ids, token_ids: generation_token_ids }),
+  };
+}
+
 /** Common fields of the expected answer, most specific first. */
 const GROUND_TRUTH_FIELDS = ["ground_truth", "expected_answer", "expected_output", "answer", "label"];
 
@@ -133,13 +167,10 @@ export function nemoRlRecord(input: Row, task: SelectedTask): Row {
 
 /** The fields of a task besides the request: the data for its verifier. */
 function taskFields(input: Row): Row {
-  const kept = Object.entries(input).filter(
-    ([key]) => !key.startsWith("_ng_") && !key.startsWith("ng_") && !NOT_OF_THE_TASK.has(key),
-  );
-  return Object.fromEntries(kept);
+  return Object.fromEntries(Object.entries(input).filter(([name]) => isOwnField(name)));
 }
 
-const NOT_OF_THE_TASK = new Set([
+const STANDARD_FIELDS = new Set([
   "responses_create_params",
   "response",
   "reward",
@@ -148,11 +179,16 @@ const NOT_OF_THE_TASK = new Set([
   "mask_sample",
 ]);
 
+/** Whether a field of a row comes from its dataset or environment, and not from the collector. */
+export function isOwnField(name: string): boolean {
+  return !name.startsWith("_ng_") && !name.startsWith("ng_") && !STANDARD_FIELDS.has(name);
+}
+
 function messagesOf({ prompt, completion }: Conversation): ChatMessage[] {
   return [...prompt, ...completion];
 }
 
-export function toolsOf({ tools }: Conversation): { tools?: ChatTool[] } {
+function toolsOf({ tools }: Conversation): { tools?: ChatTool[] } {
   return tools ? { tools } : {};
 }
 

@@ -64,11 +64,6 @@ export class ExportSelection {
     this.ignoredChecks = new Set(requireKnown(filters.ignoredChecks ?? []));
   }
 
-  /** Whether the row's rollout was already added. */
-  has(taskIndex: number, rolloutIndex: number): boolean {
-    return this.tasks.get(taskIndex)?.some((candidate) => candidate.rolloutIndex === rolloutIndex) ?? false;
-  }
-
   /** The rollout, if it passed the filters. */
   find(taskIndex: number, rolloutIndex: number): Candidate | undefined {
     return this.tasks.get(taskIndex)?.find((candidate) => candidate.rolloutIndex === rolloutIndex);

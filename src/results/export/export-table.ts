@@ -1,13 +1,25 @@
+import { dirname } from "node:path";
+import {
+  type BasicType,
+  type ColumnSource,
+  fileWriter,
+  ParquetWriter,
+  schemaFromColumnData,
+} from "hyparquet-writer";
+import { replaceWith } from "../../files/durable-file.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import { floatCompact } from "../../python/numbers/float-text.ts";
+import { fileError } from "../../rollouts/errors.ts";
+import { makeDirectory } from "../../rollouts/files/artifact-paths.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 import { conversationOf, finalText } from "./export-conversation.ts";
-import type { ExportedRollout } from "./export-records.ts";
+import { type ExportedRollout, isOwnField } from "./export-records.ts";
 
 /** The type of a column; `text` if mixed. */
-export type ColumnKind = "boolean" | "integer" | "number" | "text";
+type ColumnKind = "boolean" | "integer" | "number" | "text";
 
-export interface TableColumn {
+interface TableColumn {
   name: string;
   kind: ColumnKind;
 }
@@ -21,16 +33,6 @@ const FIXED: TableColumn[] = [
   { name: "reward", kind: "number" },
 ];
 
-/** Members of a row that are not columns. */
-const SKIPPED = new Set([
-  "reward",
-  "mask_sample",
-  "response",
-  "responses_create_params",
-  "agent_ref",
-  "skills_ref",
-]);
-
 /** The columns of a flat table: identity, scalar fields of the row, token usage, and the final text. */
 export class TableColumns {
   private readonly kinds = new Map<string, ColumnKind>();
@@ -38,7 +40,7 @@ export class TableColumns {
 
   /** Registers the fields of one row. */
   see(row: Row): void {
-    for (const [name, value] of Object.entries(row)) if (!isPrivate(name)) note(this.kinds, name, value);
+    for (const [name, value] of Object.entries(row)) if (isOwnField(name)) note(this.kinds, name, value);
     for (const [name, value] of Object.entries(usageOf(row))) note(this.usageKinds, name, value);
   }
 
@@ -67,14 +69,9 @@ export class TableColumns {
   }
 }
 
-function isPrivate(name: string): boolean {
-  return name.startsWith("_ng_") || name.startsWith("ng_") || SKIPPED.has(name);
-}
-
 function usageOf(row: Row): Row {
-  const response = row["response"];
-  const usage = response !== null && typeof response === "object" ? (response as Row)["usage"] : undefined;
-  return usage !== null && typeof usage === "object" && !Array.isArray(usage) ? (usage as Row) : {};
+  const usage = isObject(row["response"]) ? row["response"]["usage"] : undefined;
+  return isObject(usage) ? usage : {};
 }
 
 function note(kinds: Map<string, ColumnKind>, name: string, value: unknown): void {
@@ -116,4 +113,64 @@ function csvCell(value: Cell, kind: ColumnKind | undefined): string {
   if (value === null) return "";
   const text = kind === "number" ? floatCompact(Number(value)) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const ROW_GROUP = 5_000;
+
+const TYPES = {
+  boolean: "BOOLEAN",
+  integer: "INT64",
+  number: "DOUBLE",
+  text: "STRING",
+} as const satisfies Record<ColumnKind, BasicType>;
+
+/** Writes rows of cells as a Parquet file, with a few thousand rows in memory at a time; atomic. */
+export async function writeParquet(
+  path: string,
+  columns: readonly TableColumn[],
+  rows: Iterable<readonly unknown[]>,
+): Promise<number> {
+  await makeDirectory(dirname(path));
+  try {
+    return await replaceWith(path, async (partial) => {
+      const writer = new ParquetWriter({
+        writer: fileWriter(partial),
+        schema: schemaFromColumnData({ columnData: sources(columns, []) }),
+      });
+      let written = 0;
+      for (const group of groups(rows)) {
+        await writer.write({ columnData: sources(columns, group), rowGroupSize: ROW_GROUP });
+        written += group.length;
+      }
+      writer.finish();
+      return written;
+    });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : fileError(error, path, "write");
+  }
+}
+
+function* groups(rows: Iterable<readonly unknown[]>): Generator<(readonly unknown[])[]> {
+  let group: (readonly unknown[])[] = [];
+  for (const row of rows) {
+    group.push(row);
+    if (group.length < ROW_GROUP) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
+function sources(columns: readonly TableColumn[], rows: readonly (readonly unknown[])[]): ColumnSource[] {
+  return columns.map(({ name, kind }, place) => ({
+    name,
+    type: TYPES[kind],
+    nullable: true,
+    data: rows.map((row) => stored(row[place], kind)),
+  }));
+}
+
+function stored(value: unknown, kind: ColumnKind): unknown {
+  if (value === null || value === undefined) return null;
+  return kind === "integer" ? BigInt(value as number) : value;
 }

@@ -64,56 +64,36 @@ export function rowSequences(row: Row, drift: DriftPolicy): TokenSequence[] {
   );
 }
 
+/** Fields with the prompt, the completion, its mask and its log probabilities. */
+const LISTS = {
+  trl: ["prompt_ids", "completion_ids", "env_mask", "logprobs"],
+  verl: ["prompt_ids", "response_ids", "response_mask", "response_logprobs"],
+  skyrl: ["prompt_token_ids", "response_ids", "loss_masks", "rollout_logprobs"],
+} as const;
+
 /** Reads the tokens of an exported record. */
 export function sequenceOfRecord(format: TokenFormat, record: Row): Omit<TokenSequence, "calls"> {
-  const list = (key: string) => record[key] as number[];
-  switch (format) {
-    case "trl":
-      return sequence(list("prompt_ids"), list("completion_ids"), list("env_mask"), list("logprobs"));
-    case "verl":
-      return sequence(
-        list("prompt_ids"),
-        list("response_ids"),
-        list("response_mask"),
-        list("response_logprobs"),
-      );
-    case "skyrl":
-      return sequence(
-        list("prompt_token_ids"),
-        list("response_ids"),
-        list("loss_masks"),
-        list("rollout_logprobs"),
-      );
-    case "prime-rl": {
-      const mask = (record["mask"] as boolean[]).map(Number);
-      const start = mask.indexOf(1);
-      const ids = list("token_ids");
-      return sequence(
-        ids.slice(0, start),
-        ids.slice(start),
-        mask.slice(start),
-        list("logprobs").slice(start),
-      );
-    }
-    case "nemo-rl": {
-      const [first, ...log] = record["message_log"] as {
-        token_ids: number[];
-        generation_logprobs?: number[];
-      }[];
-      const mask = log.flatMap((message) =>
-        message.token_ids.map(() => (message.generation_logprobs ? 1 : 0)),
-      );
-      const logprobs = log.flatMap(
-        (message) => message.generation_logprobs ?? message.token_ids.map(() => 0),
-      );
-      return sequence(
-        first?.token_ids ?? [],
-        log.flatMap((message) => message.token_ids),
-        mask,
-        logprobs,
-      );
-    }
+  if (format === "prime-rl") {
+    const mask = (record["mask"] as boolean[]).map(Number);
+    const start = mask.indexOf(1);
+    const ids = record["token_ids"] as number[];
+    const logprobs = record["logprobs"] as number[];
+    return sequence(ids.slice(0, start), ids.slice(start), mask.slice(start), logprobs.slice(start));
   }
+  if (format === "nemo-rl") {
+    const [first, ...log] = record["message_log"] as {
+      token_ids: number[];
+      generation_logprobs?: number[];
+    }[];
+    return sequence(
+      first?.token_ids ?? [],
+      log.flatMap(({ token_ids }) => token_ids),
+      log.flatMap(({ token_ids, generation_logprobs }) => token_ids.map(() => (generation_logprobs ? 1 : 0))),
+      log.flatMap(({ token_ids, generation_logprobs }) => generation_logprobs ?? token_ids.map(() => 0)),
+    );
+  }
+  const [prompt, completion, mask, logprobs] = LISTS[format].map((name) => record[name] as number[]);
+  return sequence(prompt ?? [], completion ?? [], mask ?? [], logprobs ?? []);
 }
 
 function sequence(

@@ -13,13 +13,12 @@ import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
 import type { TokenFormat } from "../../wire/tokens/token-projections.ts";
 import type { DriftPolicy } from "../../wire/tokens/token-sequences.ts";
-import { artRecord } from "./export-art.ts";
-import type { AtifContext } from "./export-atif.ts";
+import { type AtifContext, writeAtif } from "./export-atif.ts";
 import { callRecords } from "./export-calls.ts";
 import type { ConversationOptions } from "./export-conversation.ts";
 import { checkFilters, type ExportFilters, type ExportFormat } from "./export-filters.ts";
-import { writeParquet } from "./export-parquet.ts";
 import {
+  artRecord,
   chatRecord,
   dpoRecord,
   type ExportedRollout,
@@ -36,12 +35,10 @@ import {
   rewardOf,
   type SelectedTask,
 } from "./export-selection.ts";
-import { csvLine, TableColumns } from "./export-table.ts";
+import { csvLine, TableColumns, writeParquet } from "./export-table.ts";
 import { isTokenFormat, TOKEN_ONLY_FORMATS, tokenRecords } from "./export-tokens.ts";
-import { CALL_FORMATS, type CallFormat } from "./exported-calls.ts";
 import { TaskInputs, type TaskRows } from "./task-inputs.ts";
-import { type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
-import { writeAtif } from "./write-atif.ts";
+import { CALL_FORMATS, type CallFormat, type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
 
 /** Maximum number of invalid rows in a report; all are counted. */
 const MAX_INVALID_LISTED = 1_000;
@@ -131,8 +128,8 @@ class ExportJob {
   /** First pass: finds the usable rollouts, and the problems of the others. */
   async scan(): Promise<void> {
     const { rolloutsPath, signal } = this.options;
-    this.annotations = await readAnnotations(annotationsPath(rolloutsPath), signal ? { signal } : {});
-    for await (const batch of readLineBatches(rolloutsPath, signal ? { signal } : {})) {
+    this.annotations = await readAnnotations(annotationsPath(rolloutsPath), { signal });
+    for await (const batch of readLineBatches(rolloutsPath, { signal })) {
       for (const line of batch) {
         this.report.read++;
         const problem = this.scanLine(line);
@@ -167,7 +164,7 @@ class ExportJob {
       return `the rollout failed (${String(row["_ng_failure_class"])})`;
     const reward = rewardOf(row);
     if (reward === undefined) return "the row has no numeric 'reward'";
-    if (this.selection.has(key.taskIndex, key.rolloutIndex))
+    if (this.selection.find(key.taskIndex, key.rolloutIndex))
       return `rollout ${key.taskIndex}:${key.rolloutIndex} is there a second time`;
     if (this.tabular) this.columns.see(row);
     const candidate = { rolloutIndex: key.rolloutIndex, reward, offset: line.offset, line: line.number };
@@ -247,13 +244,7 @@ class ExportJob {
         const offset = this.selection.find(task, rollout)?.offset;
         return offset === undefined ? undefined : (JSON.parse(file.lineAt(offset)) as Row);
       };
-      this.report.verifiedTokens = await verifyTokens({
-        path: outputPath,
-        format,
-        drift,
-        rolloutOf,
-        ...(signal && { signal }),
-      });
+      this.report.verifiedTokens = await verifyTokens({ path: outputPath, format, drift, rolloutOf, signal });
     } finally {
       file.close();
     }

@@ -24,22 +24,19 @@ interface TaskInputsOptions {
 export class TaskInputs {
   readonly #options: TaskInputsOptions;
   readonly #path: string;
-  readonly #reading: { signal?: AbortSignal };
   /** Whether the run's files prove that the rows belong to it. */
   #areKnown = true;
 
   constructor(options: TaskInputsOptions) {
-    const { rolloutsPath, materializedInputsPath, signal } = options;
     this.#options = options;
-    this.#path = materializedInputsPath ?? artifactPaths(rolloutsPath).materializedInputs;
-    this.#reading = signal ? { signal } : {};
+    this.#path = options.materializedInputsPath ?? artifactPaths(options.rolloutsPath).materializedInputs;
   }
 
   /** Refuses task rows of another run. */
   async check(): Promise<void> {
-    const { materializedInputsPath: inputsPath, rolloutsPath } = this.#options;
+    const { materializedInputsPath: inputsPath, rolloutsPath, signal } = this.#options;
     if (inputsPath !== undefined)
-      this.#areKnown = await refuseOtherInputs({ inputsPath, rolloutsPath }, this.#reading);
+      this.#areKnown = await refuseOtherInputs({ inputsPath, rolloutsPath }, { signal });
   }
 
   /** The requested number of rollouts of each task. */
@@ -84,7 +81,7 @@ export class TaskInputs {
   }
 
   async #eachRow(see: (taskIndex: number, offset: number) => void): Promise<void> {
-    for await (const batch of readLineBatches(this.#path, this.#reading))
+    for await (const batch of readLineBatches(this.#path, { signal: this.#options.signal }))
       for (const line of batch) see(materializedKey(this.#path, line).taskIndex, line.offset);
   }
 }

@@ -48,8 +48,20 @@ const NO_STATS: LineStats = {
   tokens: { prompt: 0, completion: 0, capture_prompt: 0, capture_completion: 0 },
 };
 
-/** Checks one line of a rollouts file. */
-export function checkLine(line: HealthLine, file: string, ignored: ReadonlySet<string>): LineHealth {
+/** Lines of a rollouts file that a thread checks. */
+export interface HealthTask {
+  lines: HealthLine[];
+  file: string;
+  ignored: string[];
+}
+
+/** Checks lines of a rollouts file. The default export, because a pool of threads calls it. */
+export default function checkLines({ lines, file, ignored }: HealthTask): LineHealth[] {
+  const skipped = new Set(ignored);
+  return lines.map((line) => checkLine(line, file, skipped));
+}
+
+function checkLine(line: HealthLine, file: string, ignored: ReadonlySet<string>): LineHealth {
   let row: unknown;
   try {
     row = loadsPlain(line.text);

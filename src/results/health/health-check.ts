@@ -8,9 +8,8 @@ import { RolloutError } from "../../rollouts/errors.ts";
 import { healthReports } from "../../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { readLineBatches } from "../../rollouts/files/jsonl-rows.ts";
-import type { HealthLine, LineHealth } from "./check-line.ts";
+import checkLines, { type HealthLine, type HealthTask, type LineHealth } from "./check-line.ts";
 import { HEALTH_CHECKS } from "./checks.ts";
-import checkLines, { type HealthTask } from "./health-worker.ts";
 import { arrange, type QualitySummary, summarizeHealth, verdictLine } from "./quality-summary.ts";
 
 const MAX_DEFAULT_WORKERS = 8;
@@ -24,7 +23,7 @@ export interface HealthOptions {
   /** Ids of checks to skip. */
   ignoredChecks?: readonly string[];
   /** Threads. Default: one per core, at most 8; none for a small file. */
-  workers?: number | undefined;
+  workers?: number;
   onNotice?: (text: string) => void;
   signal?: AbortSignal;
 }
@@ -106,7 +105,7 @@ async function checkInThreads(
     const running: Promise<LineHealth[]>[] = [];
     const takeFirst = async () => append(checked, (await running.shift()) ?? []);
     for await (const task of tasksOf(options, ignored)) {
-      const result = pool.run(task, options.signal ? { signal: options.signal } : {});
+      const result = pool.run(task, { signal: options.signal });
       // Awaited later; without this its failure would be an unhandled rejection.
       result.catch(() => undefined);
       running.push(result as Promise<LineHealth[]>);
@@ -123,7 +122,7 @@ async function startPool(maxThreads: number): Promise<Tinypool> {
   const { default: Pool } = await import("tinypool");
   const suffix = extname(fileURLToPath(import.meta.url));
   return new Pool({
-    filename: new URL(`./health-worker${suffix}`, import.meta.url).href,
+    filename: new URL(`./check-line${suffix}`, import.meta.url).href,
     runtime: "worker_threads",
     // The maximum: an idle thread above the minimum ends immediately, and the next batch would start another.
     minThreads: maxThreads,

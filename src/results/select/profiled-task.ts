@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sampleDeviation } from "../../metrics/descriptive.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { RolloutLineError } from "../../rollouts/errors.ts";
 import type { RolloutAnnotation } from "../../rollouts/files/annotations.ts";
@@ -72,19 +73,21 @@ export function profiledTask(
 export function taskRowOf(row: Row): Row {
   const { sample } = row;
   if (isObject(sample) && "rollout_infos" in row) return sample;
-  const added = [
-    "avg_reward",
-    "std_reward",
-    "min_reward",
-    "max_reward",
-    "total_samples",
-    "pass_rate",
-    "pass_rate_total",
-    "pass_rate_passed",
-    "pass_threshold",
-  ];
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !added.includes(name)));
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !ADDED_FIELDS.has(name)));
 }
+
+/** The fields of `taskProfile`. */
+const ADDED_FIELDS = new Set([
+  "avg_reward",
+  "std_reward",
+  "min_reward",
+  "max_reward",
+  "total_samples",
+  "pass_rate",
+  "pass_rate_total",
+  "pass_rate_passed",
+  "pass_threshold",
+]);
 
 function environmentOf(task: Row): string {
   const { task_source: source } = task;
@@ -97,10 +100,7 @@ function isExcluded(info: Row, annotations: ReadonlyMap<string, RolloutAnnotatio
 }
 
 function deviationOf(rewards: readonly number[]): number {
-  if (rewards.length < 2) return 0;
-  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-  const squares = rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0);
-  const deviation = Math.sqrt(squares / (rewards.length - 1));
+  const deviation = rewards.length < 2 ? 0 : sampleDeviation(rewards);
   return deviation < ROUNDING ? 0 : deviation;
 }
 

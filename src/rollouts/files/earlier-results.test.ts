@@ -2,11 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { refuseReplacingExport } from "../../results/export/earlier-export.ts";
-import { replaceMerge } from "../../results/replace-merge.ts";
-import { ShardedRollouts } from "../../results/shards.ts";
+import { replaceMerge, ShardedRollouts } from "../../results/shards.ts";
 import { artifactPaths } from "./artifact-paths.ts";
-import { heldAt, setAside } from "./earlier-results.ts";
+import { heldAt, refuseReplacingExport, setAside } from "./earlier-results.ts";
 import { lockRun } from "./run-lock.ts";
 
 let folder: string;

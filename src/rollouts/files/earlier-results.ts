@@ -1,7 +1,10 @@
-import { rename, stat } from "node:fs/promises";
+import { open, rename, stat } from "node:fs/promises";
 import { fileError, RolloutError, RolloutLineError } from "../errors.ts";
 import { type ArtifactPaths, artifactPaths, healthReports } from "./artifact-paths.ts";
 import { parseRow, type Row, readLines } from "./jsonl-rows.ts";
+
+/** Number of leading bytes that show the format of an export. */
+const LOOKED_AT = 16;
 
 /** What exists at the output path; `other` is a file that does not belong to a run and must be kept. */
 type Held = "nothing" | "run" | "other";
@@ -60,6 +63,39 @@ export async function refuseReplacingRun(path: string): Promise<void> {
     "ROLLOUT_OUTPUT_EXISTS",
     `'${path}' holds the rollouts of a run; it was left as it is. Choose another --output, or remove it.`,
   );
+}
+
+/** Allows replacing an earlier export; refuses to replace a run or a file that cannot be an export of this format. */
+export async function refuseReplacingExport(path: string, format: string): Promise<void> {
+  await refuseReplacingRun(path);
+  const start = await startOf(path);
+  if (start === "" || looksLikeExport(start, format)) return;
+  throw new RolloutError(
+    "ROLLOUT_OUTPUT_EXISTS",
+    `'${path}' is already there and holds no ${format} export; it was left as it is. Choose another --output, or remove it.`,
+  );
+}
+
+function looksLikeExport(start: string, format: string): boolean {
+  if (format === "parquet") return start.startsWith("PAR1");
+  if (format === "csv") return start.startsWith("task_index,");
+  return start.startsWith("{");
+}
+
+async function startOf(path: string): Promise<string> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const buffer = Buffer.alloc(LOOKED_AT);
+      const { bytesRead } = await file.read(buffer, 0, LOOKED_AT, 0);
+      return buffer.toString("latin1", 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw fileError(error, path, "read");
+  }
 }
 
 /**
