@@ -41,6 +41,30 @@ export interface KeyFlag {
 
 export type KeyTable = Readonly<Record<string, Key>>;
 
+/** Flags of files that several commands read or write. */
+export const INPUT_FLAG = { name: "input", short: "i", metavar: "FILE" } as const;
+export const OUTPUT_FLAG = { name: "output", short: "o", metavar: "FILE" } as const;
+
+/** A text, with its flag. */
+export function text(flag: KeyFlag, help: string) {
+  return { type: "str", flag, help } as const;
+}
+
+/** A text that must be given, with its flag. */
+export function requiredText(flag: KeyFlag, help: string) {
+  return { type: "str", required: true, flag, help } as const;
+}
+
+/** A boolean that is false by default, with its flag. */
+export function toggle(help: string, flagName?: string) {
+  return { type: "bool", default: false, flag: { name: flagName }, help } as const;
+}
+
+/** One of several words, with its flag. */
+export function choice<const C extends readonly string[]>(choices: C, preset: C[number], help: string) {
+  return { type: "str", choices, default: preset, flag: {}, help } as const;
+}
+
 type KeyValue<K extends Key> = K extends { readonly choices: readonly (infer C)[] } ? C : KeyTypes[K["type"]];
 
 /** The values of a command's keys: `undefined` for those that are neither required nor have a default. */
@@ -197,15 +221,15 @@ export function keyFlags(table: KeyTable): FlagTable {
 function flagOf(name: string, key: Key): Flag {
   const kind = key.flag?.kind ?? FLAG_KINDS[key.type];
   const metavar = key.flag?.metavar ?? METAVARS[key.type];
-  const completes = metavar === undefined ? undefined : COMPLETIONS[metavar];
+  const isSwitch = kind === "switch";
   return {
     kind,
     key: name,
     help: key.help,
-    ...(key.flag?.short && { short: key.flag.short }),
-    ...(key.choices && { choices: key.choices }),
-    ...(metavar && !key.choices && kind !== "switch" && { metavar }),
-    ...(completes && { completes }),
-    ...(key.default !== undefined && kind !== "switch" && { default: String(key.default) }),
+    short: key.flag?.short,
+    choices: key.choices,
+    metavar: key.choices || isSwitch ? undefined : metavar,
+    completes: COMPLETIONS[metavar ?? ""],
+    default: key.default === undefined || isSwitch ? undefined : String(key.default),
   };
 }

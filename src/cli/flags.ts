@@ -1,5 +1,10 @@
 import type { FlagTable, PositionalTable, SelectorKind } from "./command.ts";
 
+/** A flag whose text only the command reads. */
+export function textFlag(metavar: string, help: string) {
+  return { kind: "text", metavar, help } as const;
+}
+
 /** Config files; joined with the selectors into one `config_paths`. */
 export const configFlag = {
   config: {
@@ -47,6 +52,17 @@ export const searchDirFlag = {
   },
 } as const satisfies FlagTable;
 
+/** What a command needs to resolve a config with servers. */
+export const configFlags = { ...configFlag, ...selectorFlags, ...searchDirFlag } as const;
+
+/** The same for commands that can replace the agent. */
+export const agentConfigFlags = {
+  ...configFlag,
+  ...selectorFlags,
+  ...agentTypeFlags,
+  ...searchDirFlag,
+} as const;
+
 /** The model under test. */
 export const modelFlags = {
   model: { kind: "text", short: "m", key: "policy_model_name", metavar: "NAME", help: "name of the model" },
@@ -62,6 +78,11 @@ export const modelFlags = {
 /** For listings; `+json=true` is the older spelling of the same. */
 export const jsonFlag = {
   json: { kind: "switch", key: "json", help: "print JSON" },
+} as const satisfies FlagTable;
+
+/** For commands that print events while they run. */
+export const jsonLinesFlag = {
+  json: { kind: "switch", help: "print events as JSON lines" },
 } as const satisfies FlagTable;
 
 /** `--resources-server NAME` if it names a folder instead of selecting a config. */

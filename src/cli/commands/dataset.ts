@@ -10,7 +10,7 @@ import {
   renderKeys,
   selectKeys,
 } from "../dataset/keys.ts";
-import { configFlag, jsonFlag, searchDirFlag, selectorFlags } from "../flags.ts";
+import { configFlags, jsonFlag, searchDirFlag } from "../flags.ts";
 
 const { delete_from_gitlab: _, ...migrateKeys } = hubUploadKeys;
 
@@ -120,11 +120,7 @@ export const datasetCommands = [
     description:
       "Fill the templates of a prompt config with the fields of every row. Each row gets the messages as " +
       "responses_create_params.input and the path of the config as prompt_config_used.",
-    flags: {
-      ...keyFlags(renderKeys),
-      ...searchDirFlag,
-      ...jsonFlag,
-    },
+    flags: { ...keyFlags(renderKeys), ...searchDirFlag, ...jsonFlag },
     keys: renderKeys,
     examples: ["gym dataset render -i raw.jsonl --prompt-config prompts/quiz.yaml -o data/quiz.jsonl"],
     resolve: { noModel: true, offline: true },
@@ -137,13 +133,7 @@ export const datasetCommands = [
     description:
       "Validate the datasets of a config, compute their metrics, compare them with the metrics on disk and join the rows of each " +
       "type into one file, every row marked with its agent. No model has to be configured.",
-    flags: {
-      ...configFlag,
-      ...selectorFlags,
-      ...searchDirFlag,
-      ...keyFlags(collateKeys),
-      ...jsonFlag,
-    },
+    flags: { ...configFlags, ...keyFlags(collateKeys), ...jsonFlag },
     keys: collateKeys,
     examples: [
       "gym dataset collate --resources-server mcqa --mode example_validation --output-dir data/mcqa",

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { jsonFlag, searchDirFlag } from "../flags.ts";
+import { jsonFlag, jsonLinesFlag, searchDirFlag, textFlag } from "../flags.ts";
 import { brokerKeys, queueFlag } from "../queue/keys.ts";
 
 export const distributedCommands = [
@@ -13,13 +13,12 @@ export const distributedCommands = [
     flags: {
       ...queueFlag,
       ...searchDirFlag,
-      concurrency: { kind: "text", metavar: "N", help: "rollouts at once (default: automatic)" },
-      runs: { kind: "text", metavar: "ID,...", help: "take rollouts of these runs only" },
-      tags: {
-        kind: "text",
-        metavar: "TAG,...",
-        help: "tags of this machine, besides sandbox and gpu, which are detected automatically",
-      },
+      concurrency: textFlag("N", "rollouts at once (default: automatic)"),
+      runs: textFlag("ID,...", "take rollouts of these runs only"),
+      tags: textFlag(
+        "TAG,...",
+        "tags of this machine, besides sandbox and gpu, which are detected automatically",
+      ),
       store: {
         kind: "text",
         metavar: "DIR",
@@ -27,23 +26,15 @@ export const distributedCommands = [
         help: "where the shared directory of runs (gym eval run --store) is on this machine, if elsewhere",
       },
       "no-serve": { kind: "switch", help: "use servers that already run on this machine (gym env start)" },
-      "exit-when-idle": {
-        kind: "text",
-        metavar: "SECONDS",
-        help: "exit after this time without work",
-      },
-      "max-seconds": {
-        kind: "text",
-        metavar: "SECONDS",
-        help: "drain after this time, for jobs with a time limit",
-      },
+      "exit-when-idle": textFlag("SECONDS", "exit after this time without work"),
+      "max-seconds": textFlag("SECONDS", "drain after this time, for jobs with a time limit"),
       "drain-seconds": {
         kind: "text",
         metavar: "SECONDS",
         default: "60",
         help: "time for current rollouts when the worker drains",
       },
-      json: { kind: "switch", help: "print events as JSON lines" },
+      ...jsonLinesFlag,
     },
     keys: brokerKeys,
     examples: [
@@ -118,18 +109,9 @@ export const distributedCommands = [
         completes: "file",
         help: "rollouts file of a finished run (repeatable)",
       },
-      "in-flight": {
-        kind: "text",
-        metavar: "N",
-        required: true,
-        help: "rollouts at once, 1 to 10000000",
-      },
-      "rollout-seconds": {
-        kind: "text",
-        metavar: "SECONDS",
-        help: "time of a rollout, if it will differ from the measured one",
-      },
-      "worker-memory-gb": { kind: "text", metavar: "GB", help: "memory that one worker may take" },
+      "in-flight": { kind: "text", metavar: "N", required: true, help: "rollouts at once, 1 to 10000000" },
+      "rollout-seconds": textFlag("SECONDS", "time of a rollout, if it will differ from the measured one"),
+      "worker-memory-gb": textFlag("GB", "memory that one worker may take"),
       utilization: {
         kind: "text",
         metavar: "SHARE",

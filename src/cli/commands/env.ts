@@ -1,13 +1,13 @@
 import { defineCommand, type FlagTable, type PositionalTable } from "../command.ts";
 import { auditKeys, initKeys, packagesKeys, testKeys } from "../env/keys.ts";
 import {
-  agentTypeFlags,
-  configFlag,
+  agentConfigFlags,
   jsonFlag,
+  jsonLinesFlag,
   modelFlags,
   searchDirFlag,
-  selectorFlags,
   serverFolderFlag,
+  textFlag,
   workloadKindFlag,
   workloadName,
 } from "../flags.ts";
@@ -25,7 +25,7 @@ const describedName = {
   },
 } as const satisfies PositionalTable;
 const serverFlag = {
-  server: { kind: "text", metavar: "INSTANCE", help: "the resources server, where the config has several" },
+  server: textFlag("INSTANCE", "the resources server, where the config has several"),
 } as const satisfies FlagTable;
 
 export const envCommands = [
@@ -51,11 +51,7 @@ export const envCommands = [
         exclusive: "what",
         help: "create an environment around one of another library: harbor DIRECTORY, openenv URL, verifiers TASKSET or aviary DATASET",
       },
-      name: {
-        kind: "text",
-        metavar: "NAME",
-        help: "name of the environment of --from [default: made from SOURCE]",
-      },
+      name: textFlag("NAME", "name of the environment of --from [default: made from SOURCE]"),
       profile: {
         kind: "text",
         choices: [
@@ -142,11 +138,7 @@ export const envCommands = [
     summary: "list the tools of an environment",
     description:
       "List the tools of an environment as a request offers them to the model: names, descriptions and the JSON Schema of their arguments. Rows without 'tools' get these.",
-    flags: {
-      ...jsonFlag,
-      ...searchDirFlag,
-      ...serverFlag,
-    },
+    flags: { ...jsonFlag, ...searchDirFlag, ...serverFlag },
     positionals: describedName,
     examples: ["gym env tools workplace_assistant", "gym env tools my_quiz --json"],
     run: async (context) =>
@@ -157,10 +149,7 @@ export const envCommands = [
     summary: "print the JSON Schema of an environment's rows",
     description:
       "Print the JSON Schema of the rows of an environment: the request for the model and the fields that session and verifier read. Rows are checked against it before the first model call.",
-    flags: {
-      ...searchDirFlag,
-      ...serverFlag,
-    },
+    flags: { ...searchDirFlag, ...serverFlag },
     positionals: describedName,
     examples: ["gym env schema mcqa", "gym env schema my_quiz > row.schema.json"],
     run: async (context) =>
@@ -182,12 +171,7 @@ export const envCommands = [
     flags: {
       ...jsonFlag,
       ...searchDirFlag,
-      check: {
-        kind: "text",
-        metavar: "NAME",
-        repeatable: true,
-        help: "only this check (repeatable)",
-      },
+      check: { kind: "text", metavar: "NAME", repeatable: true, help: "only this check (repeatable)" },
       limit: { kind: "value", key: "limit", metavar: "N", help: "example rows that are used" },
       evidence: { kind: "switch", help: "show each response and its result" },
     },
@@ -231,7 +215,7 @@ export const envCommands = [
     summary: "install the libraries that servers bring, without starting them",
     description:
       "Install the libraries of the servers of a config without starting them, so that a later start needs no network.",
-    flags: { ...configFlag, ...selectorFlags, ...agentTypeFlags, ...searchDirFlag, ...jsonFlag },
+    flags: { ...agentConfigFlags, ...jsonFlag },
     examples: ["gym env prefetch --environment my_env --model-type openai_model"],
     resolve: { noModel: true, offline: true, requireServers: true },
     run: async (context) => (await import("../env/prefetch.ts")).prefetchServers(context),
@@ -244,13 +228,10 @@ export const envCommands = [
       "Start every server the configs describe and keep them running until Ctrl-C. " +
       "Servers share this process unless the config says otherwise (hosting: process, num_workers), each on its own address.",
     flags: {
-      ...configFlag,
-      ...selectorFlags,
-      ...agentTypeFlags,
-      ...searchDirFlag,
+      ...agentConfigFlags,
       ...modelFlags,
       watch: { kind: "switch", help: "restart a server when a file in its folder changes" },
-      json: { kind: "switch", help: "print events as JSON lines" },
+      ...jsonLinesFlag,
       "exit-with-parent": {
         kind: "switch",
         help: "stop when standard input closes, as it does when the parent process ends",
@@ -293,12 +274,7 @@ export const envCommands = [
     description:
       "Send one text to a running agent (gym env start) and print its tool calls, their results and its last message.",
     flags: {
-      agent: {
-        kind: "text",
-        short: "a",
-        metavar: "NAME",
-        help: "the agent; optional when only one runs",
-      },
+      agent: { kind: "text", short: "a", metavar: "NAME", help: "the agent; optional when only one runs" },
       row: {
         kind: "text",
         metavar: "FILE[:LINE]",
@@ -322,17 +298,13 @@ export const envCommands = [
     description:
       "Resolve the configs, flags and overrides into the final merged config and print it as YAML. Secrets are hidden.",
     flags: {
-      ...configFlag,
-      ...selectorFlags,
-      ...agentTypeFlags,
-      ...searchDirFlag,
+      ...agentConfigFlags,
       ...modelFlags,
       json: { kind: "switch", help: "print JSON" },
-      explain: {
-        kind: "text",
-        metavar: "KEY",
-        help: "show every source that set this key (dots between levels), in order, and mark the effective one",
-      },
+      explain: textFlag(
+        "KEY",
+        "show every source that set this key (dots between levels), in order, and mark the effective one",
+      ),
     },
     examples: [
       "gym env resolve --config my_env.yaml +limit=5",
@@ -352,10 +324,7 @@ export const envCommands = [
       "a key that nothing reads gets a warning that names the nearest valid one. With --deep, code that is missing or broken is an error instead of a warning.\n\n" +
       "With NAME or --manifest: check the manifest of an environment or benchmark against its config and its data.",
     flags: {
-      ...configFlag,
-      ...selectorFlags,
-      ...agentTypeFlags,
-      ...searchDirFlag,
+      ...agentConfigFlags,
       ...modelFlags,
       ...workloadKindFlag,
       manifest: {

@@ -13,13 +13,15 @@ import {
   viewKeys,
 } from "../eval/keys.ts";
 import {
-  agentTypeFlags,
+  agentConfigFlags,
   benchmarkFlag,
   configFlag,
+  configFlags,
   jsonFlag,
+  jsonLinesFlag,
   modelFlags,
   searchDirFlag,
-  selectorFlags,
+  textFlag,
 } from "../flags.ts";
 import { brokerKeys, queuedRunKeys, queueFlag } from "../queue/keys.ts";
 
@@ -54,10 +56,7 @@ export const evalCommands = [
       "Start the servers of a config, run every row through its agent, write each result as it comes and compute metrics. " +
       "With --no-serve it uses servers that already run (gym env start).",
     flags: {
-      ...configFlag,
-      ...selectorFlags,
-      ...agentTypeFlags,
-      ...searchDirFlag,
+      ...agentConfigFlags,
       "no-serve": { kind: "switch", help: "use servers that already run" },
       force: { kind: "switch", help: "resume although inputs or config differ" },
       ...keyFlags(collectionKeys),
@@ -92,7 +91,7 @@ export const evalCommands = [
         help: "let workers (gym worker) that share this NATS broker run the rollouts",
       },
       ...keyFlags(queuedRunKeys),
-      json: { kind: "switch", help: "print events as JSON lines" },
+      ...jsonLinesFlag,
     },
     keysFor: (flags) =>
       flags["no-serve"] ? collectionKeys : { ...collectionKeys, ...servingKeys, ...queuedRunKeys },
@@ -111,13 +110,7 @@ export const evalCommands = [
     description:
       "Join the rollouts of several runs (shards) and compute the metrics of the whole. The agents of the rows are asked where they run; else the " +
       "servers of the config are started for it; with neither, the default metrics are computed without them.",
-    flags: {
-      ...configFlag,
-      ...selectorFlags,
-      ...searchDirFlag,
-      ...keyFlags(aggregateKeys),
-      ...jsonFlag,
-    },
+    flags: { ...configFlags, ...keyFlags(aggregateKeys), ...jsonFlag },
     keys: aggregateKeys,
     examples: ["gym eval aggregate --config my_env.yaml -i 'results/shard_*.jsonl' -o results/all.jsonl"],
     resolve: { noModel: true },
@@ -138,9 +131,9 @@ export const evalCommands = [
         default: "rollouts.jsonl",
         help: "rollouts, relative to RUN_DIR",
       },
-      workers: { kind: "text", metavar: "N", help: "threads (default: one for each core, at most 8)" },
-      "ignore-checks": { kind: "text", metavar: "A,B", help: "ids of checks to skip" },
-      ignore: { kind: "text", metavar: "A,B", help: "the same as --ignore-checks" },
+      workers: textFlag("N", "threads (default: one for each core, at most 8)"),
+      "ignore-checks": textFlag("A,B", "ids of checks to skip"),
+      ignore: textFlag("A,B", "the same as --ignore-checks"),
       ...jsonFlag,
     },
     positionals: { RUN_DIR: { completes: "directory", help: "directory of a run" } },
@@ -165,10 +158,7 @@ export const evalCommands = [
     description:
       "Statistics of the rewards of every task and its pass rate, for choosing tasks by difficulty: <rollouts>_reward_profiling.jsonl and <rollouts>_agent_metrics.json. " +
       "The older form, chosen by output_jsonl_fpath, writes the rows of input_jsonl_fpath with avg_reward, std_reward, pass_rate and so on.",
-    flags: {
-      ...keyFlags(profileKeys),
-      ...jsonFlag,
-    },
+    flags: { ...keyFlags(profileKeys), ...jsonFlag },
     keys: {
       ...profileKeys,
       materialized_inputs_jsonl_fpath: {
@@ -195,13 +185,7 @@ export const evalCommands = [
     description:
       "Score stored rollouts again with the verifiers of a config, without asking the model. Servers that do not declare their verifiers safe for this are " +
       "refused, unless you pass --force. --judge-failed-only recovers rollouts whose judge could not be reached.",
-    flags: {
-      ...configFlag,
-      ...selectorFlags,
-      ...searchDirFlag,
-      ...keyFlags(reverifyKeys),
-      json: { kind: "switch", help: "print events as JSON lines" },
-    },
+    flags: { ...configFlags, ...keyFlags(reverifyKeys), ...jsonLinesFlag },
     keys: reverifyKeys,
     examples: [
       "gym eval reverify --resources-server mcqa --inputs out_materialized_inputs.jsonl --rollouts out.jsonl -o rescored.jsonl",
@@ -240,10 +224,7 @@ export const evalCommands = [
     description:
       "Compare two runs task by task: difference of the mean rewards with interval and significance, tasks on which the second is better or " +
       "worse, and those that flipped. Further runs are compared with the first, in one table. A run is a rollouts file, or a directory with rollouts.jsonl in it.",
-    flags: {
-      ...keyFlags(compareKeys),
-      ...jsonFlag,
-    },
+    flags: { ...keyFlags(compareKeys), ...jsonFlag },
     positionals: {
       RUN_A: { completes: "file", help: "rollouts to compare with" },
       RUN_B: { completes: "file", help: "rollouts to be compared" },
@@ -282,17 +263,13 @@ export const evalCommands = [
         repeatable: true,
         help: "another host name of the viewer, for example behind a proxy",
       },
-      where: {
-        kind: "text",
-        metavar: "QUERY",
-        help: "show only the rollouts that match a query, such as 'reward<0.5 tool:python'; also for --to-html",
-      },
+      where: textFlag(
+        "QUERY",
+        "show only the rollouts that match a query, such as 'reward<0.5 tool:python'; also for --to-html",
+      ),
       open: { kind: "switch", help: "open the viewer in the default browser" },
       "read-only": { kind: "switch", help: "disable annotations and control of a run in progress" },
-      "no-token": {
-        kind: "switch",
-        help: "allow access without the token of the address",
-      },
+      "no-token": { kind: "switch", help: "allow access without the token of the address" },
       "to-html": {
         kind: "text",
         metavar: "FILE",
@@ -371,14 +348,10 @@ export const evalCommands = [
       "With --queue the same for distributed runs of a broker, from any machine: pause stops the workers from taking rollouts, " +
       "concurrency N --worker ID|all sets that of workers, and drain ID lets a worker finish its rollouts and exit.",
     flags: {
-      pid: { kind: "text", metavar: "PID", help: "which run; optional when only one is in progress" },
+      pid: textFlag("PID", "which run; optional when only one is in progress"),
       ...queueFlag,
-      run: {
-        kind: "text",
-        metavar: "ID",
-        help: "with --queue: which run; optional when there is only one",
-      },
-      worker: { kind: "text", metavar: "ID", help: "with --queue and concurrency: which worker, or all" },
+      run: textFlag("ID", "with --queue: which run; optional when there is only one"),
+      worker: textFlag("ID", "with --queue and concurrency: which worker, or all"),
       json: { kind: "switch", help: "print JSON" },
     },
     positionals: {

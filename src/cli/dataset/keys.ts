@@ -1,7 +1,14 @@
-import type { KeyTable } from "../config-keys.ts";
+import {
+  choice,
+  INPUT_FLAG,
+  type KeyTable,
+  OUTPUT_FLAG,
+  requiredText,
+  text,
+  toggle,
+} from "../config-keys.ts";
 
 const NAME_FLAG = { name: "name", metavar: "NAME" } as const;
-const OUTPUT_FLAG = { name: "output", short: "o", metavar: "FILE" } as const;
 
 /** Keys of env.yaml that give access to the hub. */
 export const hubKeys = {
@@ -15,28 +22,16 @@ export const registryKeys = {
   mlflow_tracking_token: { type: "str", help: "GitLab token with the scopes api and read_api" },
 } as const satisfies KeyTable;
 
-const COLLATE_MODES = ["train_preparation", "example_validation"] as const;
-
 export const collateKeys = {
   mode: {
     type: "str",
-    choices: COLLATE_MODES,
+    choices: ["train_preparation", "example_validation"],
     required: true,
     flag: {},
     help: "prepare train and validation data, or validate example data",
   },
-  output_dirpath: {
-    type: "str",
-    required: true,
-    flag: { name: "output-dir", metavar: "DIR" },
-    help: "where the collated files go",
-  },
-  should_download: {
-    type: "bool",
-    default: false,
-    flag: { name: "download" },
-    help: "fetch datasets that are not on disk",
-  },
+  output_dirpath: requiredText({ name: "output-dir", metavar: "DIR" }, "where the collated files go"),
+  should_download: toggle("fetch datasets that are not on disk", "download"),
   data_source: {
     type: "str",
     choices: ["huggingface", "gitlab"],
@@ -48,39 +43,19 @@ export const collateKeys = {
     default: false,
     help: "replace metrics files that do not agree with the data",
   },
-  strict: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "fail when any row is invalid, before anything is written",
-  },
+  strict: toggle("fail when any row is invalid, before anything is written"),
   count_tokens: { type: "bool", default: true, help: "count the tokens of every row" },
   ...hubKeys,
   ...registryKeys,
 } as const satisfies KeyTable;
 
 export const renderKeys = {
-  input_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: { name: "input", short: "i", metavar: "FILE" },
-    help: "file with the raw rows",
-  },
-  prompt_config: {
-    type: "str",
-    required: true,
-    flag: { metavar: "FILE" },
-    help: "YAML file with the templates 'user' and 'system'",
-  },
-  output_jsonl_fpath: { type: "str", required: true, flag: OUTPUT_FLAG, help: "where the filled rows go" },
+  input_jsonl_fpath: requiredText(INPUT_FLAG, "file with the raw rows"),
+  prompt_config: requiredText({ metavar: "FILE" }, "YAML file with the templates 'user' and 'system'"),
+  output_jsonl_fpath: requiredText(OUTPUT_FLAG, "where the filled rows go"),
 } as const satisfies KeyTable;
 
-const inputKey = {
-  type: "str",
-  required: true,
-  flag: { name: "input", short: "i", metavar: "FILE" },
-  help: "the file to upload",
-} as const;
+const inputKey = requiredText(INPUT_FLAG, "the file to upload");
 
 export const hubUploadKeys = {
   ...hubKeys,
@@ -94,20 +69,10 @@ export const hubUploadKeys = {
     required: true,
     help: "config of the resources server; gives its name and domain",
   },
-  dataset_name: {
-    type: "str",
-    flag: NAME_FLAG,
-    help: "name of the dataset; that of the resources server when absent",
-  },
-  split: {
-    type: "str",
-    choices: ["train", "validation", "test"],
-    default: "train",
-    flag: {},
-    help: "the split in the file",
-  },
-  create_pr: { type: "bool", default: false, flag: {}, help: "propose the change as a pull request" },
-  revision: { type: "str", flag: { metavar: "BRANCH" }, help: "branch on Hugging Face" },
+  dataset_name: text(NAME_FLAG, "name of the dataset; that of the resources server when absent"),
+  split: choice(["train", "validation", "test"], "train", "the split in the file"),
+  create_pr: toggle("propose the change as a pull request"),
+  revision: text({ metavar: "BRANCH" }, "branch on Hugging Face"),
   commit_message: { type: "str", help: "title of the commit" },
   commit_description: { type: "str", help: "text of the commit" },
   delete_from_gitlab: {
@@ -120,36 +85,18 @@ export const hubUploadKeys = {
 
 export const registryUploadKeys = {
   ...registryKeys,
-  dataset_name: { type: "str", required: true, flag: NAME_FLAG, help: "name of the dataset" },
+  dataset_name: requiredText(NAME_FLAG, "name of the dataset"),
   version: { type: "str", required: true, help: "version, x.x.x" },
   input_jsonl_fpath: inputKey,
-  overwrite: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "replace a file that the registry's version already has",
-  },
+  overwrite: toggle("replace a file that the registry's version already has"),
 } as const satisfies KeyTable;
 
 export const hubDownloadKeys = {
-  repo_id: {
-    type: "str",
-    required: true,
-    flag: { metavar: "OWNER/NAME" },
-    help: "repository on Hugging Face",
-  },
-  artifact_fpath: {
-    type: "str",
-    flag: { name: "artifact", metavar: "PATH" },
-    help: "the file to fetch as it is",
-  },
+  repo_id: requiredText({ metavar: "OWNER/NAME" }, "repository on Hugging Face"),
+  artifact_fpath: text({ name: "artifact", metavar: "PATH" }, "the file to fetch as it is"),
   split: { type: "str", choices: ["train", "validation", "test"], flag: {}, help: "fetch this split only" },
-  output_fpath: { type: "str", flag: OUTPUT_FLAG, help: "where the file goes" },
-  output_dirpath: {
-    type: "str",
-    flag: { name: "output-dir", metavar: "DIR" },
-    help: "where files go under their own names",
-  },
+  output_fpath: text(OUTPUT_FLAG, "where the file goes"),
+  output_dirpath: text({ name: "output-dir", metavar: "DIR" }, "where files go under their own names"),
   config_name: { type: "str", help: "which of several configs of the dataset" },
   version: { type: "str", help: "branch, tag or commit [default: main]" },
   revision: { type: "str", help: "the same under another name" },
@@ -157,7 +104,7 @@ export const hubDownloadKeys = {
 } as const satisfies KeyTable;
 
 export const registryDownloadKeys = {
-  dataset_name: { type: "str", required: true, flag: NAME_FLAG, help: "name of the dataset" },
+  dataset_name: requiredText(NAME_FLAG, "name of the dataset"),
   version: { type: "str", required: true, help: "version, x.x.x" },
   artifact_fpath: { type: "str", required: true, help: "the file to fetch" },
   output_fpath: { type: "str", required: true, help: "where the file goes" },
@@ -165,13 +112,13 @@ export const registryDownloadKeys = {
 } as const satisfies KeyTable;
 
 export const removeKeys = {
-  dataset_name: { type: "str", required: true, flag: NAME_FLAG, help: "name of the dataset" },
+  dataset_name: requiredText(NAME_FLAG, "name of the dataset"),
   ...registryKeys,
 } as const satisfies KeyTable;
 
 /** Keys of `dataset select`. */
 export const selectKeys = {
-  output_jsonl_fpath: { type: "str", required: true, flag: OUTPUT_FLAG, help: "where the task rows go" },
+  output_jsonl_fpath: requiredText(OUTPUT_FLAG, "where the task rows go"),
   pass_rate_min: { type: "float", flag: {}, help: "only tasks of which at least this share passes" },
   pass_rate_max: { type: "float", flag: {}, help: "only tasks of which at most this share passes" },
   pass_threshold: { type: "float", default: 1, flag: {}, help: "reward from which a rollout passes" },
@@ -183,43 +130,21 @@ export const selectKeys = {
     flag: {},
     help: "only tasks with at least N rollouts",
   },
-  duplicates: {
-    type: "str",
-    choices: ["none", "prompt", "words"],
-    default: "prompt",
-    flag: {},
-    help: "tasks that count as the same: none, equal prompts, or prompts with equal words",
-  },
-  balance: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "the same number of tasks from every environment, if it has enough",
-  },
+  duplicates: choice(
+    ["none", "prompt", "words"],
+    "prompt",
+    "tasks that count as the same: none, equal prompts, or prompts with equal words",
+  ),
+  balance: toggle("the same number of tasks from every environment, if it has enough"),
   limit: { type: "int", minimum: 1, flag: {}, help: "at most N tasks" },
-  prefer: {
-    type: "str",
-    choices: ["random", "deviation"],
-    default: "random",
-    flag: {},
-    help: "which tasks to prefer when there are too many",
-  },
+  prefer: choice(["random", "deviation"], "random", "which tasks to prefer when there are too many"),
   seed: { type: "int", default: 0, flag: {}, help: "seed of the random choice" },
-  include_excluded: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "also count rollouts excluded in `gym eval view`",
-  },
+  include_excluded: toggle("also count rollouts excluded in `gym eval view`"),
 } as const satisfies KeyTable;
 
 /** The keys of `gym eval prepare`. */
 export const prepareKeys = {
-  use_cached_prepared_benchmarks: {
-    type: "bool",
-    default: false,
-    help: "skip benchmarks whose file exists",
-  },
+  use_cached_prepared_benchmarks: { type: "bool", default: false, help: "skip benchmarks whose file exists" },
   num_prepare_benchmark_processes: {
     type: "int",
     default: 1,

@@ -4,20 +4,25 @@ import {
   HEALTH_FILTERS,
   PAIR_SELECTIONS,
 } from "../../results/export/export-filters.ts";
-import type { KeyTable } from "../config-keys.ts";
+import {
+  choice,
+  INPUT_FLAG,
+  type KeyTable,
+  OUTPUT_FLAG,
+  requiredText,
+  text,
+  toggle,
+} from "../config-keys.ts";
 
 const INPUTS_FLAG = { name: "inputs", metavar: "FILE" } as const;
 const ROLLOUTS_FLAG = { name: "rollouts", metavar: "FILE" } as const;
-const OUTPUT_FLAG = { name: "output", short: "o", metavar: "FILE" } as const;
 
 /** Keys of the health check after a run. */
 const healthKeys = {
-  disable_health_check: {
-    type: "bool",
-    default: false,
-    flag: { name: "no-health-check" },
-    help: "do not run the health check (gym eval health-check) on the rollouts",
-  },
+  disable_health_check: toggle(
+    "do not run the health check (gym eval health-check) on the rollouts",
+    "no-health-check",
+  ),
   health_check_workers: {
     type: "int",
     minimum: 1,
@@ -40,17 +45,12 @@ export const collectionKeys = {
     flag: OUTPUT_FLAG,
     help: "where results go; results/<agent>/<time>/rollouts.jsonl when absent",
   },
-  input_jsonl_fpath: {
-    type: "str",
-    flag: { name: "input", short: "i", metavar: "FILE" },
-    help: "rows to run; the config's example data when absent",
-  },
+  input_jsonl_fpath: text(INPUT_FLAG, "rows to run; the config's example data when absent"),
   agent_map: { type: "dict", help: "agents that run the rows of others: a map from names in rows to agents" },
-  agent_name: {
-    type: "str",
-    flag: { name: "agent", short: "a", metavar: "NAME" },
-    help: "agent for rows that name none; optional when there is only one",
-  },
+  agent_name: text(
+    { name: "agent", short: "a", metavar: "NAME" },
+    "agent for rows that name none; optional when there is only one",
+  ),
   limit: { type: "int", minimum: 0, flag: {}, help: "input lines to take, before repeats; 0 takes all" },
   num_repeats: {
     type: "any",
@@ -64,26 +64,12 @@ export const collectionKeys = {
     flag: { name: "concurrency" },
     help: "rollouts at once; automatic when absent or 0",
   },
-  resume_from_cache: {
-    type: "bool",
-    default: false,
-    flag: { name: "resume" },
-    help: "continue an interrupted run",
-  },
-  retry_failed: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "with --resume: run failed rollouts again, regardless of their number of attempts",
-  },
-  prompt_config: {
-    type: "str",
-    flag: { metavar: "FILE" },
-    help: "prompt template that creates the input of each row",
-  },
+  resume_from_cache: toggle("continue an interrupted run", "resume"),
+  retry_failed: toggle("with --resume: run failed rollouts again, regardless of their number of attempts"),
+  prompt_config: text({ metavar: "FILE" }, "prompt template that creates the input of each row"),
   skills: { type: "dict", help: "skills.path: a directory of skills offered to the agent" },
   responses_create_params: { type: "dict", help: "fields that replace those of every row" },
-  disable_aggregation: { type: "bool", default: false, flag: {}, help: "collect only, compute no metrics" },
+  disable_aggregation: toggle("collect only, compute no metrics"),
   check_rows: {
     type: "bool",
     default: true,
@@ -133,18 +119,14 @@ export const servingKeys = {
 
 /** Keys of `eval aggregate`. */
 export const aggregateKeys = {
-  input_glob: {
-    type: "str",
-    required: true,
-    flag: { short: "i", metavar: "PATTERNS" },
-    help: "shell patterns of the rollout files, separated by commas",
-  },
-  output_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: OUTPUT_FLAG,
-    help: "where the merged rollouts go; the metrics go to the same folder",
-  },
+  input_glob: requiredText(
+    { short: "i", metavar: "PATTERNS" },
+    "shell patterns of the rollout files, separated by commas",
+  ),
+  output_jsonl_fpath: requiredText(
+    OUTPUT_FLAG,
+    "where the merged rollouts go; the metrics go to the same folder",
+  ),
   merge_shards: {
     type: "bool",
     default: true,
@@ -154,23 +136,13 @@ export const aggregateKeys = {
 } as const satisfies KeyTable;
 
 const runInputsKey = {
-  materialized_inputs_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: INPUTS_FLAG,
-    help: "materialized inputs of the run",
-  },
+  materialized_inputs_jsonl_fpath: requiredText(INPUTS_FLAG, "materialized inputs of the run"),
 } as const satisfies KeyTable;
 
 /** Keys of `eval profile`. */
 export const profileKeys = {
   ...runInputsKey,
-  rollouts_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: ROLLOUTS_FLAG,
-    help: "rollouts of the run",
-  },
+  rollouts_jsonl_fpath: requiredText(ROLLOUTS_FLAG, "rollouts of the run"),
   allow_partial_rollouts: {
     type: "bool",
     default: false,
@@ -194,12 +166,7 @@ export const taskProfileKeys = {
 
 /** Keys of `eval export`. */
 export const exportKeys = {
-  rollouts_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: ROLLOUTS_FLAG,
-    help: "rollouts to export",
-  },
+  rollouts_jsonl_fpath: requiredText(ROLLOUTS_FLAG, "rollouts to export"),
   materialized_inputs_jsonl_fpath: {
     type: "str",
     computed: true,
@@ -219,79 +186,29 @@ export const exportKeys = {
     flag: { short: "f" },
     help: "what to write",
   },
-  output_dirpath: {
-    type: "str",
-    flag: { name: "output-dir", metavar: "DIR" },
-    help: "atif: a new directory for the trajectories",
-  },
-  session_id: {
-    type: "str",
-    flag: { metavar: "ID" },
-    help: "atif: the session that the trajectories belong to",
-  },
-  agent_version: {
-    type: "str",
-    flag: { metavar: "VERSION" },
-    help: "atif: version of the agent that made them",
-  },
-  tokens: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "trl, verl, nemo-rl: training sequences of token ids instead of texts and tasks",
-  },
-  token_drift: {
-    type: "str",
-    choices: ["fork", "truncate", "strict"],
-    default: "fork",
-    flag: {},
-    help: "calls that do not continue each other: several sequences, the first one, or an invalid row",
-  },
-  verify_tokens: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "read the export back and compare its token ids with the rollouts",
-  },
+  output_dirpath: text({ name: "output-dir", metavar: "DIR" }, "atif: a new directory for the trajectories"),
+  session_id: text({ metavar: "ID" }, "atif: the session that the trajectories belong to"),
+  agent_version: text({ metavar: "VERSION" }, "atif: version of the agent that made them"),
+  tokens: toggle("trl, verl, nemo-rl: training sequences of token ids instead of texts and tasks"),
+  token_drift: choice(
+    ["fork", "truncate", "strict"],
+    "fork",
+    "calls that do not continue each other: several sequences, the first one, or an invalid row",
+  ),
+  verify_tokens: toggle("read the export back and compare its token ids with the rollouts"),
   reward_min: { type: "float", flag: {}, help: "only rollouts with at least this reward" },
   reward_max: { type: "float", flag: {}, help: "only rollouts with at most this reward" },
   pass_rate_min: { type: "float", flag: {}, help: "only tasks of which at least this share passes" },
   pass_rate_max: { type: "float", flag: {}, help: "only tasks of which at most this share passes" },
   pass_threshold: { type: "float", default: 1, flag: {}, help: "reward from which a rollout passes" },
   best_of: { type: "int", minimum: 1, flag: {}, help: "only the N best rollouts of each task" },
-  include_masked: { type: "bool", default: false, flag: {}, help: "also take rows marked mask_sample" },
-  label: {
-    type: "str",
-    flag: { metavar: "LABEL" },
-    help: "only rollouts with this label, as given in `gym eval view`",
-  },
-  include_excluded: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "also take rollouts excluded in `gym eval view`",
-  },
-  complete_groups: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "only tasks whose repeats all exist and pass the filters",
-  },
-  health: {
-    type: "str",
-    choices: HEALTH_FILTERS,
-    default: "any",
-    flag: {},
-    help: "only rollouts with this verdict of the health check",
-  },
+  include_masked: toggle("also take rows marked mask_sample"),
+  label: text({ metavar: "LABEL" }, "only rollouts with this label, as given in `gym eval view`"),
+  include_excluded: toggle("also take rollouts excluded in `gym eval view`"),
+  complete_groups: toggle("only tasks whose repeats all exist and pass the filters"),
+  health: choice(HEALTH_FILTERS, "any", "only rollouts with this verdict of the health check"),
   health_check_ignored_checks: healthKeys.health_check_ignored_checks,
-  pairs: {
-    type: "str",
-    choices: PAIR_SELECTIONS,
-    default: "best-worst",
-    flag: {},
-    help: "dpo: which rollouts of a task become pairs",
-  },
+  pairs: choice(PAIR_SELECTIONS, "best-worst", "dpo: which rollouts of a task become pairs"),
   min_margin: { type: "float", flag: {}, help: "dpo: smallest difference between the rewards of a pair" },
   max_pairs_per_task: {
     type: "int",
@@ -300,32 +217,19 @@ export const exportKeys = {
     flag: { name: "max-pairs" },
     help: "dpo: most pairs per task",
   },
-  reasoning: {
-    type: "str",
-    choices: ["think", "drop"],
-    default: "think",
-    flag: {},
-    help: "write reasoning as <think> blocks, or omit it",
-  },
+  reasoning: choice(["think", "drop"], "think", "write reasoning as <think> blocks, or omit it"),
 } as const satisfies KeyTable;
 
 /** Keys of `eval compare`. */
 export const compareKeys = {
-  match: {
-    type: "str",
-    choices: ["auto", "index", "content"],
-    default: "auto",
-    flag: {},
-    help: "how to match tasks; auto: by the index if the inputs agree, else by the inputs",
-  },
+  match: choice(
+    ["auto", "index", "content"],
+    "auto",
+    "how to match tasks; auto: by the index if the inputs agree, else by the inputs",
+  ),
   pass_threshold: { type: "float", default: 0.5, flag: {}, help: "mean reward from which a task passes" },
   show: { type: "int", minimum: 0, default: 20, flag: {}, help: "flipped tasks to list" },
-  fail_on_regression: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "exit with 3 when B is significantly worse than A",
-  },
+  fail_on_regression: toggle("exit with 3 when B is significantly worse than A"),
   max_drop: {
     type: "float",
     minimum: 0,
@@ -337,38 +241,13 @@ export const compareKeys = {
 /** Keys of `eval reverify`. */
 export const reverifyKeys = {
   ...runInputsKey,
-  rollouts_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: ROLLOUTS_FLAG,
-    help: "stored rollouts",
-  },
-  output_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: OUTPUT_FLAG,
-    help: "where the rollouts with new scores go",
-  },
-  force: { type: "bool", default: false, flag: {}, help: "also with servers that are not declared safe" },
-  overwrite: { type: "bool", default: false, flag: {}, help: "delete existing results" },
-  resume_from_cache: {
-    type: "bool",
-    default: false,
-    flag: { name: "resume" },
-    help: "continue an interrupted run",
-  },
-  judge_failed_only: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "score only the rollouts whose judge could not be reached; copy the others",
-  },
-  append: {
-    type: "bool",
-    default: false,
-    flag: {},
-    help: "with --judge-failed-only: add to an existing output",
-  },
+  rollouts_jsonl_fpath: requiredText(ROLLOUTS_FLAG, "stored rollouts"),
+  output_jsonl_fpath: requiredText(OUTPUT_FLAG, "where the rollouts with new scores go"),
+  force: toggle("also with servers that are not declared safe"),
+  overwrite: toggle("delete existing results"),
+  resume_from_cache: toggle("continue an interrupted run", "resume"),
+  judge_failed_only: toggle("score only the rollouts whose judge could not be reached; copy the others"),
+  append: toggle("with --judge-failed-only: add to an existing output"),
   num_samples_in_parallel: {
     type: "int",
     minimum: 1,
@@ -376,7 +255,7 @@ export const reverifyKeys = {
     help: "rollouts at once; automatic when absent",
   },
   limit: { type: "int", minimum: 1, flag: {}, help: "at most N rollouts" },
-  disable_aggregation: { type: "bool", default: false, flag: {}, help: "compute no metrics" },
+  disable_aggregation: toggle("compute no metrics"),
   rollout_timeout_seconds: { type: "float", default: 7200, help: "time limit of one verification" },
 } as const satisfies KeyTable;
 

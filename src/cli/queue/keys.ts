@@ -1,5 +1,5 @@
 import type { FlagTable } from "../command.ts";
-import type { KeyTable } from "../config-keys.ts";
+import { type KeyTable, text } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 
 /** The connection to the broker. Defaults come from the variables of the `nats` command line. */
@@ -40,11 +40,10 @@ export const queuedRunKeys = {
     computed: true,
     help: "address at which workers reach the collector; that of its connection to the broker when absent",
   },
-  queue_store_dir: {
-    type: "str",
-    flag: { name: "store", metavar: "DIR" },
-    help: "with --queue: directory that workers share with the collector, for rows and results; without it, rows and results go over HTTP",
-  },
+  queue_store_dir: text(
+    { name: "store", metavar: "DIR" },
+    "with --queue: directory that workers share with the collector, for rows and results; without it, rows and results go over HTTP",
+  ),
   queue_store_port: { type: "int", minimum: 0, default: 0, help: "port of the collector; 0: any free one" },
   queue_weights: {
     type: "dict",
