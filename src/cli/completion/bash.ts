@@ -1,33 +1,12 @@
-import { type CompletionNode, shellQuote, type ValueSource } from "./model.ts";
+import { type CompletionModel, shellQuote, type ValueSource, valueCases } from "./model.ts";
 
 /** Completion for bash 4 and newer; works without the bash-completion package. */
-export function bashScript(nodes: readonly CompletionNode[], installRoot: string): string {
+export function bashScript({ nodes, paths, valueFlags }: CompletionModel, installRoot: string): string {
   const places = nodes.map((node) => {
-    const flags = node.flags.flatMap(({ long, short }) => (short === undefined ? [long] : [long, short]));
-    const words = node.words.map(({ word }) => word);
-    return `    ${shellQuote(node.path)}) words=${shellQuote(words.join(" "))}; flags=${shellQuote(flags.join(" "))} ;;`;
+    const words = node.words.map(({ word }) => word).join(" ");
+    const flags = node.flags.flatMap(({ names }) => names).join(" ");
+    return `    ${shellQuote(node.path)}) words=${shellQuote(words)}; flags=${shellQuote(flags)} ;;`;
   });
-  const values = nodes.flatMap((node) =>
-    node.flags
-      .filter(({ value }) => value.kind !== "none")
-      .map(({ long, short, value }) => {
-        const patterns = [long, short].filter((name) => name !== undefined);
-        const keys = patterns.map((name) => shellQuote(`${node.path}:${name}`)).join("|");
-        return `    ${keys}) ${valueCommand(value)} ;;`;
-      }),
-  );
-  // The empty flag name holds the values of positional words.
-  const wordValues = nodes.flatMap(({ path, argument }) =>
-    argument === undefined ? [] : [`    ${shellQuote(`${path}:`)}) ${valueCommand(argument)} ;;`],
-  );
-  const valueFlags = new Set(
-    nodes.flatMap((node) =>
-      node.flags
-        .filter(({ value }) => value.kind !== "none")
-        .flatMap(({ long, short }) => (short === undefined ? [long] : [long, short])),
-    ),
-  );
-  const known = nodes.map(({ path }) => path).filter((path) => path !== "");
   return `# bash completion for gym
 _gym_components() {
   local root entry directory roots=":\${NEMO_GYM_EXTRA_ROOTS:-}:$PWD:"${shellQuote(installRoot)}
@@ -44,7 +23,7 @@ _gym_components() {
 
 _gym_values() {
   case "$1" in
-${[...values, ...wordValues].join("\n")}
+${valueCases(nodes, valueCommand)}
     *) return 1 ;;
   esac
 }
@@ -57,10 +36,10 @@ _gym_complete() {
     word=\${COMP_WORDS[index]}
     if [ "$skip" = 1 ] && [ "$word" != = ]; then skip=0; continue; fi
     case "$word" in
-      ${[...valueFlags].join("|") || "''"}) skip=1 ;;
+      ${valueFlags.join("|")}) skip=1 ;;
       -*|*=*|+*|'~'*) ;;
       *) case "\${path:+$path }$word" in
-        ${known.map(shellQuote).join("|")}) path="\${path:+$path }$word" ;;
+        ${paths.map(shellQuote).join("|")}) path="\${path:+$path }$word" ;;
       esac ;;
     esac
   done

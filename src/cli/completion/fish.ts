@@ -1,21 +1,15 @@
-import { type CompletionNode, type FlagCompletion, shellQuote, type ValueSource } from "./model.ts";
+import { type CompletionModel, type FlagCompletion, shellQuote, type ValueSource } from "./model.ts";
 
 /** Completion for fish; to be sourced or saved in `~/.config/fish/completions`. */
-export function fishScript(nodes: readonly CompletionNode[], installRoot: string): string {
-  const valueFlags = new Set(
-    nodes.flatMap(({ flags }) => flags.filter(({ value }) => value.kind !== "none").flatMap(spellings)),
-  );
-  const known = nodes.map(({ path }) => path).filter((path) => path !== "");
+export function fishScript({ nodes, paths, valueFlags }: CompletionModel, installRoot: string): string {
   const lines = nodes.flatMap((node) => {
-    const condition = shellQuote(`__gym_at ${node.path === "" ? '""' : `"${node.path}"`}`);
-    const start = `$program -n ${condition}`;
-    return [
-      ...node.words.map(
-        ({ word, help }) => `complete -c ${start} -a ${shellQuote(word)} -d ${shellQuote(help)}`,
-      ),
-      ...(node.argument === undefined ? [] : [`complete -c ${start} ${valueOptions(node.argument)}`]),
-      ...node.flags.map((flag) => `complete -c ${start} ${flagOptions(flag)}`),
+    const options = [
+      ...node.words.map(({ word, help }) => `-a ${shellQuote(word)} -d ${shellQuote(help)}`),
+      ...(node.argument ? [valueOptions(node.argument)] : []),
+      ...node.flags.map(flagOptions),
     ];
+    const condition = shellQuote(`__gym_at "${node.path}"`);
+    return options.map((words) => `    complete -c $program -n ${condition} ${words}`);
   });
   return `# fish completion for gym
 function __gym_at
@@ -27,12 +21,12 @@ function __gym_at
             continue
         end
         switch $word
-            case ${[...valueFlags].join(" ") || "''"}
+            case ${valueFlags.join(" ")}
                 set skip 1
             case '-*' '*=*' '+*' '~*'
             case '*'
                 set -l longer (string trim "$at $word")
-                contains -- $longer ${known.map(shellQuote).join(" ")}; and set at $longer
+                contains -- $longer ${paths.map(shellQuote).join(" ")}; and set at $longer
         end
     end
     test "$at" = "$argv[1]"
@@ -53,18 +47,14 @@ end
 
 for program in gym ng
     complete -c $program -f
-${lines.map((line) => `    ${line}`).join("\n")}
+${lines.join("\n")}
 end`;
 }
 
-function spellings({ long, short }: FlagCompletion): string[] {
-  return short === undefined ? [long] : [long, short];
-}
-
-function flagOptions({ long, short, help, value }: FlagCompletion): string {
-  const parts = [`-l ${long.slice(2)}`];
-  if (short !== undefined) parts.push(`-s ${short.slice(1)}`);
-  return [...parts, valueOptions(value), `-d ${shellQuote(help)}`].filter(Boolean).join(" ");
+function flagOptions({ names: [long = "", short], help, value }: FlagCompletion): string {
+  const letter = short && `-s ${short.slice(1)}`;
+  const parts = [`-l ${long.slice(2)}`, letter, valueOptions(value), `-d ${shellQuote(help)}`];
+  return parts.filter(Boolean).join(" ");
 }
 
 function valueOptions(value: ValueSource): string {

@@ -11,8 +11,8 @@ export type ValueSource =
   | { readonly kind: "components"; readonly directories: readonly string[] };
 
 export interface FlagCompletion {
-  readonly long: string;
-  readonly short: string | undefined;
+  /** `--input` and, if there is one, `-i`. */
+  readonly names: readonly string[];
   readonly help: string;
   readonly value: ValueSource;
 }
@@ -24,11 +24,50 @@ export interface CompletionNode {
   readonly words: readonly { readonly word: string; readonly help: string }[];
   readonly flags: readonly FlagCompletion[];
   /** The choices for words that are not flags. */
-  readonly argument?: ValueSource | undefined;
+  readonly argument?: ValueSource;
+}
+
+/** What the scripts of all shells are made of. */
+export interface CompletionModel {
+  readonly nodes: readonly CompletionNode[];
+  /** The paths of groups and commands. */
+  readonly paths: readonly string[];
+  /** The names of all flags that take a value: the word after one is not part of a path. */
+  readonly valueFlags: readonly string[];
+}
+
+export function completionModel(program: Program): CompletionModel {
+  const nodes = completionNodes(program);
+  const valueFlags = nodes.flatMap(({ flags }) => flags.filter(takesValue).flatMap(({ names }) => names));
+  return {
+    nodes,
+    paths: nodes.map(({ path }) => path).filter((path) => path !== ""),
+    valueFlags: [...new Set(valueFlags)],
+  };
+}
+
+function takesValue({ value }: FlagCompletion): boolean {
+  return value.kind !== "none";
+}
+
+/** The branches of a `case` on `path:flag` that complete a value; the empty flag is that of positional words. */
+export function valueCases(
+  nodes: readonly CompletionNode[],
+  valueCommand: (value: ValueSource) => string,
+): string {
+  const branch = (path: string, names: readonly string[], value: ValueSource) => {
+    const patterns = names.map((name) => shellQuote(`${path}:${name}`));
+    return `    ${patterns.join("|")}) ${valueCommand(value)} ;;`;
+  };
+  const flags = nodes.flatMap(({ path, flags }) =>
+    flags.filter(takesValue).map(({ names, value }) => branch(path, names, value)),
+  );
+  const words = nodes.flatMap(({ path, argument }) => (argument ? [branch(path, [""], argument)] : []));
+  return [...flags, ...words].join("\n");
 }
 
 /** The program as a flat list of positions, each with its possible words. */
-export function completionNodes(program: Program): CompletionNode[] {
+function completionNodes(program: Program): CompletionNode[] {
   const groups = program.groups.filter(({ name }) => program.commands.some(({ group }) => group === name));
   const tops = program.commands.filter(({ group }) => group === undefined);
   return [
@@ -60,8 +99,7 @@ function commandNode(command: Command): CompletionNode {
 
 function flagCompletions(flags: FlagTable): FlagCompletion[] {
   return Object.entries(flags).map(([name, flag]) => ({
-    long: `--${name}`,
-    short: flag.short === undefined ? undefined : `-${flag.short}`,
+    names: flag.short === undefined ? [`--${name}`] : [`--${name}`, `-${flag.short}`],
     help: flag.help,
     value: valueSource(flag),
   }));

@@ -1,7 +1,7 @@
 import type { Program } from "../command.ts";
 import { bashScript } from "./bash.ts";
 import { fishScript } from "./fish.ts";
-import { completionNodes } from "./model.ts";
+import { completionModel } from "./model.ts";
 import { zshScript } from "./zsh.ts";
 
 const writers = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
@@ -10,5 +10,5 @@ export type Shell = keyof typeof writers;
 
 /** The completion script of one shell, generated from the tables of commands and flags. */
 export function completionScript(shell: Shell, program: Program, installRoot: string): string {
-  return writers[shell](completionNodes(program), installRoot);
+  return writers[shell](completionModel(program), installRoot);
 }

@@ -1,28 +1,15 @@
-import { type CompletionNode, type FlagCompletion, shellQuote, type ValueSource } from "./model.ts";
+import { type CompletionModel, shellQuote, type ValueSource, valueCases } from "./model.ts";
 
 /** Completion for zsh; to be sourced after `compinit`, or saved as `_gym` in a folder of `fpath`. */
-export function zshScript(nodes: readonly CompletionNode[], installRoot: string): string {
+export function zshScript({ nodes, paths, valueFlags }: CompletionModel, installRoot: string): string {
+  const described = (name: string, help: string) => shellQuote(`${name}:${help}`);
   const places = nodes.map((node) => {
-    const words = node.words.map(({ word, help }) => shellQuote(`${word}:${help}`)).join(" ");
-    const flags = node.flags.flatMap(described).join(" ");
+    const words = node.words.map(({ word, help }) => described(word, help)).join(" ");
+    const flags = node.flags
+      .flatMap(({ names, help }) => names.map((name) => described(name, help)))
+      .join(" ");
     return `    ${shellQuote(node.path)}) places=(${words}); flags=(${flags}) ;;`;
   });
-  const values = nodes.flatMap((node) =>
-    node.flags
-      .filter(({ value }) => value.kind !== "none")
-      .map((flag) => {
-        const keys = spellings(flag).map((name) => shellQuote(`${node.path}:${name}`));
-        return `    ${keys.join("|")}) ${valueCommand(flag.value)} ;;`;
-      }),
-  );
-  // The empty flag name holds the values of positional words.
-  const wordValues = nodes.flatMap(({ path, argument }) =>
-    argument === undefined ? [] : [`    ${shellQuote(`${path}:`)}) ${valueCommand(argument)} ;;`],
-  );
-  const valueFlags = new Set(
-    nodes.flatMap(({ flags }) => flags.filter(({ value }) => value.kind !== "none").flatMap(spellings)),
-  );
-  const known = nodes.map(({ path }) => path).filter((path) => path !== "");
   return `#compdef gym ng
 # zsh completion for gym
 _gym_components() {
@@ -38,7 +25,7 @@ _gym_components() {
 
 _gym_values() {
   case "$1" in
-${[...values, ...wordValues].join("\n")}
+${valueCases(nodes, valueCommand)}
     *) return 1 ;;
   esac
   return 0
@@ -51,10 +38,10 @@ _gym() {
     word=\${words[index]}
     if [[ $skip = 1 ]]; then skip=0; continue; fi
     case "$word" in
-      ${[...valueFlags].join("|") || "''"}) skip=1 ;;
+      ${valueFlags.join("|")}) skip=1 ;;
       -*|*=*|+*|'~'*) ;;
       *) case "\${at:+$at }$word" in
-        ${known.map(shellQuote).join("|")}) at="\${at:+$at }$word" ;;
+        ${paths.map(shellQuote).join("|")}) at="\${at:+$at }$word" ;;
       esac ;;
     esac
   done
@@ -70,14 +57,6 @@ ${places.join("\n")}
 }
 
 compdef _gym gym ng`;
-}
-
-function spellings({ long, short }: FlagCompletion): string[] {
-  return short === undefined ? [long] : [long, short];
-}
-
-function described(flag: FlagCompletion): string[] {
-  return spellings(flag).map((name) => shellQuote(`${name}:${flag.help}`));
 }
 
 function valueCommand(value: ValueSource): string {
