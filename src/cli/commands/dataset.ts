@@ -43,9 +43,8 @@ export const datasetCommands = [
     resolve: { noModel: true, offline: true },
     async run(context) {
       const { uploadToGitlab, uploadToHuggingFace } = await import("../dataset/upload.ts");
-      const { storage, yes, json } = context.flags;
-      if (storage === "gitlab") return uploadToGitlab(context, { json });
-      return uploadToHuggingFace(context, { json, yes });
+      const { storage, yes } = context.flags;
+      return storage === "gitlab" ? uploadToGitlab(context) : uploadToHuggingFace(context, yes);
     },
   }),
   defineCommand({
@@ -75,10 +74,8 @@ export const datasetCommands = [
     resolve: { noModel: true, offline: true },
     async run(context) {
       const { downloadFromGitlab, downloadFromHuggingFace } = await import("../dataset/download.ts");
-      const { storage, json } = context.flags;
-      return storage === "gitlab"
-        ? downloadFromGitlab(context, json)
-        : downloadFromHuggingFace(context, json);
+      const download = context.flags.storage === "gitlab" ? downloadFromGitlab : downloadFromHuggingFace;
+      return download(context);
     },
   }),
   defineCommand({
@@ -93,7 +90,7 @@ export const datasetCommands = [
     keys: removeKeys,
     examples: ["gym dataset rm --name mcqa", "gym dataset rm --name mcqa --yes"],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../dataset/remove.ts")).removeDataset(context, context.flags),
+    run: async (context) => (await import("../dataset/remove.ts")).removeDataset(context, context.flags.yes),
   }),
   defineCommand({
     words: "dataset migrate",
@@ -111,7 +108,7 @@ export const datasetCommands = [
       "gym dataset migrate -i data/train.jsonl +resource_config_path=resources_servers/mcqa/configs/mcqa.yaml",
     ],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../dataset/upload.ts")).migrate(context, context.flags),
+    run: async (context) => (await import("../dataset/upload.ts")).migrate(context, context.flags.yes),
   }),
   defineCommand({
     words: "dataset render",
@@ -124,7 +121,7 @@ export const datasetCommands = [
     keys: renderKeys,
     examples: ["gym dataset render -i raw.jsonl --prompt-config prompts/quiz.yaml -o data/quiz.jsonl"],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../dataset/render.ts")).renderRows(context, context.flags.json),
+    run: async (context) => (await import("../dataset/render.ts")).renderRows(context),
   }),
   defineCommand({
     words: "dataset collate",
@@ -140,8 +137,7 @@ export const datasetCommands = [
       "gym dataset collate --config my_env.yaml --mode train_preparation --output-dir data/mine --download",
     ],
     resolve: { noModel: true, offline: true },
-    run: async (context) =>
-      (await import("../dataset/collate.ts")).collateDatasets(context, context.flags.json),
+    run: async (context) => (await import("../dataset/collate.ts")).collateDatasets(context),
   }),
   defineCommand({
     words: "dataset select",

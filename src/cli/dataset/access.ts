@@ -1,11 +1,20 @@
+import type { ResolvedConfig } from "../../config/resolve.ts";
 import { type RegistryAccess, trackingAddress } from "../../datasets/hub/gitlab.ts";
 import { missingRegistryAccess } from "../../datasets/locate.ts";
 import type { RemoteError } from "../../remote/errors.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
+import { configuredAgents } from "../../run/evaluation-input.ts";
 import type { CommandContext } from "../command.ts";
 import { duration } from "../render/progress.ts";
 
-export interface AccessValues {
+/** The agents of a config with their datasets; invalid entries are reported as warnings. */
+export function agentsWithDatasets(config: ResolvedConfig, { err }: CommandContext) {
+  const { agents, rejected } = configuredAgents(config);
+  for (const problem of rejected.flatMap(({ problems }) => problems)) err(`Warning: ${problem}`);
+  return agents;
+}
+
+interface AccessValues {
   readonly hf_token?: string;
   readonly hf_endpoint?: string;
   readonly mlflow_tracking_uri?: string;

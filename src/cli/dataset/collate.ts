@@ -1,15 +1,14 @@
 import path from "node:path";
 import { type CollateEvent, type CollateResult, collate } from "../../datasets/collate.ts";
-import { agentsOf } from "../../datasets/entry.ts";
 import { ExtendedStatistics, tokenCounter } from "../../datasets/statistics/extended-statistics.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
-import { hubAccess, registryAccess } from "./access.ts";
-import { withFileErrors } from "./input-file.ts";
+import { relativePath, withFileErrors } from "../files.ts";
+import { type ByteProgress, withByteProgress } from "../render/progress.ts";
+import { agentsWithDatasets, hubAccess, registryAccess } from "./access.ts";
 import { collateKeys } from "./keys.ts";
 import { formatExtended, formatRowReports, formatStatistics, rowReportsJson } from "./scan-text.ts";
-import { ByteProgress } from "./transfer-progress.ts";
 
 const BANNER = "#".repeat(80);
 const STAGES = {
@@ -19,7 +18,7 @@ const STAGES = {
 } as const;
 
 /** `gym dataset collate`. */
-export async function collateDatasets(context: CommandContext, json: boolean): Promise<number> {
+export async function collateDatasets(context: CommandContext): Promise<number> {
   const config = await context.resolve();
   const keys = readKeys(collateKeys, config);
   // Without a config there is only the placeholder for the model of a run.
@@ -28,53 +27,44 @@ export async function collateDatasets(context: CommandContext, json: boolean): P
       "no config was given, so there are no datasets. Name one with --config FILE or --resources-server NAME.",
     );
   }
-  const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
-  const { agents: withDatasets, rejected } = agentsOf(
-    agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
-  );
-  for (const { problems } of rejected) for (const problem of problems) context.err(`Warning: ${problem}`);
-  const say = json ? () => {} : context.out;
+  const agents = agentsWithDatasets(config, context);
+  const say = context.json ? () => {} : context.out;
   say(banner("Load and validate server instance configs"));
   say(`Server instances: ${config.servers.map(({ name }) => name).join(", ") || "none"}`);
-  for (const { name, datasets } of withDatasets) {
+  for (const { name, datasets } of agents) {
     const listed = datasets.map((entry) => `${entry.name} (${entry.type})`).join(", ");
     say(`- ${name}: ${listed || "no datasets"}`);
   }
-  const progress = new ByteProgress(context);
   const countTokens = keys.count_tokens ? await tokenCounter() : undefined;
+  const download = {
+    hub: hubAccess(keys, context),
+    registry: registryAccess(keys, context),
+    dataSource: keys.data_source,
+  };
   return withFileErrors(async () => {
-    try {
-      const result = await collate({
+    const result = await withByteProgress(context, (progress) =>
+      collate({
         mode: keys.mode,
         outputDirectory: keys.output_dirpath,
-        agents: withDatasets,
+        agents,
         cwd: context.io.cwd,
         roots: context.roots,
         strict: keys.strict,
         extended: () => new ExtendedStatistics(countTokens),
         overwriteMetricsConflicts: keys.overwrite_metrics_conflicts,
         signal: context.signal,
-        ...(keys.should_download && {
-          download: {
-            hub: hubAccess(keys, context),
-            registry: registryAccess(keys, context),
-            dataSource: keys.data_source,
-          },
-        }),
+        download: keys.should_download ? download : undefined,
         onEvent: (event) => show(event, context, progress, say),
-      });
-      progress.end();
-      if (result.datasets.length === 0) {
-        context.err(
-          `Error: The config has no dataset of the types that ${keys.mode} works on. Add one to 'datasets' of an agent.`,
-        );
-        return 1;
-      }
-      finish(result, context, json);
-      return 0;
-    } finally {
-      progress.end();
+      }),
+    );
+    if (result.datasets.length === 0) {
+      context.err(
+        `Error: The config has no dataset of the types that ${keys.mode} works on. Add one to 'datasets' of an agent.`,
+      );
+      return 1;
     }
+    finish(result, context);
+    return 0;
   });
 }
 
@@ -88,23 +78,18 @@ function show(
   progress: ByteProgress,
   say: (line: string) => void,
 ): void {
-  const { terminal, io } = context;
-  const relative = (file: string) => path.relative(io.cwd, file) || file;
+  const { terminal } = context;
+  const relative = (file: string) => relativePath(context, file);
+  if (!event.event.endsWith("-progress")) progress.clear();
   switch (event.event) {
-    case "rows-progress":
-      progress.update(
-        `${event.stage === "validate" ? "Reading" : "Writing"} ${event.dataset.entry.jsonlPath}`,
-        event.done,
-        event.total,
-      );
-      return;
+    case "rows-progress": {
+      const doing = event.stage === "validate" ? "Reading" : "Writing";
+      progress.update(`${doing} ${event.dataset.entry.jsonlPath}`, event.done, event.total);
+      break;
+    }
     case "download-progress":
       progress.update(`Downloading ${event.dataset.entry.jsonlPath}`, event.done, event.total);
-      return;
-    default:
-      progress.clear();
-  }
-  switch (event.event) {
+      break;
     case "stage-start":
       say(banner(STAGES[event.stage]));
       break;
@@ -124,8 +109,6 @@ function show(
       break;
     case "metrics":
       showMetrics(event, context, say);
-      break;
-    default:
       break;
   }
 }
@@ -147,9 +130,9 @@ function showMetrics(
   }
 }
 
-function finish(result: CollateResult, context: CommandContext, json: boolean): void {
-  const relative = (file: string) => path.relative(context.io.cwd, file) || file;
-  if (json) {
+function finish(result: CollateResult, context: CommandContext): void {
+  const relative = (file: string) => relativePath(context, file);
+  if (context.json) {
     context.out(
       JSON.stringify({
         files: result.files.map(({ type, rows, file, metricsFile }) => ({

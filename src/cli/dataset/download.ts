@@ -8,10 +8,10 @@ import { type HubAccess, hubUrl } from "../../remote/hub-access.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
+import { outputFile, relativePath, withFileErrors } from "../files.ts";
+import { type ByteProgress, withByteProgress } from "../render/progress.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
-import { outputFile, withFileErrors } from "./input-file.ts";
 import { hubDownloadKeys, registryDownloadKeys } from "./keys.ts";
-import { ByteProgress } from "./transfer-progress.ts";
 
 type HubKeys = KeyValues<typeof hubDownloadKeys>;
 
@@ -23,7 +23,7 @@ interface Fetched {
 }
 
 /** `gym dataset download`. */
-export async function downloadFromHuggingFace(context: CommandContext, json: boolean): Promise<number> {
+export async function downloadFromHuggingFace(context: CommandContext): Promise<number> {
   const keys = readKeys(hubDownloadKeys, await context.resolve());
   checkOutputs(keys);
   return withFileErrors(async () => {
@@ -34,16 +34,12 @@ export async function downloadFromHuggingFace(context: CommandContext, json: boo
     const access = hubAccess(keys, context);
     hubUrl(access);
     const what = keys.artifact_fpath ?? (keys.split === undefined ? "all splits" : `split ${keys.split}`);
-    if (!json) context.out(`Downloading ${what} of ${keys.repo_id}`);
-    const progress = new ByteProgress(context);
-    try {
-      const fetched = await fetchFromHub(context, access, keys, progress);
-      progress.end();
-      report(context, fetched, json);
-      return 0;
-    } finally {
-      progress.end();
-    }
+    if (!context.json) context.out(`Downloading ${what} of ${keys.repo_id}`);
+    const fetched = await withByteProgress(context, (progress) =>
+      fetchFromHub(context, access, keys, progress),
+    );
+    report(context, fetched);
+    return 0;
   });
 }
 
@@ -61,77 +57,59 @@ function checkOutputs(keys: HubKeys): void {
 }
 
 async function fetchFromHub(
-  context: CommandContext,
+  { io }: CommandContext,
   access: HubAccess,
   keys: HubKeys,
   progress: ByteProgress,
 ): Promise<Fetched[]> {
   const { repo_id: repository, artifact_fpath: artifact, split } = keys;
   const revision = keys.revision ?? keys.version;
+  const directory = path.resolve(io.cwd, keys.output_dirpath ?? ".");
   const place = (name: string) =>
-    keys.output_fpath === undefined
-      ? path.resolve(context.io.cwd, keys.output_dirpath ?? ".", name)
-      : path.resolve(context.io.cwd, keys.output_fpath);
+    keys.output_fpath === undefined ? path.join(directory, name) : path.resolve(io.cwd, keys.output_fpath);
   const onProgress = ({ done, total }: { done: number; total: number | undefined }) =>
     progress.update(`Downloading ${artifact ?? repository}`, done, total);
   if (artifact !== undefined) {
     const file = place(path.posix.basename(artifact));
-    return [
-      {
-        file,
-        result: await downloadHubFile(access, { repository, path: artifact, revision }, file, onProgress),
-      },
-    ];
+    const source = { repository, path: artifact, revision };
+    return [{ file, result: await downloadHubFile(access, source, file, onProgress) }];
   }
   const dataset = { repository, revision, configName: keys.config_name };
   if (split !== undefined) {
     const file = place(`${split}.jsonl`);
     return [{ file, rows: await downloadHubSplit(access, { ...dataset, split }, file, onProgress) }];
   }
-  return downloadHubSplits(
-    access,
-    dataset,
-    path.resolve(context.io.cwd, keys.output_dirpath ?? "."),
-    onProgress,
-  );
+  return downloadHubSplits(access, dataset, directory, onProgress);
 }
 
 /** `gym dataset download --storage gitlab`. */
-export async function downloadFromGitlab(context: CommandContext, json: boolean): Promise<number> {
+export async function downloadFromGitlab(context: CommandContext): Promise<number> {
   const keys = readKeys(registryDownloadKeys, await context.resolve());
   const { dataset_name: datasetName, version, artifact_fpath: artifactPath } = keys;
   return withFileErrors(async () => {
     const access = requireRegistry(keys, context);
     const file = await outputFile(context, keys.output_fpath, "name a file");
-    if (!json) context.out(`Downloading ${artifactPath} of ${datasetName} ${version}`);
-    const progress = new ByteProgress(context);
-    try {
-      const result = await downloadFromRegistry(
-        access,
-        { datasetName, version, artifactPath },
-        file,
-        ({ done, total }) => progress.update(`Downloading ${artifactPath}`, done, total),
-      );
-      progress.end();
-      report(context, [{ file, result }], json);
-      return 0;
-    } finally {
-      progress.end();
-    }
+    if (!context.json) context.out(`Downloading ${artifactPath} of ${datasetName} ${version}`);
+    const artifact = { datasetName, version, artifactPath };
+    const result = await withByteProgress(context, (progress) =>
+      downloadFromRegistry(access, artifact, file, ({ done, total }) =>
+        progress.update(`Downloading ${artifactPath}`, done, total),
+      ),
+    );
+    report(context, [{ file, result }]);
+    return 0;
   });
 }
 
-function report(context: CommandContext, fetched: readonly Fetched[], json: boolean): void {
-  const relative = (file: string) => path.relative(context.io.cwd, file) || file;
-  if (json) {
+function report(context: CommandContext, fetched: readonly Fetched[]): void {
+  if (context.json) {
     const files = fetched.map(({ file, rows, result }) => ({
-      file: relative(file),
-      ...(rows !== undefined && { rows }),
-      ...(result !== undefined && {
+      file: relativePath(context, file),
+      rows,
+      ...(result && {
         bytes: result.bytes,
         resumed_from: result.resumedFrom,
-        checksum:
-          result.checksum === undefined ? null : `${result.checksum.algorithm}:${result.checksum.hex}`,
+        checksum: result.checksum ? `${result.checksum.algorithm}:${result.checksum.hex}` : null,
       }),
     }));
     context.out(JSON.stringify({ files }));
@@ -139,7 +117,7 @@ function report(context: CommandContext, fetched: readonly Fetched[], json: bool
   }
   for (const { file, rows, result } of fetched) {
     const size = rows === undefined ? `${result?.bytes ?? 0} bytes` : `${rows} rows`;
-    const checked = result?.checksum === undefined ? "" : `, ${result.checksum.algorithm} checked`;
-    context.out(`Wrote ${relative(file)} (${size}${checked}).`);
+    const checked = result?.checksum ? `, ${result.checksum.algorithm} checked` : "";
+    context.out(`Wrote ${relativePath(context, file)} (${size}${checked}).`);
   }
 }

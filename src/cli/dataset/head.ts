@@ -1,25 +1,32 @@
 import { readLines, readRow } from "../../datasets/lines.ts";
 import { errorMessage } from "../../errors.ts";
+import { printable, printableName } from "../../printable.ts";
+import { dumps } from "../../python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
+import { rootedFile, withFileErrors } from "../files.ts";
 import { refuseSurplusWords } from "../overrides.ts";
-import { rootedFile, withFileErrors } from "./input-file.ts";
-import { formatRow } from "./row-view.ts";
+import type { Terminal } from "../render/terminal.ts";
+import { textWidth } from "../render/text-width.ts";
 
 const DEFAULT_ROWS = 5;
+const MAX_TEXT_LINES = 8;
+const MAX_TEXT_CHARACTERS = 600;
+const MAX_VALUE_CHARACTERS = 200;
+const LABEL_WIDTH = 12;
 
-export interface HeadFlags {
+interface HeadFlags {
   readonly rows: string | undefined;
   readonly skip: string | undefined;
   readonly full: boolean;
-  readonly json: boolean;
 }
 
 /** `gym dataset head`. */
 export async function showRows(context: CommandContext, name: string, flags: HeadFlags): Promise<number> {
   const count = wholeNumber("--rows/-n", flags.rows, DEFAULT_ROWS);
   const skip = wholeNumber("--skip", flags.skip, 0);
-  const json = flags.json || context.json;
+  const { json } = context;
   refuseSurplusWords(context);
   return withFileErrors(async () => {
     const file = await rootedFile(context, name, "FILE");
@@ -68,4 +75,97 @@ function wholeNumber(flag: string, given: string | undefined, otherwise: number)
   if (given === undefined) return otherwise;
   if (/^\d{1,15}$/.test(given)) return Number(given);
   throw new UsageError(`argument ${flag}: '${given}' is not a whole number`);
+}
+
+interface RowViewOptions {
+  /** Does not truncate long texts. */
+  full: boolean;
+  terminal: Terminal;
+}
+
+/** A row in readable form: messages, tools, parameters, the answer if any, the other fields. */
+function formatRow(row: JsonObject, options: RowViewOptions): string {
+  const { responses_create_params: params, response, ...fields } = row;
+  const lines: string[] = [];
+  const add = (label: string, text: string) => lines.push(...labelled(label, text, options));
+  if (isObject(params)) {
+    const { input, tools, ...rest } = params;
+    for (const [role, text] of messages(input)) add(role, text);
+    if (Array.isArray(tools)) add("tools", tools.map(toolText).join(", ") || "none");
+    const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+    if (Object.keys(set).length > 0) add("parameters", inline(set));
+  } else if (params !== undefined) add("parameters", `${dumps(params)} (no object)`);
+  if (isObject(response)) {
+    for (const [role, text] of messages(response["output"])) add(`→ ${role}`, text);
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    const text = typeof value === "string" ? value : dumps(value, { ensureAscii: false });
+    add(name, options.full || typeof value === "string" ? text : shorten(text, MAX_VALUE_CHARACTERS));
+  }
+  return lines.join("\n");
+}
+
+function labelled(label: string, text: string, { full, terminal }: RowViewOptions): string[] {
+  const shown = full ? text : cutText(text);
+  const name = printableName(label);
+  const padding = " ".repeat(Math.max(1, LABEL_WIDTH - textWidth(name)));
+  const [first = "", ...rest] = printable(shown).split("\n");
+  const indent = " ".repeat(LABEL_WIDTH);
+  return [`${terminal.cyan(name)}${padding}${first}`, ...rest.map((line) => `${indent}${line}`)];
+}
+
+function cutText(text: string): string {
+  const lines = text.split("\n");
+  const shown = shorten(lines.slice(0, MAX_TEXT_LINES).join("\n"), MAX_TEXT_CHARACTERS);
+  return lines.length > MAX_TEXT_LINES ? `${shown}\n… (${lines.length - MAX_TEXT_LINES} more lines)` : shown;
+}
+
+function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  // Does not split a surrogate pair.
+  const end = /[\ud800-\udbff]$/.test(text.slice(0, limit)) ? limit - 1 : limit;
+  return `${text.slice(0, end)}… (${text.length - end} more characters)`;
+}
+
+function* messages(input: unknown): Generator<[role: string, text: string]> {
+  if (typeof input === "string") yield ["user", input];
+  if (!Array.isArray(input)) return;
+  for (const item of input) {
+    if (isObject(item)) yield itemText(item);
+    else yield ["item", dumps(item)];
+  }
+}
+
+function itemText(item: JsonObject): [role: string, text: string] {
+  if (item["type"] === "function_call")
+    return ["call", `${String(item["name"])}(${String(item["arguments"])})`];
+  if (item["type"] === "function_call_output") return ["result", contentText(item["output"])];
+  if (item["type"] === "reasoning") return ["reasoning", contentText(item["summary"])];
+  if (typeof item["role"] === "string") return [item["role"], contentText(item["content"])];
+  return [String(item["type"] ?? "item"), dumps(item, { ensureAscii: false })];
+}
+
+function contentText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return dumps(content, { ensureAscii: false });
+  return content.map(partText).join("\n");
+}
+
+function partText(part: unknown): string {
+  if (!isObject(part)) return dumps(part);
+  if (typeof part["text"] === "string") return part["text"];
+  return `[${String(part["type"])}] ${shorten(dumps(part, { ensureAscii: false }), MAX_VALUE_CHARACTERS)}`;
+}
+
+function toolText(tool: unknown): string {
+  if (!isObject(tool)) return dumps(tool);
+  const parameters = isObject(tool["parameters"]) ? tool["parameters"]["properties"] : undefined;
+  const names = isObject(parameters) ? Object.keys(parameters).join(", ") : "";
+  return tool["type"] === "function" ? `${String(tool["name"])}(${names})` : String(tool["type"]);
+}
+
+function inline(values: JsonObject): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}: ${dumps(value, { ensureAscii: false })}`)
+    .join(", ");
 }

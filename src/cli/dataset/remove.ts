@@ -6,32 +6,25 @@ import { readKeys } from "../config-keys.ts";
 import { requireRegistry } from "./access.ts";
 import { removeKeys } from "./keys.ts";
 
-interface DeleteOptions {
-  /** Skips the confirmation. */
-  yes: boolean;
-  /** Stdout contains one JSON text; messages go to stderr. */
-  json?: boolean;
-}
-
 /** `gym dataset rm`. */
-export async function removeDataset(context: CommandContext, options: DeleteOptions): Promise<number> {
+export async function removeDataset(context: CommandContext, yes: boolean): Promise<number> {
   const keys = readKeys(removeKeys, await context.resolve());
   const access = requireRegistry(keys, context);
   if (!(await isInRegistry(access, keys.dataset_name))) {
     throw new DatasetError("DATASET_MISSING", `The registry has no dataset '${keys.dataset_name}'.`);
   }
-  await deleteAsked(context, access, keys.dataset_name, options);
+  await deleteAsked(context, access, keys.dataset_name, yes);
   return 0;
 }
 
-/** Deletes a dataset after asking, if the registry has it. */
+/** Deletes a dataset after asking, unless `yes` is set, if the registry has it. */
 export async function deleteDataset(
   context: CommandContext,
   access: RegistryAccess,
   name: string,
-  options: DeleteOptions,
+  yes: boolean,
 ): Promise<void> {
-  if (await isInRegistry(access, name)) await deleteAsked(context, access, name, options);
+  if (await isInRegistry(access, name)) await deleteAsked(context, access, name, yes);
   else context.err(`The registry has no dataset '${name}': nothing to delete.`);
 }
 
@@ -39,11 +32,11 @@ async function deleteAsked(
   context: CommandContext,
   access: RegistryAccess,
   name: string,
-  { yes, json }: DeleteOptions,
+  yes: boolean,
 ): Promise<void> {
-  const say = json ? context.err : context.out;
-  const asked = { question: `Delete '${name}' and all its versions from the registry?`, json };
-  const answer = yes || (await confirm(context, asked));
+  // With --json, stdout contains one JSON text.
+  const say = context.json ? context.err : context.out;
+  const answer = yes || (await confirm(context, `Delete '${name}' and all its versions from the registry?`));
   if (answer === undefined) {
     throw new DatasetError(
       "DATASET_NOT_CONFIRMED",
@@ -59,34 +52,27 @@ async function deleteAsked(
 }
 
 /** Asks on the terminal; only `y` and `yes` confirm. Undefined when the input ends without an answer. */
-async function confirm(
-  context: CommandContext,
-  { question, json }: { question: string; json?: boolean },
-): Promise<boolean | undefined> {
-  const { stdin } = context.io;
-  const screen = json ? context.io.stderr : context.io.stdout;
+async function confirm(context: CommandContext, question: string): Promise<boolean | undefined> {
+  const { stdin, stdout, stderr } = context.io;
+  const screen = context.json ? stderr : stdout;
   screen.write(`${question} [y/N]: `);
-  if (stdin === undefined) {
+  const answer = stdin && (await firstLine(stdin, context.signal));
+  if (answer === undefined) {
     screen.write("\n");
     return undefined;
   }
-  const lines = createInterface({ input: stdin });
+  return ["y", "yes"].includes(answer.trim().toLowerCase());
+}
+
+async function firstLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string | undefined> {
+  const lines = createInterface({ input });
   try {
-    const answer = await firstLine(lines, context.signal);
-    if (answer === undefined) screen.write("\n");
-    return answer === undefined ? undefined : ["y", "yes"].includes(answer.trim().toLowerCase());
+    return await new Promise((resolve, reject) => {
+      lines.once("line", resolve);
+      lines.once("close", () => resolve(undefined));
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
   } finally {
     lines.close();
   }
-}
-
-function firstLine(
-  lines: ReturnType<typeof createInterface>,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    lines.once("line", resolve);
-    lines.once("close", () => resolve(undefined));
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }

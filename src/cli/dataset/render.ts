@@ -2,11 +2,11 @@ import { findPath } from "../../config/paths.ts";
 import { renderDataset } from "../../datasets/render.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { inputFile, outputFile, withFileErrors } from "./input-file.ts";
+import { inputFile, outputFile, withFileErrors } from "../files.ts";
 import { renderKeys } from "./keys.ts";
 
 /** `gym dataset render`. */
-export async function renderRows(context: CommandContext, json: boolean): Promise<number> {
+export async function renderRows(context: CommandContext): Promise<number> {
   const keys = readKeys(renderKeys, await context.resolve());
   return withFileErrors(async () => {
     const promptConfig = findPath(keys.prompt_config, context.roots);
@@ -18,7 +18,7 @@ export async function renderRows(context: CommandContext, json: boolean): Promis
       signal: context.signal,
     });
     const { output_jsonl_fpath: output } = keys;
-    if (json) context.out(JSON.stringify({ rows, output, prompt_config_used: promptConfig }));
+    if (context.json) context.out(JSON.stringify({ rows, output, prompt_config_used: promptConfig }));
     else context.out(`Rendered ${rows} rows into ${output}.`);
     return 0;
   });

@@ -3,9 +3,8 @@ import { refuseReplacingExport } from "../../rollouts/files/earlier-results.ts";
 import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { shownPath } from "../eval/rollout-file.ts";
+import { inputFile, outputFile, shownPath, withFileErrors } from "../files.ts";
 import { renderTable } from "../render/table.ts";
-import { inputFile, outputFile, withFileErrors } from "./input-file.ts";
 import { selectKeys } from "./keys.ts";
 
 const REASONS: Record<keyof SelectionReport["left_out"], string> = {

@@ -8,16 +8,10 @@ import {
 import { metricsContent } from "../../datasets/statistics/metrics-file.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import type { CommandContext } from "../command.ts";
+import { rootedFile, withFileErrors } from "../files.ts";
 import { refuseSurplusWords } from "../overrides.ts";
-import { rootedFile, withFileErrors } from "./input-file.ts";
+import { withByteProgress } from "../render/progress.ts";
 import { formatExtended, formatRowReports, formatStatistics, rowReportsJson } from "./scan-text.ts";
-import { ByteProgress } from "./transfer-progress.ts";
-
-export interface StatsFlags {
-  readonly tokens: boolean;
-  readonly strict: boolean;
-  readonly json: boolean;
-}
 
 const ALL_LINES = { lines: { start: 0, end: Number.POSITIVE_INFINITY }, repeats: 1 };
 
@@ -25,23 +19,23 @@ const ALL_LINES = { lines: { start: 0, end: Number.POSITIVE_INFINITY }, repeats:
 export async function showStatistics(
   context: CommandContext,
   name: string,
-  flags: StatsFlags,
+  flags: { tokens: boolean; strict: boolean },
 ): Promise<number> {
   refuseSurplusWords(context);
   return withFileErrors(async () => {
     const file = await rootedFile(context, name, "FILE");
     const { size } = await stat(file);
     const extended = new ExtendedStatistics(flags.tokens ? await tokenCounter() : undefined);
-    const progress = new ByteProgress(context);
-    const scan = await scanDataset(file, ALL_LINES, {
-      signal: context.signal,
-      onValidRow: (params) => extended.observe(params),
-      onProgress: (bytes) => progress.update(`Reading ${name}`, bytes, size),
-    });
-    progress.end();
+    const scan = await withByteProgress(context, (progress) =>
+      scanDataset(file, ALL_LINES, {
+        signal: context.signal,
+        onValidRow: (params) => extended.observe(params),
+        onProgress: (bytes) => progress.update(`Reading ${name}`, bytes, size),
+      }),
+    );
     const summary = summarizeScan(scan, name);
     const more = extended.summary();
-    if (flags.json || context.json) {
+    if (context.json) {
       const report = {
         file: name,
         ...rowReportsJson(scan),

@@ -16,33 +16,27 @@ import { hubUrl } from "../../remote/hub-access.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
+import { inputFile, withFileErrors } from "../files.ts";
+import { type ByteProgress, withByteProgress } from "../render/progress.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
-import { inputFile, withFileErrors } from "./input-file.ts";
 import { hubUploadKeys, registryUploadKeys } from "./keys.ts";
 import { deleteDataset } from "./remove.ts";
-import { ByteProgress } from "./transfer-progress.ts";
 
 type HubKeys = KeyValues<typeof hubUploadKeys>;
 
 /** `gym dataset upload`. */
-export async function uploadToHuggingFace(
-  context: CommandContext,
-  options: { json: boolean; yes: boolean },
-): Promise<number> {
+export async function uploadToHuggingFace(context: CommandContext, yes: boolean): Promise<number> {
   const keys = readHubKeys(await context.resolve());
   return withFileErrors(async () => {
-    const { datasetName } = await upload(context, keys, options.json);
+    const datasetName = await upload(context, keys);
     if (keys.delete_from_gitlab)
-      await deleteDataset(context, requireRegistry(keys, context), datasetName, options);
+      await deleteDataset(context, requireRegistry(keys, context), datasetName, yes);
     return 0;
   });
 }
 
 /** `gym dataset migrate`: uploads to the hub, then deletes from the registry. */
-export async function migrate(
-  context: CommandContext,
-  options: { json: boolean; yes: boolean },
-): Promise<number> {
+export async function migrate(context: CommandContext, yes: boolean): Promise<number> {
   const config = await context.resolve();
   if (config.get("delete_from_gitlab") != null) {
     throw new CommandKeysError(
@@ -52,8 +46,7 @@ export async function migrate(
   const keys = readHubKeys(config);
   return withFileErrors(async () => {
     const registry = requireRegistry(keys, context);
-    const { datasetName } = await upload(context, keys, options.json);
-    await deleteDataset(context, registry, datasetName, options);
+    await deleteDataset(context, registry, await upload(context, keys), yes);
     return 0;
   });
 }
@@ -69,11 +62,8 @@ function readHubKeys(config: { get(path: string): unknown }): HubKeys {
   }
 }
 
-async function upload(
-  context: CommandContext,
-  keys: HubKeys,
-  json: boolean,
-): Promise<{ datasetName: string }> {
+/** Uploads the file and returns the name of the dataset. */
+async function upload(context: CommandContext, keys: HubKeys): Promise<string> {
   const access = hubAccess(keys, context);
   if (access.token === undefined) {
     throw new CommandKeysError(
@@ -95,29 +85,22 @@ async function upload(
   hubUrl(access);
   if (keys.split === "train") await checkTrainingRows(file, context.signal);
   const collection = collectionId(organization, keys.hf_collection_name, keys.hf_collection_slug);
-  const progress = new ByteProgress(context);
-  const say = json ? () => {} : context.out;
-  try {
-    const result = await uploadToHub(
-      access,
-      {
-        repository,
-        collection,
-        file,
-        revision: keys.revision,
-        createPullRequest: keys.create_pr,
-        commitMessage: keys.commit_message,
-        commitDescription: keys.commit_description,
-      },
-      (event) => showEvent(event, progress, say),
-    );
-    progress.end();
-    if (json) context.out(JSON.stringify({ repository, collection, ...uploadJson(result) }));
-    else for (const line of summary(keys.input_jsonl_fpath, result)) say(line);
-    return { datasetName };
-  } finally {
-    progress.end();
-  }
+  const say = context.json ? () => {} : context.out;
+  const request = {
+    repository,
+    collection,
+    file,
+    revision: keys.revision,
+    createPullRequest: keys.create_pr,
+    commitMessage: keys.commit_message,
+    commitDescription: keys.commit_description,
+  };
+  const result = await withByteProgress(context, (progress) =>
+    uploadToHub(access, request, (event) => showEvent(event, progress, say)),
+  );
+  if (context.json) context.out(JSON.stringify({ repository, collection, ...uploadJson(result) }));
+  else for (const line of summary(keys.input_jsonl_fpath, result)) say(line);
+  return datasetName;
 }
 
 /** The file to upload; an empty file is refused here, because the hub's error would be unclear. */
@@ -165,7 +148,7 @@ function uploadJson({ repositoryUrl, uploaded, commitUrl, pullRequestUrl }: HubU
 }
 
 /** `gym dataset upload --storage gitlab`. */
-export async function uploadToGitlab(context: CommandContext, { json }: { json: boolean }): Promise<number> {
+export async function uploadToGitlab(context: CommandContext): Promise<number> {
   const keys = readKeys(registryUploadKeys, await context.resolve());
   const { dataset_name: datasetName, version, input_jsonl_fpath: input } = keys;
   if (!/^\d+\.\d+\.\d+$/.test(version))
@@ -173,18 +156,15 @@ export async function uploadToGitlab(context: CommandContext, { json }: { json: 
   return withFileErrors(async () => {
     const access = requireRegistry(keys, context);
     const file = await filledInput(context, input);
-    const progress = new ByteProgress(context);
-    try {
-      await uploadToRegistry(
-        access,
-        { datasetName, version, file, overwrite: keys.overwrite },
-        ({ done, total }) => progress.update(`Uploading ${input}`, done, total),
-      );
-    } finally {
-      progress.end();
-    }
+    const request = { datasetName, version, file, overwrite: keys.overwrite };
+    await withByteProgress(context, (progress) =>
+      uploadToRegistry(access, request, ({ done, total }) =>
+        progress.update(`Uploading ${input}`, done, total),
+      ),
+    );
     const artifact = path.basename(file);
-    if (json) context.out(JSON.stringify({ dataset_name: datasetName, version, artifact_fpath: artifact }));
+    if (context.json)
+      context.out(JSON.stringify({ dataset_name: datasetName, version, artifact_fpath: artifact }));
     else {
       context.out(`Uploaded ${input} as ${artifact} of ${datasetName} ${version}. Download it with:`);
       context.out(

@@ -5,10 +5,10 @@ import { type ComparedRun, compareFiles, type FilesComparison } from "../../resu
 import type { TaskMatching } from "../../results/match-tasks.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
+import { shownPath } from "../files.ts";
 import { renderTable } from "../render/table.ts";
 import { compareKeys } from "./keys.ts";
 import { estimateText } from "./report.ts";
-import { shownPath } from "./rollout-file.ts";
 import { THRESHOLD_MISSED } from "./thresholds.ts";
 
 const SIGNIFICANT = 0.05;

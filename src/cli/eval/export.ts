@@ -7,9 +7,9 @@ import { gymVersion } from "../../run/gym-version.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
+import { rolloutFile, shownPath } from "../files.ts";
 import { ignoredChecks } from "./health-check.ts";
 import { exportKeys } from "./keys.ts";
-import { rolloutFile, shownPath } from "./rollout-file.ts";
 
 /** Formats for imitation training. */
 const IMITATED = new Set(["sft", "chat"]);

@@ -6,8 +6,8 @@ import { RolloutError } from "../../rollouts/errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { CommandContext } from "../command.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
+import { shownPath } from "../files.ts";
 import { refuseSurplusWords } from "../overrides.ts";
-import { shownPath } from "./rollout-file.ts";
 
 /** Maximum number of kinds of findings listed after a run; the reports have all of them. */
 const MAX_ISSUES = 3;

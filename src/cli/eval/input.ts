@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { GymError } from "../../errors.ts";
-import { configuredAgents, datasetList, preprocessedDirectory } from "../../run/evaluation-input.ts";
+import { datasetList, preprocessedDirectory } from "../../run/evaluation-input.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 
@@ -45,17 +45,15 @@ async function collateSplit(
   directory: string,
 ): Promise<void> {
   const { collate } = await import("../../datasets/collate.ts");
-  const { hubAccess, registryAccess } = await import("../dataset/access.ts");
+  const { agentsWithDatasets, hubAccess, registryAccess } = await import("../dataset/access.ts");
   const { readKeys } = await import("../config-keys.ts");
   const { hubKeys, registryKeys } = await import("../dataset/keys.ts");
-  const { io, roots, signal, err } = context;
+  const { io, roots, signal } = context;
   const access = readKeys({ ...hubKeys, ...registryKeys }, config);
-  const { agents, rejected } = configuredAgents(config);
-  for (const { problems } of rejected) for (const problem of problems) err(`Warning: ${problem}`);
   await collate({
     mode: "train_preparation",
     outputDirectory: directory,
-    agents,
+    agents: agentsWithDatasets(config, context),
     cwd: io.cwd,
     roots,
     signal,

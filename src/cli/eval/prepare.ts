@@ -1,11 +1,10 @@
 import path from "node:path";
 import type { Override } from "../../config/resolve.ts";
 import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/prepare-benchmarks.ts";
-import { agentsOf } from "../../datasets/entry.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { hubAccess } from "../dataset/access.ts";
+import { agentsWithDatasets, hubAccess } from "../dataset/access.ts";
 import { prepareKeys } from "../dataset/keys.ts";
 import { UsageError } from "../errors.ts";
 
@@ -26,17 +25,12 @@ function refuseMisspeltKeys(overrides: readonly Override[]): void {
 
 /** Runs `gym eval prepare`. */
 export async function prepare(context: CommandContext): Promise<number> {
-  const { io, env, roots, signal, err } = context;
+  const { io, env, roots, signal } = context;
   refuseMisspeltKeys(context.overrides);
   const config = await context.resolve();
   const values = readKeys(prepareKeys, config);
-  const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
-  const { agents: withDatasets, rejected } = agentsOf(
-    agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
-  );
-  for (const { problems } of rejected) for (const problem of problems) err(`Warning: ${problem}`);
   const prepared = await prepareBenchmarks({
-    agents: withDatasets,
+    agents: agentsWithDatasets(config, context),
     instances: config.servers.map(({ name }) => name),
     args: values.prepare_script_args ?? {},
     useCached: values.use_cached_prepared_benchmarks,

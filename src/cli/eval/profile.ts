@@ -4,8 +4,8 @@ import { refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
 import { refuseReplacingRun } from "../../rollouts/files/earlier-results.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
+import { rolloutFile, shownPath } from "../files.ts";
 import { profileKeys, taskProfileKeys } from "./keys.ts";
-import { rolloutFile, shownPath } from "./rollout-file.ts";
 
 /** Runs `gym eval profile`; with an output or an input, the older form, which writes the task rows. */
 export async function profileRollouts(context: CommandContext): Promise<number> {

@@ -4,10 +4,10 @@ import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
+import { rolloutFile } from "../files.ts";
 import { type RunExport, startExport } from "./exporting.ts";
 import { reverifyKeys } from "./keys.ts";
 import { exitCodeOf, printReport } from "./report.ts";
-import { rolloutFile } from "./rollout-file.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
 
 /** Percentages at which a line is printed. */

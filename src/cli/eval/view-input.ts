@@ -9,7 +9,7 @@ import { shellGlob } from "../../files/glob.ts";
 import { RolloutFileError } from "../../rollouts/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
-import { rolloutFile } from "./rollout-file.ts";
+import { rolloutFile } from "../files.ts";
 
 const DEFAULT_RUN = "results";
 const WEB_ADDRESS = /^https?:\/\//i;

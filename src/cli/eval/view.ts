@@ -14,8 +14,8 @@ import { loadWebFiles, type WebFiles } from "../../viewer/web-files.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
+import { shownPath } from "../files.ts";
 import { viewKeys } from "./keys.ts";
-import { shownPath } from "./rollout-file.ts";
 import { ViewInput } from "./view-input.ts";
 import { openBrowser } from "./view-open.ts";
 

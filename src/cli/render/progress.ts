@@ -1,4 +1,4 @@
-import type { OutputStream } from "../command.ts";
+import type { CommandContext, OutputStream } from "../command.ts";
 import { createTerminal } from "./terminal.ts";
 import { textWidth } from "./text-width.ts";
 
@@ -6,6 +6,7 @@ const REDRAW_MS = 100;
 /** Interval between lines without a terminal, so that logs stay short. */
 const LOG_LINE_MS = 10_000;
 const BAR_WIDTH = 24;
+const KILOBYTE = 1000;
 
 export interface ProgressOptions {
   readonly label: string;
@@ -59,6 +60,37 @@ export function createProgress(stream: OutputStream, options: ProgressOptions): 
       if (terminal.isTty && shown !== "") stream.write("\n");
     },
   };
+}
+
+export interface ByteProgress {
+  /** Shows the bytes of a task; without a total it shows nothing. A new label replaces the line. */
+  update(label: string, done: number, total: number | undefined): void;
+  /** Removes the line before other text is written. */
+  clear(): void;
+}
+
+/** Runs `work` with a progress line on stderr, in kilobytes, and removes the line when `work` ends. */
+export async function withByteProgress<T>(
+  { io, env }: CommandContext,
+  work: (progress: ByteProgress) => Promise<T>,
+): Promise<T> {
+  let shown: string | undefined;
+  let progress: Progress | undefined;
+  const clear = () => progress?.clear();
+  const update: ByteProgress["update"] = (label, done, total) => {
+    if (total === undefined) return;
+    if (label !== shown) {
+      clear();
+      shown = label;
+      progress = createProgress(io.stderr, { label, total: Math.ceil(total / KILOBYTE), env });
+    }
+    progress?.update(Math.ceil(done / KILOBYTE), "kB");
+  };
+  try {
+    return await work({ update, clear });
+  } finally {
+    clear();
+  }
 }
 
 function progressLine(

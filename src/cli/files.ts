@@ -1,10 +1,11 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { findExistingPath } from "../../config/paths.ts";
-import { DatasetError } from "../../datasets/errors.ts";
-import type { CommandContext } from "../command.ts";
+import { closestPath, findExistingPath } from "../config/paths.ts";
+import { DatasetError } from "../datasets/errors.ts";
+import { RolloutFileError } from "../rollouts/errors.ts";
+import type { CommandContext } from "./command.ts";
 
-/** A file that the user named, as an absolute path; if it is missing, the error names the flag. */
+/** A dataset that the user named, as an absolute path; if it is missing, the error names the flag. */
 export async function inputFile(context: CommandContext, file: string, flag: string): Promise<string> {
   const absolute = path.resolve(context.io.cwd, file);
   const entry = await stat(absolute).catch(() => undefined);
@@ -27,6 +28,41 @@ export async function outputFile(context: CommandContext, file: string, advice: 
   if (entry?.isDirectory() || /[\\/]$/.test(file))
     throw new DatasetError("DATASET_FILE", `The output '${file}' is a directory; ${advice}.`);
   return absolute;
+}
+
+/** A file of rollouts that the user named, or a directory of them if allowed; errors name the flag. */
+export async function rolloutFile(
+  { io }: Pick<CommandContext, "io">,
+  given: string,
+  flag: string,
+  options: { directory?: boolean } = {},
+): Promise<string> {
+  const absolute = path.resolve(io.cwd, given);
+  const entry = await stat(absolute).catch(() => undefined);
+  if (entry === undefined) {
+    const close = closestPath(given, [io.cwd]);
+    const hint = close === undefined ? "" : ` Did you mean '${close}'?`;
+    throw new RolloutFileError(
+      "ROLLOUT_FILE_MISSING",
+      absolute,
+      `Input file not found: '${given}' (${flag}).${hint}`,
+    );
+  }
+  if (entry.isDirectory() && !options.directory) {
+    throw new RolloutFileError("ROLLOUT_FILE_IS_DIRECTORY", absolute, `'${given}' (${flag}) is a directory.`);
+  }
+  return absolute;
+}
+
+/** A path as the user would write it. */
+export function shownPath({ io }: Pick<CommandContext, "io">, file: string): string {
+  const relative = path.relative(io.cwd, file);
+  return relative === "" || relative.startsWith(`..${path.sep}..`) ? file : relative;
+}
+
+/** A path relative to the working directory. */
+export function relativePath({ io }: Pick<CommandContext, "io">, file: string): string {
+  return path.relative(io.cwd, file) || file;
 }
 
 /** Runs a command and reports file system errors as one sentence instead of a stack. */
@@ -52,13 +88,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A file system error as one sentence; other errors are unchanged. */
 function fileError(error: unknown): unknown {
-  const { code, path } = error as NodeJS.ErrnoException;
-  if (typeof code !== "string" || !Object.hasOwn(REASONS, code)) return error;
-  return new DatasetError(
-    "DATASET_FILE",
-    `${path === undefined ? "A file" : `'${path}'`} ${REASONS[code]}.`,
-    {
-      cause: error,
-    },
-  );
+  const { code = "", path: file } = error as NodeJS.ErrnoException;
+  if (!Object.hasOwn(REASONS, code)) return error;
+  const subject = file === undefined ? "A file" : `'${file}'`;
+  return new DatasetError("DATASET_FILE", `${subject} ${REASONS[code]}.`, { cause: error });
 }
