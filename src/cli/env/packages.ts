@@ -7,7 +7,7 @@ import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { runChild } from "../run-child.ts";
 import { packagesKeys } from "./keys.ts";
-import { findServerFolder, type ServerFolder } from "./server-folder.ts";
+import { findServerFolder, isPythonServer, type ServerFolder } from "./server-folder.ts";
 
 const OUTDATED_LIMIT_MS = 120_000;
 const MAX_OUTPUT = 16 * 1024 * 1024;
@@ -25,12 +25,7 @@ interface InstalledPackage {
 export async function listPackages(context: CommandContext): Promise<number> {
   const keys = await listingKeys(context, packagesKeys);
   const server = findServerFolder(context, keys.entrypoint);
-  if (
-    existsSync(path.join(server.directory, "app.py")) &&
-    !existsSync(path.join(server.directory, "app.ts"))
-  ) {
-    return listPythonPackages(context, server, keys);
-  }
+  if (isPythonServer(server)) return listPythonPackages(context, server, keys);
   const environment = nodeModulesOf(server);
   if (environment === undefined) {
     context.out(`  There is no node_modules for ${server.entrypoint} at: ${server.directory}`);

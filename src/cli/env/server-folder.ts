@@ -33,12 +33,20 @@ export function findServerFolder({ roots }: CommandContext, entrypoint: string):
       `There is no server in ${type}/${name}.${hint(name, serverNames(type, roots))} Looked at:\n${tried.join("\n")}`,
     );
   }
-  return {
-    type,
-    name: path.basename(directory),
-    entrypoint: `${type}/${path.basename(directory)}`,
-    directory,
-  };
+  const folder = path.basename(directory);
+  return { type, name: folder, entrypoint: `${type}/${folder}`, directory };
+}
+
+/** Whether the server is written in Python only. */
+export function isPythonServer({ directory }: ServerFolder): boolean {
+  return existsSync(path.join(directory, "app.py")) && !existsSync(path.join(directory, "app.ts"));
+}
+
+/** The config named after the server, otherwise the first one. */
+export function configName(directory: string, name: string): string | undefined {
+  const folder = path.join(directory, "configs");
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".yaml")) : [];
+  return files.find((file) => file === `${name}.yaml`) ?? files.sort()[0];
 }
 
 function serverNames(type: ServerType, roots: readonly string[]): string[] {

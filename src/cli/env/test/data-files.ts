@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../../errors.ts";
+import { configName } from "../server-folder.ts";
 
 /** Number of examples that a resources server ships. */
 const EXAMPLES = 5;
@@ -8,52 +9,39 @@ const EXAMPLES = 5;
 /** The problems of the `data` folder of a resources server, each with a remedy. */
 export function checkDataFiles(directory: string, entrypoint: string): string[] {
   const name = path.basename(entrypoint);
-  const config = `${entrypoint}/configs/${configFile(directory, name)}`;
+  const config = `${entrypoint}/configs/${configName(directory, name) ?? `${name}.yaml`}`;
   const data = path.join(directory, "data");
-  const problems: string[] = [];
-  const exampleLines = lineCount(path.join(data, "example.jsonl"));
-  if (exampleLines !== EXAMPLES) {
-    problems.push(
-      `${entrypoint}/data/example.jsonl ${found(exampleLines, "rows")}, but ${EXAMPLES} example rows are wanted.`,
-    );
-  }
-  const metrics = path.join(data, "example_metrics.json");
-  const counted = exampleCount(metrics);
-  if (counted !== EXAMPLES) {
-    problems.push(
-      `${entrypoint}/data/example_metrics.json ${found(counted, "examples")}, but it must count ${EXAMPLES}. Write it with: ` +
+  /** `count` returns the number of items in the file, or what is wrong with the file. */
+  const check = (file: string, count: (path: string) => number | string, noun: string, wanted: string) => {
+    const counted = count(path.join(data, file));
+    if (counted === EXAMPLES) return [];
+    const found = typeof counted === "string" ? counted : `has ${counted} ${noun}`;
+    return [`${entrypoint}/data/${file} ${found}, but ${wanted}`];
+  };
+  return [
+    ...check("example.jsonl", lineCount, "rows", `${EXAMPLES} example rows are wanted.`),
+    ...check(
+      "example_metrics.json",
+      exampleCount,
+      "examples",
+      `it must count ${EXAMPLES}. Write it with: ` +
         `gym dataset collate --config ${config} --mode example_validation --output-dir results/${name}`,
-    );
-  }
-  for (const file of conflicts(data)) {
-    problems.push(
-      `${entrypoint}/data/${file} shows metrics that disagree: settle which are right, then delete it.`,
-    );
-  }
-  const rollouts = lineCount(path.join(data, "example_rollouts.jsonl"));
-  if (rollouts !== EXAMPLES) {
-    problems.push(
-      `${entrypoint}/data/example_rollouts.jsonl ${found(rollouts, "rollouts")}, but ${EXAMPLES} are wanted. Collect them with: ` +
+    ),
+    ...conflicts(data).map(
+      (file) =>
+        `${entrypoint}/data/${file} shows metrics that disagree: settle which are right, then delete it.`,
+    ),
+    ...check(
+      "example_rollouts.jsonl",
+      lineCount,
+      "rollouts",
+      `${EXAMPLES} are wanted. Collect them with: ` +
         `gym eval run --config ${config} --model-type MODEL --output ${entrypoint}/data/example_rollouts.jsonl`,
-    );
-  }
-  return problems;
+    ),
+  ];
 }
 
-/** The config named after the server, otherwise the first one. */
-function configFile(directory: string, name: string): string {
-  const configs = path.join(directory, "configs");
-  const files = existsSync(configs) ? readdirSync(configs).filter((file) => file.endsWith(".yaml")) : [];
-  const own = `${name}.yaml`;
-  return files.includes(own) ? own : (files.sort()[0] ?? own);
-}
-
-function found(count: number | string, noun: string): string {
-  if (typeof count === "string") return count;
-  return `has ${count} ${noun}`;
-}
-
-/** The number of lines that are not empty, or the problem with the file. */
+/** The number of lines that are not empty. */
 function lineCount(file: string): number | string {
   if (!existsSync(file)) return "is missing";
   return readFileSync(file, "utf8")
