@@ -16,7 +16,7 @@ export function printReport(
   context: CommandContext,
   options: { aggregated: boolean },
 ): void {
-  if (context.flags["json"]) {
+  if (context.json) {
     context.out(JSON.stringify(finishedJsonEvent(evaluation)));
     return;
   }

@@ -38,7 +38,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     installRoot,
     env,
   });
-  const view = createRunView(context, { label: "Verifying rollouts" });
+  const view = createRunView(context, "Verifying rollouts");
   let exporting: RunExport | undefined;
   const announce = progressNotices(view);
   try {

@@ -13,12 +13,13 @@ import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
 import { countText } from "../render/progress.ts";
 import { lagText, ownFrames } from "../render/server-text.ts";
 import { createTerminal } from "../render/terminal.ts";
-import { evaluationJsonEvent, serverJsonEvent } from "./json-events.ts";
+import { evaluationJsonEvent, type JsonEvent, serverJsonEvent } from "./json-events.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 
 const REDRAW_MS = 250;
 /** Interval between lines without a terminal. */
 const LINE_MS = 10_000;
+/** Interval of the progress file and of progress events. */
 const PROGRESS_FILE_MS = 2_000;
 /** Maximum number of points of the history in the progress file. */
 const MAX_HISTORY = 200;
@@ -36,26 +37,39 @@ export interface RunView {
   close(): void;
 }
 
-export function createRunView(context: CommandContext, options: { label?: string } = {}): RunView {
-  return context.flags["json"]
-    ? new JsonView(context)
-    : new TextView(context, options.label ?? "Collecting rollouts");
+export function createRunView(context: CommandContext, label = "Collecting rollouts"): RunView {
+  return context.json ? jsonView(context) : new TextView(context, label);
 }
 
-/** Shows the events of a run until it ends, and opens its control socket. */
+/** Shows the events of a run until it ends, opens its control socket and writes its progress file. */
 export async function followRun(
   run: EvaluationRun<FileResult>,
   view: RunView,
   onEvent: (event: RunEvent) => void = () => {},
 ): Promise<Evaluation> {
-  for await (const event of run.events) {
-    onEvent(event);
-    if (event.type === "server") view.serverEvent(event.event);
-    else if (event.type === "status") view.status(event.text);
-    else {
-      if (event.type === "started") openControl(event.collection, event.paths.output, view);
-      view.evaluationEvent(event);
+  let collection: Collection | undefined;
+  let progressFile: ProgressFile | undefined;
+  try {
+    for await (const event of run.events) {
+      onEvent(event);
+      if (event.type === "server") {
+        const { event: inner } = event;
+        if (inner.type === "log" && inner.level === "warn")
+          collection?.progress.warned(inner.server, inner.line);
+        view.serverEvent(inner);
+      } else if (event.type === "status") view.status(event.text);
+      else {
+        if (event.type === "started") {
+          collection = event.collection;
+          openControl(collection, event.paths.output, view);
+          progressFile = new ProgressFile(event.paths.progress, collection);
+        }
+        if (event.type === "collected") progressFile?.end(event.result.progress);
+        view.evaluationEvent(event);
+      }
     }
+  } finally {
+    progressFile?.end();
   }
   const { summary, paths, rollouts: _rollouts, ...result } = await run.result;
   return { summary, paths, result };
@@ -77,44 +91,39 @@ class ProgressFile {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
   readonly #collection: Collection;
-  readonly #history: [seconds: number, done: number, in_flight: number][] = [];
+  #history: [seconds: number, done: number, in_flight: number][] = [];
   #writing: Promise<void> = Promise.resolve();
   #hasEnded = false;
 
   constructor(path: string, collection: Collection) {
     this.#path = path;
     this.#collection = collection;
-    this.#timer = setInterval(() => this.write(), PROGRESS_FILE_MS);
+    this.#timer = setInterval(() => this.#write(collection.snapshot()), PROGRESS_FILE_MS);
     this.#timer.unref();
-    this.write();
+    this.#write(collection.snapshot());
+  }
+
+  /** Writes the last state, once. The time for metrics and reports after the collection does not count. */
+  end(snapshot?: ProgressSnapshot): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearInterval(this.#timer);
+    this.#write(snapshot ?? this.#collection.snapshot());
   }
 
   /** Best effort: a progress file that cannot be written must not fail the run. */
-  write(snapshot: ProgressSnapshot = this.#collection.snapshot()): void {
+  #write(snapshot: ProgressSnapshot): void {
     this.#note(snapshot);
     const content = { updated_at: new Date().toISOString(), ...snapshot, history: this.#history };
     const text = `${JSON.stringify(content, null, 2)}\n`;
     this.#writing = this.#writing.then(() => writeFile(this.#path, text)).catch(() => {});
   }
 
-  /** The last state of the collection. The time for metrics and reports after it does not count. */
-  end(snapshot: ProgressSnapshot): void {
-    clearInterval(this.#timer);
-    this.#hasEnded = true;
-    this.write(snapshot);
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-    if (!this.#hasEnded) this.write();
-  }
-
   /** Throughput over time: a limited number of points, evenly spread over the whole run. */
   #note({ elapsed_seconds, done, in_flight }: ProgressSnapshot): void {
     this.#history.push([Number(elapsed_seconds.toFixed(2)), done, in_flight]);
-    if (this.#history.length <= MAX_HISTORY) return;
-    const kept = this.#history.filter((_, place) => place % 2 === 0);
-    this.#history.splice(0, this.#history.length, ...kept);
+    if (this.#history.length > MAX_HISTORY)
+      this.#history = this.#history.filter((_, place) => place % 2 === 0);
   }
 }
 
@@ -125,7 +134,6 @@ class TextView implements RunView {
   readonly #width: number;
   readonly #said = new Map<string, number>();
   #collection: Collection | undefined;
-  #progressFile: ProgressFile | undefined;
   #timer: NodeJS.Timeout | undefined;
   #drawn = 0;
 
@@ -147,7 +155,6 @@ class TextView implements RunView {
 
   serverEvent(event: ServerEvent): void {
     if (event.type === "log") {
-      if (event.level === "warn") this.#collection?.progress.warned(event.server, event.line);
       const worth = event.level === "warn" || event.level === "error" || this.#context.verbose;
       if (worth) this.#serverLine(`(${event.server}) ${event.line}`);
     } else if (event.type === "installing") this.#print(`installing the packages of ${event.server}`);
@@ -173,7 +180,6 @@ class TextView implements RunView {
       }
       case "started":
         this.#collection = event.collection;
-        this.#progressFile = new ProgressFile(event.paths.progress, event.collection);
         this.#timer = setInterval(() => this.#draw(), this.#tty ? REDRAW_MS : LINE_MS);
         this.#timer.unref();
         this.#context.signal.addEventListener("abort", () => this.#announceDrain(), { once: true });
@@ -186,7 +192,6 @@ class TextView implements RunView {
         break;
       case "collected":
         this.#stopDrawing();
-        this.#progressFile?.end(event.result.progress);
         if (!this.#tty) this.#print(progressText(event.result.progress));
         break;
       case "summarized":
@@ -196,7 +201,6 @@ class TextView implements RunView {
 
   close(): void {
     this.#stopDrawing();
-    this.#progressFile?.close();
   }
 
   /** Limits how often the same line is printed; all repeats are in the server's log. */
@@ -220,8 +224,9 @@ class TextView implements RunView {
       reason instanceof SignalReceived && !reason.isFromTerminal
         ? `They have ${DRAIN_GRACE_MS / 1000} s`
         : "Press Ctrl-C again to stop at once";
-    const rollouts = running === 1 ? "1 rollout" : `${running} rollouts`;
-    this.notice(`Stopping: waiting for ${rollouts} under way. ${hurry}; --resume continues later.`);
+    this.notice(
+      `Stopping: waiting for ${countText(running, "rollout")} under way. ${hurry}; --resume continues later.`,
+    );
   }
 
   #stopDrawing(): void {
@@ -256,69 +261,42 @@ class TextView implements RunView {
   }
 }
 
-class JsonView implements RunView {
-  readonly #context: CommandContext;
-  #progressFile: ProgressFile | undefined;
-  #outcomes: string[] = [];
-  #collection: Collection | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(context: CommandContext) {
-    this.#context = context;
-  }
-
-  status(text: string): void {
-    this.#out({ event: "status", text });
-  }
-  notice(text: string): void {
-    this.#out({ event: "notice", text });
-  }
-  serverEvent(event: ServerEvent): void {
-    if (event.type === "log" && event.level === "warn")
-      this.#collection?.progress.warned(event.server, event.line);
-    this.#out(serverJsonEvent(event));
-  }
-  evaluationEvent(event: EvaluationEvent): void {
-    if (event.type === "outcome") {
-      this.#outcome(evaluationJsonEvent(event));
-      return;
-    }
-    if (event.type === "collected") this.#progressFile?.end(event.result.progress);
-    if (event.type !== "started") {
-      this.#out(evaluationJsonEvent(event));
-      return;
-    }
-    const { collection } = event;
-    this.#collection = collection;
-    this.#progressFile = new ProgressFile(event.paths.progress, collection);
-    const send = () =>
-      this.#out({ event: "progress", ...(collection.snapshot() satisfies ProgressSnapshot) });
-    send();
-    this.#timer = setInterval(send, PROGRESS_FILE_MS);
-    this.#timer.unref();
-  }
-  close(): void {
-    clearInterval(this.#timer);
-    this.#flush();
-    this.#progressFile?.close();
-  }
-
-  #out(value: object): void {
-    this.#flush();
-    this.#context.out(JSON.stringify(value));
-  }
-
+function jsonView(context: CommandContext): RunView {
+  let outcomes: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    if (outcomes.length > 0) context.out(outcomes.join("\n"));
+    outcomes = [];
+  };
+  const send = (event: JsonEvent) => {
+    flush();
+    context.out(JSON.stringify(event));
+  };
   /** Thousands arrive per second, so those of one turn of the event loop are written together. */
-  #outcome(value: object): void {
-    if (this.#outcomes.length === 0) setImmediate(() => this.#flush());
-    this.#outcomes.push(JSON.stringify(value));
-  }
-
-  #flush(): void {
-    if (this.#outcomes.length === 0) return;
-    this.#context.out(this.#outcomes.join("\n"));
-    this.#outcomes = [];
-  }
+  const sendOutcome = (event: JsonEvent) => {
+    if (outcomes.length === 0) setImmediate(flush);
+    outcomes.push(JSON.stringify(event));
+  };
+  return {
+    status: (text) => send({ event: "status", text }),
+    notice: (text) => send({ event: "notice", text }),
+    serverEvent: (event) => send(serverJsonEvent(event)),
+    evaluationEvent(event) {
+      if (event.type === "outcome") sendOutcome(evaluationJsonEvent(event));
+      else if (event.type !== "started") send(evaluationJsonEvent(event));
+      else {
+        const { collection } = event;
+        const sendProgress = () => send({ event: "progress", ...collection.snapshot() });
+        sendProgress();
+        timer = setInterval(sendProgress, PROGRESS_FILE_MS);
+        timer.unref();
+      }
+    },
+    close() {
+      clearInterval(timer);
+      flush();
+    },
+  };
 }
 
 /** Opens the control socket of a collection; if that fails, the collection runs without it. */
