@@ -18,7 +18,7 @@ const slow = [
   "src/wire/parsers.property.test.ts",
   "src/python/re.test.ts",
   "src/workloads/{scaffold,audit,publish}/**/*.test.ts",
-  "src/cli/env/{check-servers,watch-folder,test/*}.test.ts",
+  "src/cli/env/{validate,watch,test/*}.test.ts",
   "src/cli/eval/prepare.test.ts",
   "src/run/run-evaluation.test.ts",
   "scripts/conformance/*.test.ts",

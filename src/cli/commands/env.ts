@@ -254,7 +254,7 @@ export const envCommands = [
     flags: { ...jsonFlag },
     examples: ["gym env stop", "gym env stop ++head_server.port=11001"],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../env/stop.ts")).stopServers(context),
+    run: async (context) => (await import("../env/running.ts")).stopServers(context),
   }),
   defineCommand({
     words: "env status",
@@ -266,7 +266,7 @@ export const envCommands = [
     flags: { ...jsonFlag },
     examples: ["gym env status", "gym env status --json"],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../env/status.ts")).showStatus(context),
+    run: async (context) => (await import("../env/running.ts")).showStatus(context),
   }),
   defineCommand({
     words: "env query",

@@ -306,16 +306,7 @@ export const evalCommands = [
     ],
     resolve: { noModel: true, offline: true },
     run: async (context) =>
-      (await import("../eval/view.ts")).viewRun(context, {
-        allowedHosts: context.flags["allow-host"],
-        other: context.positionals["OTHER"],
-        where: context.flags.where,
-        readOnly: context.flags["read-only"],
-        noToken: context.flags["no-token"],
-        open: context.flags.open,
-        toHtml: context.flags["to-html"],
-        toFolder: context.flags["to-folder"],
-      }),
+      (await import("../eval/view.ts")).viewRun(context, context.flags, context.positionals.OTHER),
   }),
   defineCommand({
     words: "eval export",

@@ -25,7 +25,7 @@ import { workloadFiles } from "../../workloads/scaffold/workload.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
-import { healthOf } from "./status.ts";
+import { healthOf } from "./running.ts";
 
 const SERVER_FOLDERS = {
   resources_servers: resourcesServerFiles,

@@ -44,7 +44,7 @@ export async function queryAgent(context: CommandContext): Promise<number> {
       signal,
     });
     const result = reply.json() as { output?: Item[]; response?: { output?: Item[] }; reward?: unknown };
-    if (flags["json"]) out(JSON.stringify(result, null, 2));
+    if (context.json) out(JSON.stringify(result, null, 2));
     else {
       for (const item of (row ? result.response?.output : result.output) ?? []) out(describe(item, context));
       if (row) out(rewardLine(result.reward));

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import path from "node:path";
 import { workingRoot } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
@@ -25,7 +26,7 @@ export async function envStart(context: CommandContext): Promise<number> {
       signal,
       ownsProcess: true,
       logDirectory: path.join(resultsDirectory(config, context), "logs", logName()),
-      ...(Boolean(flags["watch"]) && { hosting: "process" as const }),
+      hosting: flags["watch"] ? "process" : undefined,
     });
   } catch (error) {
     if (signal.aborted) {
@@ -46,7 +47,7 @@ export async function envStart(context: CommandContext): Promise<number> {
     view.ready(servers, (Date.now() - started) / 1000);
     const watcher = flags["watch"] ? watchServers(servers, view) : undefined;
     try {
-      await Promise.race([aborted(signal), servers.crashed]);
+      if (!signal.aborted) await Promise.race([once(signal, "abort"), servers.crashed]);
     } finally {
       watcher?.close();
     }
@@ -73,13 +74,6 @@ function withParent(signal: AbortSignal, stdin: NodeJS.ReadableStream | undefine
   stdin?.once("close", () => parentEnded.abort()).once("error", () => parentEnded.abort());
   stdin?.once("end", () => parentEnded.abort()).resume();
   return AbortSignal.any([signal, parentEnded.signal]);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** Two runs may start within one second. */

@@ -1,7 +1,15 @@
 import { ConfigError, NoServerInstancesError, OverrideError } from "../../config/errors.ts";
-import type { ResolvedConfig } from "../../config/resolve.ts";
+import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
+import { currentComponentName } from "../../config/servers/aliases.ts";
+import { checkDefinition } from "../../definitions/check-definition.ts";
+import type { ServerDefinition } from "../../definitions/definitions.ts";
+import { errorMessage } from "../../errors.ts";
+import { readConfig } from "../../hosting/apps/create-app.ts";
+import { HOSTING, misspeltHostKeys, readHostSettings } from "../../hosting/host-settings.ts";
+import { loadDefinition } from "../../hosting/load-definition.ts";
+import { locateServer, type ServerCode } from "../../hosting/locate-server.ts";
+import { silentLogger } from "../../logger.ts";
 import type { CommandContext } from "../command.ts";
-import { checkServers } from "./check-servers.ts";
 import { givenKeys, validateManifest } from "./workload.ts";
 
 /** Runs `gym env validate`. */
@@ -36,7 +44,7 @@ function choosesManifest(context: CommandContext): boolean {
 
 /** A config without servers cannot be valid. */
 function requireContent(config: ResolvedConfig): ResolvedConfig {
-  if (config.servers.some(({ implementation }) => implementation !== "dummy_model")) return config;
+  if (config.servers.some(({ implementation }) => implementation !== NO_MODEL)) return config;
   throw new NoServerInstancesError(
     "The config has no servers, so there is nothing to validate. Name one with --config FILE, --resources-server NAME or another selector.",
   );
@@ -61,5 +69,105 @@ async function validationReport(
   } catch (error) {
     if (!(error instanceof ConfigError) || error instanceof OverrideError) throw error;
     return { valid: false, error: { class: error.name, code: error.code, message: error.message } };
+  }
+}
+
+/** Placeholder for a model that is not configured; it has no code. */
+const NO_MODEL = "dummy_model";
+
+interface Findings {
+  /** Problems that prevent the servers from starting. */
+  problems: string[];
+  warnings: string[];
+}
+
+/**
+ * Finds problems that a config which resolves would have at the start. Invalid values are an error. Missing code, or
+ * code that cannot be loaded, is a warning, because it may be complete on another machine, and an error with `deep`.
+ */
+async function checkServers(
+  config: ResolvedConfig,
+  { roots, installRoot }: Pick<CommandContext, "roots" | "installRoot">,
+  { deep }: { deep: boolean },
+): Promise<string[]> {
+  const found: Findings = { problems: [...hostingProblems(config)], warnings: [] };
+  for (const server of config.servers) {
+    if (server.implementation === NO_MODEL) continue;
+    const block = blockOf(server, deep);
+    const faults = deep ? found.problems : found.warnings;
+    const code = findCode(server, roots, faults);
+    if (!block) continue;
+    if (deep && code?.language === "python")
+      found.warnings.push(`Server '${server.name}' is written in Python: its code is not checked.`);
+    const definition = code && (await loadCode(code, installRoot, faults));
+    checkBlock(server, block, definition, found);
+  }
+  if (found.problems.length === 0) return [...new Set(found.warnings)];
+  const list = found.problems.map((problem) => `  - ${problem.replaceAll("\n", "\n    ")}`).join("\n");
+  throw new ConfigError(`These servers cannot be started:\n${list}`);
+}
+
+function* hostingProblems(config: ResolvedConfig): Generator<string> {
+  const hosting = config.get("hosting") ?? null;
+  if (hosting !== null && !HOSTING.some((known) => known === hosting))
+    yield `hosting: must be one of ${HOSTING.join(", ")}, not ${JSON.stringify(hosting)}`;
+}
+
+/** Undefined when a value refers to something that is not set yet: a config without its model is valid. */
+function blockOf(server: ServerInstance, deep: boolean): Record<string, unknown> | undefined {
+  try {
+    return server.config;
+  } catch (error) {
+    if (deep || !(error instanceof ConfigError)) throw error;
+    return undefined;
+  }
+}
+
+function findCode(server: ServerInstance, roots: readonly string[], told: string[]): ServerCode | undefined {
+  const { name, type, entrypoint } = server;
+  const implementation = currentComponentName(server.implementation);
+  try {
+    return locateServer({ name, type, implementation, entrypoint }, roots);
+  } catch (error) {
+    told.push(errorMessage(error));
+    return undefined;
+  }
+}
+
+/** Undefined without a schema to check the block against. */
+async function loadCode(
+  code: ServerCode,
+  installRoot: string,
+  faults: string[],
+): Promise<ServerDefinition | undefined> {
+  if (code.language === "python") return undefined;
+  try {
+    return await loadDefinition(code.entry, installRoot);
+  } catch (error) {
+    faults.push(errorMessage(error));
+    return undefined;
+  }
+}
+
+/** Checks a block against the schema of its server or, if that is unknown, only the keys that every server has. */
+function checkBlock(
+  { name, type, implementation }: ServerInstance,
+  config: Record<string, unknown>,
+  definition: ServerDefinition | undefined,
+  { problems, warnings }: Findings,
+): void {
+  const at = `${name}.${type}.${implementation}.`;
+  const unusable = readHostSettings(type, config).problems;
+  problems.push(...unusable.map((problem) => at + problem));
+  if (!definition) {
+    for (const sentence of misspeltHostKeys(type, config)) warnings.push(at + sentence);
+    return;
+  }
+  const log = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
+  try {
+    checkDefinition(definition, name, log);
+    if (unusable.length === 0) readConfig(definition, { name, implementation, config, log });
+  } catch (error) {
+    problems.push(errorMessage(error));
   }
 }

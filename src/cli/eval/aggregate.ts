@@ -1,7 +1,8 @@
-import path from "node:path";
 import { type AggregateResult, aggregate } from "../../run/aggregate.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
+import { relativePath } from "../files.ts";
+import { countText } from "../render/progress.ts";
 import { startExport } from "./exporting.ts";
 import { checkAfterRun, ignoredChecks, printHealth } from "./health-check.ts";
 import { aggregateKeys } from "./keys.ts";
@@ -38,8 +39,8 @@ function printResult(
   { shards, rows, summary, paths: targets }: AggregateResult,
   isMerged: boolean,
 ): void {
-  const { out, json, io } = context;
-  const show = (file: string) => path.relative(io.cwd, file) || file;
+  const { out, json } = context;
+  const show = (file: string) => relativePath(context, file);
   const merged = isMerged ? targets.output : null;
   const computed = summary.agents.length > 0;
   if (json) {
@@ -60,7 +61,7 @@ function printResult(
     );
     return;
   }
-  out(`${rows} rollouts of ${shards} ${shards === 1 ? "shard" : "shards"}`);
+  out(`${rows} rollouts of ${countText(shards, "shard")}`);
   printSummary(summary, context);
   out("");
   if (merged !== null) out(`Results:   ${show(merged)}`);

@@ -12,18 +12,17 @@ import { progressLines, progressText } from "./progress-lines.ts";
 
 /** Runs `gym eval ctl`. */
 export async function controlRun(context: CommandContext): Promise<number> {
-  const { out, terminal } = context;
+  const { out, json, terminal } = context;
   const action = (context.positionals["ACTION"] as string | undefined) ?? "list";
   if (action === "drain" || context.flags["worker"] !== undefined)
     throw new UsageError("workers belong to distributed runs: add --queue with the address of the broker");
-  const asJson = Boolean(context.flags["json"]);
   const found = await runningCollections();
   if (action === "list") {
     const pid = context.flags["pid"] as string | undefined;
     const running = pid === undefined ? found : [choose(found, pid)];
-    if (asJson) out(JSON.stringify(running.map(({ answer }) => answer)));
+    if (json) out(JSON.stringify(running.map(({ answer }) => answer)));
     else if (running.length === 0) out("No collections are running.");
-    for (const { answer } of asJson ? [] : running) {
+    for (const { answer } of json ? [] : running) {
       if (answer.ok)
         out(`${answer.pid}${answer.paused ? " (paused)" : ""} ${answer.output}\n  ${progressText(answer)}`);
     }
@@ -34,7 +33,7 @@ export async function controlRun(context: CommandContext): Promise<number> {
     socket,
     requestOf(action, context.positionals["VALUE"] as string | undefined),
   );
-  if (asJson) out(JSON.stringify(answer));
+  if (json) out(JSON.stringify(answer));
   else if (answer.ok) {
     out(`${answer.pid}${answer.paused ? " (paused)" : ""} ${answer.output}`);
     for (const line of progressLines(answer, terminal.width, terminal)) out(line);

@@ -1,10 +1,10 @@
-import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
 import { printable } from "../../printable.ts";
 import type { RunSummary } from "../../results/summarize.ts";
 import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
 import type { Evaluation } from "../../run/evaluate.ts";
 import type { CommandContext } from "../command.ts";
+import { relativePath } from "../files.ts";
 import { interruptedExitCode } from "../interruption.ts";
 import { countText } from "../render/progress.ts";
 import { failureAdvice } from "./failure-advice.ts";
@@ -20,7 +20,7 @@ export function printReport(
     context.out(JSON.stringify(finishedJsonEvent(evaluation)));
     return;
   }
-  const { out, io } = context;
+  const { out } = context;
   const { paths, result, summary } = evaluation;
   if (summary) {
     printSummary(summary, context);
@@ -30,7 +30,7 @@ export function printReport(
   printJudge(evaluation, context);
   printToolExceptions(evaluation, context);
   printFailures(evaluation, context);
-  const show = (file: string) => path.relative(io.cwd, file) || file;
+  const show = (file: string) => relativePath(context, file);
   out("");
   out(`Results:   ${show(paths.output)}`);
   if (summary && summary.agents.length > 0) {
@@ -54,22 +54,22 @@ function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): 
 /** The model received the exceptions as tool results, and the rollouts are scored. */
 function printToolExceptions({ result }: Evaluation, { out, terminal }: CommandContext): void {
   for (const { server, count, message } of result.progress.tool_exceptions) {
-    const calls = countText(count, "tool call", "tool calls");
+    const calls = countText(count, "tool call");
     const [first = ""] = message.split("\n");
     out(terminal.yellow(`  ${calls} raised an exception in ${server}: ${cut(printable(first))}`));
   }
 }
 
 /** Each cause once, with its remedy. */
-function printFailures(evaluation: Evaluation, { out, terminal, io, flags }: CommandContext): void {
+function printFailures(evaluation: Evaluation, context: CommandContext): void {
+  const { out, terminal, flags } = context;
   const { result } = evaluation;
   const { failures_by_class, failure_messages } = result.progress;
   const failures = Object.entries(failures_by_class);
   for (const [name, count] of failures.slice(0, MAX_FAILURE_CLASSES)) {
     const [message = ""] = (failure_messages[name] ?? "").split("\n");
-    const attempts = count === 1 ? "attempt" : "attempts";
-    out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
-    if (name === "invalid_row") out(`    ${rowsText(evaluation, io.cwd)}`);
+    out(terminal.yellow(`  ${countText(count, "failed attempt")}, ${name}: ${cut(printable(message))}`));
+    if (name === "invalid_row") out(`    ${rowsText(evaluation, context)}`);
     const stage = result.progress.failure_stages[name];
     const advice = failureAdvice(name, { stage, message, ownServers: !flags["no-serve"] });
     if (advice !== undefined) out(`    ${advice}`);
@@ -92,9 +92,7 @@ function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: Collect
   const steps: string[] = [];
   if (cancelled > 0) steps.push(`The same command with --resume runs the ${cancelled} that were cancelled.`);
   if (resumable > 0)
-    steps.push(
-      `The same command with --resume runs ${resumable} failed ${resumable === 1 ? "rollout" : "rollouts"} again.`,
-    );
+    steps.push(`The same command with --resume runs ${countText(resumable, "failed rollout")} again.`);
   if (outOfAttempts > 0)
     steps.push(
       `${outOfAttempts} failed ${outOfAttempts === 1 ? "rollout was" : "rollouts were"} tried ${maxAttempts === 1 ? "once" : `${maxAttempts} times`}; --resume --retry-failed runs ${outOfAttempts === 1 ? "it" : "them"} again.`,
@@ -103,12 +101,12 @@ function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: Collect
 }
 
 /** The positions of rows that a server refused. */
-function rowsText({ paths, result }: Evaluation, cwd: string): string {
-  const file = path.relative(cwd, paths.materializedInputs) || paths.materializedInputs;
+function rowsText({ paths, result }: Evaluation, context: CommandContext): string {
+  const file = relativePath(context, paths.materializedInputs);
   const rows = (result.progress.failure_rows["invalid_row"] ?? []).map(({ task_index, line }) =>
     line === null ? `task ${task_index}` : `${file}:${line} (task ${task_index})`,
   );
-  return `First rows: ${rows.join(", ")}; all are in ${path.relative(cwd, paths.failures) || paths.failures}.`;
+  return `First rows: ${rows.join(", ")}; all are in ${relativePath(context, paths.failures)}.`;
 }
 
 /** Metrics with their intervals by agent, and their coverage of the run. */
@@ -134,14 +132,6 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
     const note = intervalNote(statistics.reward);
     if (note !== undefined) out(terminal.dim(`  ${note}`));
   }
-  printCoverage({ agents, coverage }, out, terminal);
-}
-
-function printCoverage(
-  { agents, coverage }: Pick<RunSummary, "agents" | "coverage">,
-  out: CommandContext["out"],
-  terminal: CommandContext["terminal"],
-): void {
   const { expected, ok, masked, failed, missing } = coverage;
   const scored = agents.reduce((sum, { statistics }) => sum + (statistics?.rollouts ?? 0), 0);
   // A duplicate row is scored twice, so there may be more.

@@ -21,10 +21,9 @@ import { brokerOf } from "../queue/broker-settings.ts";
 import { needsOf, queuedRunKeys, weightsOf } from "../queue/keys.ts";
 import { type RunExport, startExport, uploadsRollouts } from "./exporting.ts";
 import { checkAfterRun, healthJsonEvent, ignoredChecks, printHealth } from "./health-check.ts";
-import { chooseInput } from "./input.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
-import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./new-output.ts";
 import { exitCodeOf, printReport } from "./report.ts";
+import { chooseInput, dropEmptyDirectory, dropRefusedRun, newOutput } from "./run-files.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
 import { checkThresholds, missedThresholds, THRESHOLD_MISSED } from "./thresholds.ts";
 

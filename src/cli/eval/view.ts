@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { errorMessage } from "../../errors.ts";
 import { withTemporaryDirectory } from "../../files/private-directory.ts";
 import { isLoopback } from "../../request-guard.ts";
 import { newToken } from "../../viewer/access-token.ts";
@@ -17,35 +20,38 @@ import { UsageError } from "../errors.ts";
 import { shownPath } from "../files.ts";
 import { viewKeys } from "./keys.ts";
 import { ViewInput } from "./view-input.ts";
-import { openBrowser } from "./view-open.ts";
 
 const MAX_IN_HTML = 500;
 
-interface ViewOptions {
-  allowedHosts: readonly string[];
-  other: string | undefined;
+interface ViewFlags {
+  "allow-host": readonly string[];
   where: string | undefined;
-  readOnly: boolean;
-  noToken: boolean;
+  "read-only": boolean;
+  "no-token": boolean;
   open: boolean;
-  toHtml: string | undefined;
-  toFolder: string | undefined;
+  "to-html": string | undefined;
+  "to-folder": string | undefined;
 }
 
 /** Runs `gym eval view`: serves the viewer until Ctrl-C, or writes static pages. */
-export async function viewRun(context: CommandContext, options: ViewOptions): Promise<number> {
+export async function viewRun(
+  context: CommandContext,
+  flags: ViewFlags,
+  other: string | undefined,
+): Promise<number> {
   const keys = readKeys(viewKeys, await context.resolve());
-  checkQuery(options.where);
+  checkQuery(flags.where);
   const webFiles = await loadWebFiles(path.join(context.installRoot, "dist", "viewer"));
   return withTemporaryDirectory("viewer", async (directory) => {
     const input = new ViewInput(context, directory);
     await input.add(keys.jsonl_fpath, "RUN");
-    if (options.other !== undefined) await input.add(options.other, "OTHER");
+    if (other !== undefined) await input.add(other, "OTHER");
     const workspace = await Workspace.open(input.files, input.copies);
     try {
-      if (options.toHtml !== undefined || options.toFolder !== undefined)
-        return await writePages(context, workspace, webFiles, options);
-      return await serve(context, workspace, webFiles, options, keys);
+      if (flags["to-html"] !== undefined || flags["to-folder"] !== undefined)
+        return await writePages(context, workspace, webFiles, flags);
+      const page = await startPage(workspace, flags.where, other !== undefined);
+      return await serve(context, workspace, webFiles, { ...flags, ...keys, page });
     } finally {
       await workspace.close();
     }
@@ -56,56 +62,45 @@ async function serve(
   context: CommandContext,
   workspace: Workspace,
   webFiles: WebFiles,
-  { allowedHosts, where, readOnly, noToken, open, other }: ViewOptions,
-  { server_host: host, server_port }: { server_host: string; server_port: number },
+  options: ViewFlags & { server_host: string; server_port: number; page: string },
 ): Promise<number> {
   const { io, out, err, json, terminal, signal } = context;
+  const { server_host: host, server_port: port, page, "no-token": noToken } = options;
   const token = noToken ? undefined : newToken();
   const server = await ViewerServer.listen({
     workspace,
     webFiles,
-    readOnly,
+    readOnly: options["read-only"],
     token,
     host,
-    port: server_port,
-    allowedHosts,
+    port,
+    allowedHosts: options["allow-host"],
   });
   const { only } = workspace;
-  const page = await startPage(workspace, { where, isComparison: other !== undefined });
   const url = `${server.url}${page}`;
   // Reads what the browser will request first.
   if (only) await workspace.run(null);
   try {
     if (json) {
-      const about = { url, host, port: server.port, token: token ?? null, runs: workspace.size };
-      out(
-        JSON.stringify({
-          ...about,
-          file: only ? (workspace.originOf(only) ?? only.rollouts) : workspace.root,
-        }),
-      );
+      const file = only ? (workspace.originOf(only) ?? only.rollouts) : workspace.root;
+      const about = { url, host, port: server.port, token: token ?? null, runs: workspace.size, file };
+      out(JSON.stringify(about));
     } else {
-      if (server.port !== server_port && server_port !== 0)
-        err(terminal.yellow(`Port ${server_port} is taken; using ${server.port}.`));
-      if (!isLoopback(host))
-        err(
-          terminal.yellow(
-            noToken
-              ? "Everyone who can reach this machine can read the rollouts."
-              : "Everyone who can reach this machine and has this address can read the rollouts.",
-          ),
-        );
+      if (server.port !== port && port !== 0)
+        err(terminal.yellow(`Port ${port} is taken; using ${server.port}.`));
+      const readers = `Everyone who can reach this machine${noToken ? "" : " and has this address"}`;
+      if (!isLoopback(host)) err(terminal.yellow(`${readers} can read the rollouts.`));
       const what = only
         ? (workspace.originOf(only) ?? shownPath({ io }, only.rollouts))
         : `${workspace.size} runs in ${shownPath({ io }, workspace.root)}`;
       out(`Viewing ${what} at ${terminal.bold(url)}`);
       out("Press Ctrl-C to stop.");
     }
-    if (open)
+    if (options.open)
       openBrowser(`${server.oneTimeUrl()}${page}`, (reason) =>
         err(terminal.yellow(`No browser was opened: ${reason}. Open ${url} yourself.`)),
       );
-    await aborted(signal);
+    if (!signal.aborted) await once(signal, "abort");
   } finally {
     await server.close();
   }
@@ -115,21 +110,21 @@ async function serve(
 /** The first page: the comparison of two runs, the rollouts of a query, or the overview. */
 async function startPage(
   workspace: Workspace,
-  { where, isComparison }: { where: string | undefined; isComparison: boolean },
+  where: string | undefined,
+  isComparison: boolean,
 ): Promise<string> {
   if (isComparison && workspace.size >= 2) {
     const ids = (await workspace.list()).runs.map(({ id }) => encodeURIComponent(id));
     return `#/compare?runs=${ids.slice(0, 6).reverse().join(",")}`;
   }
-  if (where === undefined) return "";
-  return `#/rollouts?q=${encodeURIComponent(where)}`;
+  return where === undefined ? "" : `#/rollouts?q=${encodeURIComponent(where)}`;
 }
 
 async function writePages(
   context: CommandContext,
   workspace: Workspace,
   webFiles: WebFiles,
-  { where, toHtml, toFolder }: ViewOptions,
+  { where, "to-html": toHtml, "to-folder": toFolder }: ViewFlags,
 ): Promise<number> {
   const { io, out, err, json, signal } = context;
   const { only } = workspace;
@@ -181,9 +176,21 @@ function checkQuery(where: string | undefined): void {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+/** The program that opens an address in the default browser, without a shell. */
+function openerOf(platform: NodeJS.Platform): [program: string, ...words: string[]] {
+  if (platform === "darwin") return ["open"];
+  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  return ["xdg-open"];
+}
+
+/** Opens an address in the default browser. `onFailure` receives the reason of a failure. */
+function openBrowser(url: string, onFailure: (reason: string) => void): void {
+  const [program, ...words] = openerOf(process.platform);
+  // Detached, so that Ctrl-C does not end the browser.
+  const child = spawn(program, [...words, url], { stdio: "ignore", detached: true });
+  child.once("error", (error) => onFailure(errorMessage(error)));
+  child.once("exit", (code, signal) => {
+    if (code !== 0) onFailure(`${program} ended with ${signal ?? `code ${code}`}`);
   });
+  child.unref();
 }

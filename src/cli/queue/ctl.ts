@@ -39,9 +39,9 @@ function askCollector(context: CommandContext, request: object): Promise<number>
     );
     const subject = collectorSubject(run);
     const answer = await askControl<QueuedAnswer>(broker, subject, request, `The collector of run ${run}`);
-    if (context.flags["json"]) out(JSON.stringify(answer));
+    if (context.json) out(JSON.stringify(answer));
     if (!answer.ok) throw new GymError("EVAL_CTL", answer.error);
-    if (context.flags["json"]) return 0;
+    if (context.json) return 0;
     out(`${run}${answer.paused ? " (paused)" : ""} ${name}`);
     for (const line of progressLines(answer, terminal.width, terminal)) out(line);
     for (const { worker, state, running, concurrency } of answer.workers ?? [])
@@ -74,10 +74,10 @@ function askWorkers(context: CommandContext, which: string, request: object): Pr
         ),
       ),
     );
-    if (context.flags["json"]) out(JSON.stringify(answers));
+    if (context.json) out(JSON.stringify(answers));
     for (const { ok, error, worker, state, running, concurrency } of answers) {
       if (!ok) throw new GymError("EVAL_CTL", error ?? "the worker refused");
-      if (!context.flags["json"]) out(`${worker} ${state}, ${running} of ${concurrency} running`);
+      if (!context.json) out(`${worker} ${state}, ${running} of ${concurrency} running`);
     }
     return 0;
   });

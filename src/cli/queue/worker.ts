@@ -22,7 +22,7 @@ export async function worker(context: CommandContext): Promise<number> {
   };
   const storeDirectory = context.flags["store"] as string | undefined;
   const show = (event: WorkerEvent) => {
-    if (context.flags["json"]) out(JSON.stringify(jsonEvent(event)));
+    if (context.json) out(JSON.stringify(jsonEvent(event)));
     else {
       const text = eventText(event, context.verbose);
       if (text !== undefined) err(text);
@@ -45,7 +45,7 @@ export async function worker(context: CommandContext): Promise<number> {
     onEvent: show,
   });
   const text = `Worker ended (${reason}): ${completed} completed, ${failed} failed, ${released} given back.`;
-  if (context.flags["json"]) out(JSON.stringify({ type: "ended", reason, completed, failed, released }));
+  if (context.json) out(JSON.stringify({ type: "ended", reason, completed, failed, released }));
   else err(text);
   return 0;
 }

@@ -1,10 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Deadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/server-http.ts";
+import { errorMessage, GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
+import { listeningProcess } from "../../hosting/processes/ports.ts";
 import { HeadServerError, headUrl, runningServers } from "../../run/head.ts";
 import type { CommandContext } from "../command.ts";
 
 const HEALTH_TIMEOUT_MS = 2_000;
+const STOP_TIMEOUT_MS = 30_000;
+const POLL_MS = 100;
 
 type Health = "success" | "connection_error" | "timeout" | "unknown_error";
 
@@ -12,7 +17,7 @@ type Health = "success" | "connection_error" | "timeout" | "unknown_error";
 export async function showStatus(context: CommandContext): Promise<number> {
   const { out, err, signal, terminal } = context;
   const config = await context.resolve();
-  const asJson = Boolean(context.flags["json"]) || config.get("json") === true;
+  const asJson = context.json || config.get("json") === true;
   let servers: InstanceRecord[] = [];
   try {
     servers = await runningServers(headUrl(config), signal);
@@ -79,4 +84,63 @@ function uptime(seconds: number): string {
   const hours = Math.floor((seconds % 86_400) / 3_600);
   const minutes = Math.floor((seconds % 3_600) / 60);
   return `${days}d ${hours}h ${minutes}m ${(seconds % 60).toFixed(1)}s`;
+}
+
+/** Runs `gym env stop`: ends the process of the head server, which stops its servers. */
+export async function stopServers(context: CommandContext): Promise<number> {
+  const { out, json, signal } = context;
+  const url = headUrl(await context.resolve());
+  const servers = await serversAt(url, signal);
+  if (servers === undefined) {
+    out(
+      json
+        ? JSON.stringify({ stopped: false, pid: null, servers: [] })
+        : "No NeMo Gym servers found running.",
+    );
+    return 0;
+  }
+  // The process that holds the port, not the one that the response names: a response could name any process.
+  const pid = listeningProcess(Number(new URL(url).port));
+  if (pid === undefined)
+    throw new GymError(
+      "ENV_STOP",
+      `The process that listens at ${url} cannot be found from here: it belongs to another user or another machine. Stop it with Ctrl-C where it was started.`,
+    );
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch (error) {
+    throw new GymError("ENV_STOP", `Process ${pid} at ${url} cannot be stopped: ${errorMessage(error)}.`);
+  }
+  const deadline = performance.now() + STOP_TIMEOUT_MS;
+  while (await answers(url, signal)) {
+    if (performance.now() > deadline)
+      throw new GymError("ENV_STOP", `Process ${pid} still runs ${STOP_TIMEOUT_MS / 1000} s after SIGTERM.`);
+    await delay(POLL_MS, undefined, { signal });
+  }
+  const names = servers.map(({ process_name }) => process_name);
+  out(
+    json
+      ? JSON.stringify({ stopped: true, pid, servers: names })
+      : `Stopped process ${pid} with ${names.length} servers: ${names.join(", ")}`,
+  );
+  return 0;
+}
+
+/** A process that is ending may reset connections; only a refused connection means that it is gone. */
+async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await serversAt(url, signal)) !== undefined;
+  } catch (error) {
+    if (error instanceof HeadServerError) return true;
+    throw error;
+  }
+}
+
+async function serversAt(url: string, signal: AbortSignal) {
+  try {
+    return await runningServers(url, signal);
+  } catch (error) {
+    if (error instanceof HeadServerError && error.trouble === "absent") return undefined;
+    throw error;
+  }
 }

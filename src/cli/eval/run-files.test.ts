@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./new-output.ts";
+import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./run-files.ts";
 
 let cwd: string;
 beforeEach(() => {
