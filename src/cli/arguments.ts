@@ -69,8 +69,8 @@ function looksLikeFlag(word: string): boolean {
 }
 
 /** A message that suggests one of the choices; undefined when the value is valid. */
-function choiceProblem(label: string, value: string, choices: readonly string[]): string | undefined {
-  if (choices.includes(value)) return undefined;
+function choiceProblem(label: string, value: string, choices?: readonly string[]): string | undefined {
+  if (choices === undefined || choices.includes(value)) return undefined;
   const listed = choices.map((choice) => `'${choice}'`).join(", ");
   return `argument ${label}: invalid choice: '${value}' (choose from ${listed})${hint(value, choices)}`;
 }
@@ -184,8 +184,8 @@ class ArgumentParser {
         `argument ${label}: expected ${wanted === 1 ? "one argument" : `${wanted} arguments`}`,
       );
     }
-    for (const value of flag.choices === undefined ? [] : values) {
-      const problem = choiceProblem(label, value, flag.choices ?? []);
+    for (const value of values) {
+      const problem = choiceProblem(label, value, flag.choices);
       if (problem !== undefined) throw new UsageError(problem);
     }
     const before = this.given.get(name) ?? [];
@@ -244,12 +244,9 @@ class ArgumentParser {
         continue;
       }
       if (positional.optional && this.beginsRest(positional)) continue;
-      const value = positional.rest ? this.plain.splice(0).join(" ") : this.plain.shift();
+      const value = this.plain.splice(0, positional.rest ? this.plain.length : 1).join(" ");
       if (!positional.optional) required--;
-      const problem =
-        value === undefined || positional.choices === undefined
-          ? undefined
-          : choiceProblem(name, value, positional.choices);
+      const problem = choiceProblem(name, value, positional.choices);
       if (problem !== undefined) {
         const quoting = this.takesRest()
           ? ` (several words are one in quotes: "${[value, ...this.plain].join(" ")}")`

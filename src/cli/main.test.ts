@@ -23,8 +23,8 @@ const start = defineCommand({
   keys: { limit: { type: "int", help: "at most this many", default: 3 } },
   examples: ["gym env start --limit 5"],
   resolve: { requireServers: true, offline: true },
-  async run({ flags, overrides, verbose, out }) {
-    out(JSON.stringify({ flags, overrides, verbose }));
+  async run({ flags, overrides, verbose, envFile, out }) {
+    out(JSON.stringify({ flags, overrides, verbose, envFile }));
     return 0;
   },
 });
@@ -140,13 +140,17 @@ describe("commands", () => {
       flags: { limit: "5" },
       overrides: ["+limit=5", "+a=1"],
       verbose: false,
+      envFile: {},
     });
     expect((await gym("env status")).exitCode).toBe(7);
   });
 
-  it("take -v and overrides anywhere", async () => {
+  it("accept common flags and overrides anywhere", async () => {
     for (const line of ["-v env start", "env -v start", "env start -v"]) {
       expect(JSON.parse((await gym(line)).stdout)).toMatchObject({ verbose: true });
+    }
+    for (const line of ["--env-file=none env start", "env --env-file=none start"]) {
+      expect(JSON.parse((await gym(line)).stdout)).toMatchObject({ envFile: { skipEnvYaml: true } });
     }
     expect(JSON.parse((await gym("+a=1 env start")).stdout)).toMatchObject({ overrides: ["+a=1"] });
   });

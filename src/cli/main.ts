@@ -1,5 +1,5 @@
 import { isJsonWord, isOverrideWord, parseArguments } from "./arguments.ts";
-import type { CliIo, Command, Program } from "./command.ts";
+import type { CliIo, FlagTable, Program } from "./command.ts";
 import { program as gymProgram } from "./commands/table.ts";
 import { UsageError } from "./errors.ts";
 import {
@@ -22,23 +22,39 @@ export async function runCli(
   program: Program = gymProgram,
 ): Promise<number> {
   if (/^(?:ng|nemo_gym)_/.test(argv[0] ?? "")) return runLegacy(argv[0] ?? "", argv.slice(1), io, program);
-  const width = createTerminal(io.stdout, io.env).width;
-  const frame: Frame = { io, program, width };
+  const { width } = createTerminal(io.stdout, io.env);
+  const print = (text: string, exitCode: number) => {
+    io.stdout.write(`${text}\n`);
+    return exitCode;
+  };
   let usage = { text: programUsage(width), name: PROGRAM_NAME };
   try {
-    const root = readRoot(argv[0] === "help" ? [...argv.slice(1), "--help"] : argv);
-    if (root.help) return print(frame, programHelp(program, width), 0);
-    if (root.version) return await printVersion(frame, root);
-    if (root.command === undefined) return print(frame, programHelp(program, width), 1);
-    if (root.json) throw new UsageError("argument --json: only allowed with --version, or behind a command");
-    const found = findCommand(frame, root, (group) => {
+    const { help: _help, verbose: _verbose, ...own } = rootFlags;
+    const root = splitAtWord(argv[0] === "help" ? [...argv.slice(1), "--help"] : argv, own);
+    if (root.parsed.help) return print(programHelp(program, width), 0);
+    if (root.parsed.flags.version)
+      return print(await versionText(io, root.others, root.parsed.flags.json === true), 0);
+    if (root.word === undefined) return print(programHelp(program, width), 1);
+    if (root.parsed.flags.json)
+      throw new UsageError("argument --json: only allowed with --version, or behind a command");
+    let words = root.others;
+    let command = program.commands.find((candidate) => candidate.words === root.word);
+    if (command === undefined) {
+      const group = root.word;
+      const members = program.commands.filter((candidate) => candidate.group === group);
+      if (members.length === 0) throw unknownCommand(group, topWords(program));
       usage = { text: groupUsage(group, width), name: `${PROGRAM_NAME} ${group}` };
-    });
-    if ("exitCode" in found) return found.exitCode;
-    const { command, rest } = found;
+      const inside = splitAtWord(words, {});
+      const { word, parsed } = inside;
+      if (parsed.help || word === undefined)
+        return print(groupHelp(program, group, width), parsed.help ? 0 : 1);
+      command = members.find(({ name }) => name === word);
+      if (command === undefined) throw unknownCommand(word, namesOf(members));
+      words = inside.others;
+    }
     usage = { text: commandUsage(command, width), name: `${PROGRAM_NAME} ${command.words}` };
-    const parsed = parseArguments(command, [...root.before, ...rest]);
-    if (parsed.help) return print(frame, commandHelp(command, width), 0);
+    const parsed = parseArguments(command, words);
+    if (parsed.help) return print(commandHelp(command, width), 0);
     const { runCommand } = await import("./run-command.ts");
     return await runCommand(command, parsed, io, program);
   } catch (error) {
@@ -76,40 +92,16 @@ export async function runLegacy(
   return call.argv === undefined ? 1 : runCli(call.argv, io, program);
 }
 
-interface Frame {
-  readonly io: CliIo;
-  readonly program: Program;
-  readonly width: number;
-}
-
-function print({ io }: Frame, text: string, exitCode: number): number {
-  io.stdout.write(`${text}\n`);
-  return exitCode;
-}
-
-interface RootWords {
-  readonly help: boolean;
-  readonly version: boolean;
-  readonly json: boolean;
-  /** The first word that is neither a flag nor an override. */
-  readonly command: string | undefined;
-  /** Overrides and `-v` before the command; they belong to it. */
-  readonly before: readonly string[];
-  readonly rest: readonly string[];
-}
-
-function readRoot(argv: readonly string[]): RootWords {
-  const split = argv.findIndex((word) => !word.startsWith("-") && !isOverrideWord(word));
-  const head = split < 0 ? argv : argv.slice(0, split);
-  const { help: _help, verbose: _verbose, ...own } = rootFlags;
-  const parsed = parseArguments({ flags: own }, head);
+/** Parses the flags before the first word that is neither a flag nor an override. */
+function splitAtWord(words: readonly string[], flags: FlagTable) {
+  const found = words.findIndex((word) => !word.startsWith("-") && !isOverrideWord(word));
+  const index = found < 0 ? words.length : found;
+  const before = words.slice(0, index);
   return {
-    help: parsed.help,
-    version: parsed.flags.version === true,
-    json: parsed.flags.json === true,
-    command: split < 0 ? undefined : argv[split],
-    before: [...(parsed.verbose ? ["--verbose"] : []), ...parsed.words],
-    rest: split < 0 ? [] : argv.slice(split + 1),
+    parsed: parseArguments({ flags }, before),
+    word: words[index],
+    /** All other words; flags and overrides before a command belong to it. */
+    others: [...before, ...words.slice(index + 1)],
   };
 }
 
@@ -123,59 +115,24 @@ const VERSION_KEYS = [
   "- json_format (bool)   older name of json",
 ].join("\n");
 
-async function printVersion(frame: Frame, root: RootWords): Promise<number> {
+async function versionText(io: CliIo, words: readonly string[], json: boolean): Promise<string> {
   const [{ asksForConfigHelp }, { formatVersion, versionReport }, { installRoot }] = await Promise.all([
     import("./config-help.ts"),
     import("./version.ts"),
     import("../config/paths.ts"),
   ]);
-  const words = [...root.before, ...root.rest];
-  if (asksForConfigHelp(words)) return print(frame, VERSION_KEYS, 0);
-  const json = root.json || words.some(isJsonWord);
-  const report = versionReport(frame.io.installRoot ?? installRoot());
-  return print(frame, json ? JSON.stringify(report) : formatVersion(report), 0);
+  if (asksForConfigHelp(words)) return VERSION_KEYS;
+  const report = versionReport(io.installRoot ?? installRoot());
+  return json || words.some(isJsonWord) ? JSON.stringify(report) : formatVersion(report);
 }
 
-type Found = { command: Command; rest: readonly string[] } | { exitCode: number };
-
-/** Finds the command; prints the help of a group. */
-function findCommand(frame: Frame, root: RootWords, enterGroup: (group: string) => void): Found {
-  const { program } = frame;
-  const word = root.command ?? "";
-  const top = program.commands.find((command) => command.group === undefined && command.name === word);
-  if (top !== undefined) return { command: top, rest: root.rest };
-  const members = program.commands.filter((command) => command.group === word);
-  if (members.length === 0) throw unknownCommand(word, topWords(program));
-  enterGroup(word);
-  return findMember(frame, word, members, root.rest);
+function topWords({ groups, commands }: Program): string[] {
+  const used = groups.filter(({ name }) => commands.some(({ group }) => group === name));
+  return namesOf([...used, ...commands.filter(({ group }) => group === undefined)]);
 }
 
-function findMember(
-  frame: Frame,
-  group: string,
-  members: readonly Command[],
-  words: readonly string[],
-): Found {
-  const split = words.findIndex((word) => !word.startsWith("-") && !isOverrideWord(word));
-  const before = split < 0 ? words : words.slice(0, split);
-  const parsed = parseArguments({ flags: {} }, before);
-  if (parsed.help) return { exitCode: print(frame, groupHelp(frame.program, group, frame.width), 0) };
-  if (split < 0) return { exitCode: print(frame, groupHelp(frame.program, group, frame.width), 1) };
-  const name = words[split] ?? "";
-  const command = members.find((member) => member.name === name);
-  if (command === undefined)
-    throw unknownCommand(
-      name,
-      members.map((member) => member.name),
-    );
-  return { command, rest: [...before, ...words.slice(split + 1)] };
-}
-
-function topWords(program: Program): string[] {
-  const groups = program.groups.map(({ name }) => name);
-  const used = groups.filter((name) => program.commands.some((command) => command.group === name));
-  const tops = program.commands.filter(({ group }) => group === undefined).map(({ name }) => name);
-  return [...used, ...tops];
+function namesOf(named: readonly { name: string }[]): string[] {
+  return named.map(({ name }) => name);
 }
 
 function unknownCommand(word: string, known: readonly string[]): UsageError {

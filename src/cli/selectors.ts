@@ -7,16 +7,23 @@ import type { CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
 
-/** The words after `gym list` for each kind. */
-const LISTED_AS = {
-  benchmark: "benchmarks",
-  environment: "environments",
-  "resources-server": "resources-servers",
-  "agent-type": "agents",
-  "model-type": "models",
-} as const satisfies Record<SelectorKind, string>;
+/** The folder of each kind under a search root, and its word after `gym list`. */
+const COMPONENTS = {
+  benchmark: { directory: "benchmarks", listed: "benchmarks" },
+  environment: { directory: "environments", listed: "environments" },
+  "resources-server": { directory: "resources_servers", listed: "resources-servers" },
+  "agent-type": { directory: "responses_api_agents", listed: "agents" },
+  "model-type": { directory: "responses_api_models", listed: "models" },
+} as const satisfies Record<SelectorKind, object>;
 
-export interface SelectorPlaces {
+const MAX_BENCHMARK_DEPTH = 6;
+
+/** The folder of the components of a kind, relative to each search root. */
+export function componentDirectory(kind: SelectorKind): string {
+  return COMPONENTS[kind].directory;
+}
+
+interface SelectorPlaces {
   /** Search roots; the first match counts. */
   readonly roots: readonly string[];
   warn(line: string): void;
@@ -66,9 +73,7 @@ function nestedPaths(directory: string, value: string): string[] {
 }
 
 function configPaths(directory: string, value: string): string[] {
-  const slash = value.indexOf("/");
-  const name = slash < 0 ? value : value.slice(0, slash);
-  const flavor = slash < 0 ? value : value.slice(slash + 1);
+  const [name = "", flavor = name] = value.split(/\/(.*)/s);
   return [`${directory}/${name}/configs/${flavor}.yaml`];
 }
 
@@ -85,34 +90,31 @@ async function existingFiles(relative: string, roots: readonly string[]): Promis
 
 async function notFoundMessage(kind: SelectorKind, flag: string, given: string, roots: readonly string[]) {
   const implied = impliedPaths(kind, given).at(-1);
-  const { text, directory, listing } = await nearest(kind, given, roots);
+  const { suggestion, place } = await nearest(kind, given, roots);
   return (
-    `\`--${flag} ${given}\` was specified which implies config \`${implied}\`, which does not exist.${text} ` +
-    `See available ${flag} configs in \`${directory}\`${listing}.`
+    `\`--${flag} ${given}\` was specified which implies config \`${implied}\`, which does not exist.${suggestion} ` +
+    `See available ${flag} configs in ${place}.`
   );
 }
 
+/** A suggestion, and where to look: the configs of a component that exists, else all components. */
 async function nearest(kind: SelectorKind, given: string, roots: readonly string[]) {
   const directory = componentDirectory(kind);
-  const names = await componentNames(kind, roots);
-  const listing = `, or with \`gym list ${LISTED_AS[kind]}\``;
-  if (kind === "benchmark") {
-    const inside = names.filter((name) => name.startsWith(`${given}/`));
-    const shortest = inside.sort((a, b) => a.length - b.length)[0];
+  const [name = given] = given.split("/", 1);
+  const flavors = kind === "benchmark" ? [] : await flavorsOf(kind, name, roots);
+  if (flavors.length > 0) {
+    const configs = kind === "environment" ? `${directory}/${name}` : `${directory}/${name}/configs`;
     return {
-      text: shortest === undefined ? hint(given, names) : ` Did you mean \`${shortest}\`?`,
-      directory,
-      listing,
+      suggestion: hint(given, flavors) || ` Did you mean \`${flavors[0]}\`?`,
+      place: `\`${configs}\`: ${flavors.join(", ")}`,
     };
   }
-  const [name = given] = given.split("/", 1);
-  const flavors = await flavorsOf(kind, name, roots);
-  if (flavors.length === 0) return { text: hint(given, names), directory, listing };
-  const configs = kind === "environment" ? `${directory}/${name}` : `${directory}/${name}/configs`;
+  const names = await componentNames(kind, roots);
+  const inside = kind === "benchmark" ? names.filter((known) => known.startsWith(`${given}/`)) : [];
+  const [shortest] = inside.sort((a, b) => a.length - b.length);
   return {
-    text: hint(given, flavors) || ` Did you mean \`${flavors[0]}\`?`,
-    directory: configs,
-    listing: `: ${flavors.join(", ")}`,
+    suggestion: shortest === undefined ? hint(given, names) : ` Did you mean \`${shortest}\`?`,
+    place: `\`${directory}\`, or with \`gym list ${COMPONENTS[kind].listed}\``,
   };
 }
 
@@ -156,26 +158,11 @@ export async function namedConfig({ io, roots, err }: CommandContext, name: stri
   );
 }
 
-const DIRECTORIES = {
-  benchmark: "benchmarks",
-  environment: "environments",
-  "resources-server": "resources_servers",
-  "agent-type": "responses_api_agents",
-  "model-type": "responses_api_models",
-} as const satisfies Record<SelectorKind, string>;
-
-const MAX_BENCHMARK_DEPTH = 6;
-
-/** The folder of the components of a kind, relative to each search root. */
-export function componentDirectory(kind: SelectorKind): string {
-  return DIRECTORIES[kind];
-}
-
 /** The valid names of a selector, from all roots, sorted. */
 async function componentNames(kind: SelectorKind, roots: readonly string[]): Promise<string[]> {
   const names = new Set<string>();
   for (const root of roots) {
-    const folder = path.join(root, DIRECTORIES[kind]);
+    const folder = path.join(root, componentDirectory(kind));
     const found = kind === "benchmark" ? await benchmarkNames(folder) : await folderNames(kind, folder);
     for (const name of found) names.add(name);
   }
