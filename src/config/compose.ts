@@ -5,7 +5,7 @@ import { ConfigPathNotFoundError } from "./errors.ts";
 import { loadFiles, readConfigPaths } from "./load-includes.ts";
 import { mergeDicts } from "./merge.ts";
 import { checkMissingValues, fillUnset } from "./missing-values.ts";
-import { type ConfigNode, type DictNode, dict, list, type Origin, type Source, scalar } from "./node.ts";
+import { type ConfigNode, DEFAULT_ORIGIN, type DictNode, dict, type Source } from "./node.ts";
 import { applyOverrides, type Override } from "./overrides/apply-overrides.ts";
 import { candidatePaths, installRoot, searchRoots } from "./paths.ts";
 import { nodeFromPlain } from "./plain-data.ts";
@@ -55,32 +55,34 @@ export function composeConfig(options: ComposeOptions): ComposedConfig {
   const roots = searchRoots({ env, cwd, installRoot: install });
 
   const initial = initialValues(options);
-  const commandLine = options.skipCli ? emptyDict() : applyOverrides(options.overrides ?? [], env);
+  const commandLine = options.skipCli ? dict(DEFAULT_ORIGIN) : applyOverrides(options.overrides ?? [], env);
   checkInterpolationSyntax(commandLine);
   const last = merge([initial, commandLine], env);
   const envYaml =
-    (options.skipEnvYaml ? undefined : loadEnvYaml(roots, cwd, options.envYamlPath)) ?? emptyDict();
+    (options.skipEnvYaml ? undefined : loadEnvYaml(roots, cwd, options.envYamlPath)) ?? dict(DEFAULT_ORIGIN);
 
   const given = readConfigPaths(merge([envYaml, last], env), env);
-  const { paths, files, duplicates } = loadFiles(given, roots, env);
+  const { paths, files: fileLayers, duplicates } = loadFiles(given, roots, env);
   if (duplicates.length > 0) onNotice(duplicatesNotice(duplicates), "stdout");
 
-  const fileLayers = files.map(({ root }) => root);
   const implementations = implementationNames(fileLayers);
-  const known = new Set(implementations.keys());
-  const ownLayers = [envYaml, initial, commandLine].map((layer) =>
-    withCurrentNames(layer, implementations, onNotice),
-  );
-  const [envLayer = envYaml, ...lastLayers] = ownLayers;
+  const renamed = (layer: DictNode) => withCurrentNames(layer, implementations, onNotice);
+  const envLayer = renamed(envYaml);
+  const lastLayers = [renamed(initial), renamed(commandLine)];
   const root = merge([...fileLayers, envLayer, merge(lastLayers, env)], env);
-  if (files.length > 0) root.entries.set("config_paths", pathList(paths, root.entries.get("config_paths")));
+  if (fileLayers.length > 0) {
+    const { origin } = root.entries.get("config_paths") ?? root;
+    root.entries.set("config_paths", nodeFromPlain(paths, origin));
+  }
 
   const derivations = applyDirectives(root, env);
-  if (options.standIn === undefined) swapAgents(root, env, known);
-  if (options.standIn === undefined) checkMissingValues(root);
-  else fillUnset(root, options.standIn, env);
+  if (options.standIn === undefined) {
+    swapAgents(root, env, new Set(implementations.keys()));
+    checkMissingValues(root);
+  } else fillUnset(root, options.standIn, env);
   foldDummyModels(root, env);
-  const provenance: Provenance = { layers: [...fileLayers, ...ownLayers], derivations, cwd };
+  const layers = [...fileLayers, envLayer, ...lastLayers];
+  const provenance: Provenance = { layers, derivations, cwd };
   return { root, env, cwd, installRoot: install, provenance, notice: onNotice };
 }
 
@@ -94,22 +96,9 @@ function initialValues({ noModel, initial }: ComposeOptions): DictNode {
 
 /** Merges sources into a new config; later ones take precedence. */
 function merge(sources: readonly DictNode[], env: NodeJS.ProcessEnv): DictNode {
-  const root = emptyDict();
+  const root = dict(DEFAULT_ORIGIN);
   for (const source of sources) mergeDicts(root, source, { root, path: [], env });
   return root;
-}
-
-function emptyDict(): DictNode {
-  const origin: Origin = { source: { kind: "default", name: "default" }, line: 0, column: 0 };
-  return dict(origin);
-}
-
-function pathList(paths: readonly string[], written: ConfigNode | undefined): ConfigNode {
-  const origin = written?.origin ?? emptyDict().origin;
-  return list(
-    origin,
-    paths.map((entry) => scalar(entry, origin)),
-  );
 }
 
 /** Applies blocks with the old name of an instance to the renamed instance. */
@@ -171,11 +160,11 @@ function loadEnvYaml(
   cwd: string,
   explicit: string | undefined,
 ): DictNode | undefined {
-  if (explicit !== undefined) {
-    const file = path.resolve(cwd, explicit);
-    if (!existsSync(file)) throw new ConfigPathNotFoundError(`env.yaml was not found at '${file}'.`);
-    return readConfigFile(file, "env.yaml");
-  }
-  const file = candidatePaths("env.yaml", roots).find((candidate) => existsSync(candidate));
-  return file === undefined ? undefined : readConfigFile(file, "env.yaml");
+  const candidates =
+    explicit === undefined ? candidatePaths("env.yaml", roots) : [path.resolve(cwd, explicit)];
+  const file = candidates.find((candidate) => existsSync(candidate));
+  if (file !== undefined) return readConfigFile(file, "env.yaml");
+  if (explicit !== undefined)
+    throw new ConfigPathNotFoundError(`env.yaml was not found at '${candidates[0]}'.`);
+  return undefined;
 }

@@ -1,11 +1,37 @@
 import { composeConfig } from "./compose.ts";
 import { ConfigError } from "./errors.ts";
-import type { DictNode } from "./node.ts";
+import { type DictNode, textOf } from "./node.ts";
 import type { RootOptions } from "./paths.ts";
 import { readConfigFile } from "./read-config-file.ts";
 import { FinishedConfig, type ResolvedConfig } from "./resolved-config.ts";
-import { type ConfigMetadata, metadataOf, STAND_IN } from "./servers/server-blocks.ts";
-import { classifyServers } from "./servers/server-schema.ts";
+import { classifyServers, serverBlocks } from "./servers/server-schema.ts";
+
+/** Data about a config file for listings. */
+export interface ConfigMetadata {
+  domain?: string;
+  description?: string;
+  /** What the environment is good for; only resources servers declare it. */
+  value?: string;
+}
+
+/** Replaces missing values in a leniently read config. */
+const STAND_IN = "(not set)";
+
+/** The first non-empty value of each field over all instances as they are written, resources servers first. */
+export function metadataOf(root: DictNode): ConfigMetadata {
+  const metadata: ConfigMetadata = {};
+  for (const { type, block } of serverBlocks(root)) {
+    metadata.domain ??= filledText(block, "domain");
+    metadata.description ??= filledText(block, "description");
+    if (type === "resources_servers") metadata.value ??= filledText(block, "value");
+  }
+  return metadata;
+}
+
+function filledText(block: DictNode, field: string): string | undefined {
+  const text = textOf(block.entries.get(field));
+  return text === "" || text === STAND_IN ? undefined : text;
+}
 
 /**
  * Domain, description and value of a config file, from the file itself or else from the files that it includes. Never

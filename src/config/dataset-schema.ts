@@ -1,4 +1,4 @@
-import type { ConfigNode, DictNode } from "./node.ts";
+import { type ConfigNode, type DictNode, textOf } from "./node.ts";
 import { FieldCheck, type SchemaProblem } from "./schema-problems.ts";
 
 export const datasetTypes = ["train", "validation", "example", "benchmark"] as const;
@@ -24,6 +24,7 @@ const SOURCE_FIELDS = {
 } as const;
 
 type SourceType = keyof typeof SOURCE_FIELDS;
+const sourceTypes = Object.keys(SOURCE_FIELDS) as SourceType[];
 
 /** The problems of one element of a server's `datasets`. */
 export function checkDataset(node: ConfigNode, path: (string | number)[]): SchemaProblem[] {
@@ -32,15 +33,14 @@ export function checkDataset(node: ConfigNode, path: (string | number)[]): Schem
   const name = check.text("name", "required") ?? "the dataset";
   check.text("jsonl_fpath", "required");
   check.integer("num_repeats", 1);
-  if (!check.has("type")) check.report("type", "Field required");
-  const type = check.oneOf("type", datasetTypes);
+  const type = check.oneOf("type", datasetTypes, "required");
   if (type === "benchmark") {
     check.text("prepare_script", "required");
-    check.text("prompt_config", "optional");
+    check.text("prompt_config");
     return check.problems;
   }
-  const license = check.oneOf("license", licenses);
-  if (license === undefined && !check.has("license") && (type === "train" || type === "validation"))
+  check.oneOf("license", licenses);
+  if (!check.has("license") && (type === "train" || type === "validation"))
     check.report("license", `A license is required for ${name}`);
   return [...check.problems, ...checkSources(check, node, name, path)];
 }
@@ -61,15 +61,12 @@ function checkSources(
     problems.push({ path, message: `Dataset '${name}' has 'source' together with ${fields}; keep 'source'` });
   }
   const source = node.entries.get("source");
-  const type = source?.kind === "dict" ? new FieldCheck(source, [...path, "source"]) : undefined;
-  if (type === undefined) return [...problems, { path: [...path, "source"], message: "Must be a mapping" }];
-  if (!type.has("type")) type.report("type", "Field required");
-  const kind = type.oneOf("type", Object.keys(SOURCE_FIELDS));
-  return [
-    ...problems,
-    ...type.problems,
-    ...(kind === undefined ? [] : checkSource(source, kind as SourceType, [...path, "source"])),
-  ];
+  const sourcePath = [...path, "source"];
+  if (source?.kind !== "dict") return [...problems, { path: sourcePath, message: "Must be a mapping" }];
+  const sourceCheck = new FieldCheck(source, sourcePath);
+  const type = sourceCheck.oneOf("type", sourceTypes, "required");
+  problems.push(...sourceCheck.problems);
+  return type === undefined ? problems : [...problems, ...checkSource(source, type, sourcePath)];
 }
 
 function checkSource(
@@ -80,19 +77,13 @@ function checkSource(
   if (node?.kind !== "dict") return [{ path, message: "Must be a mapping" }];
   const check = new FieldCheck(node, path);
   for (const field of SOURCE_FIELDS[type].required) check.text(field, "required");
-  for (const field of SOURCE_FIELDS[type].optional) check.text(field, "optional");
+  for (const field of SOURCE_FIELDS[type].optional) check.text(field);
   return check.problems;
 }
 
 /** The older source fields a valid entry uses, for the deprecation notice. */
 export function olderSourceFields(node: ConfigNode): string[] {
-  if (node.kind !== "dict") return [];
+  if (node.kind !== "dict" || textOf(node.entries.get("type")) === "benchmark") return [];
   const check = new FieldCheck(node, []);
-  if (check.get("type")?.kind === "scalar" && datasetType(node) === "benchmark") return [];
   return Object.keys(OLDER_SOURCES).filter((field) => check.has(field));
-}
-
-function datasetType(node: DictNode): unknown {
-  const type = node.entries.get("type");
-  return type?.kind === "scalar" ? type.value : undefined;
 }

@@ -5,49 +5,36 @@ import { ConfigError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import {
   type ConfigNode,
+  DEFAULT_ORIGIN,
   type DictNode,
   dict,
+  isNull,
   isTruthy,
   numberOf,
-  type Origin,
   positionOf,
   type ScalarValue,
   scalar,
+  textOf,
 } from "./node.ts";
 import { workingRoot } from "./paths.ts";
-import { plainFromNode } from "./plain-data.ts";
+import { nodeFromPlain, plainFromNode } from "./plain-data.ts";
 import { integerFrom } from "./schema-problems.ts";
-import { defaultHost, HEAD_SERVER_PORT, type PortRange } from "./servers/addresses.ts";
+import { defaultHost, HEAD_SERVER_PORT, type NetworkDefaults } from "./servers/addresses.ts";
 
 const READINESS_TIMEOUT_SECONDS = 600;
 
-/** The origin of default values. */
-export const DEFAULT_ORIGIN: Origin = {
-  source: { kind: "default", name: "default" },
-  line: 0,
-  column: 0,
-};
-
-export interface DefaultsContext {
+interface DefaultsContext {
   env: NodeJS.ProcessEnv;
   cwd: string;
   installRoot: string;
-  offline: boolean;
-}
-
-export interface NetworkDefaults {
-  host: string;
-  range: PortRange;
-  /** Undefined when the head server's port is given as null. */
-  headPort: number | undefined;
 }
 
 /** Sets the defaults that servers need for their addresses, and reads them. */
 export async function fillNetworkDefaults(
   root: DictNode,
-  context: DefaultsContext,
+  env: NodeJS.ProcessEnv,
+  offline = false,
 ): Promise<NetworkDefaults> {
-  const { env, offline } = context;
   setDefault(root, "use_absolute_ip", false);
   setDefault(root, "port_range_low", 10001);
   setDefault(root, "port_range_high", 20000);
@@ -88,7 +75,7 @@ export function passSkipVerification(
 ): void {
   for (const key of ["skip_verification", "skip_verification_reward"]) {
     const value = topLevelValue(root, key, env);
-    if (value === undefined || (value.kind === "scalar" && value.value === null)) continue;
+    if (value === undefined || isNull(value)) continue;
     for (const agent of agents) if (!agent.entries.has(key)) agent.entries.set(key, value);
   }
 }
@@ -106,26 +93,20 @@ function setDefault(root: DictNode, key: string, value: ScalarValue): void {
 function headServerPort(root: DictNode, host: string, env: NodeJS.ProcessEnv): number | undefined {
   const given = topLevelValue(root, "head_server", env);
   if (given === undefined || (given.kind === "dict" && given.entries.size === 0)) {
-    const members: [string, ConfigNode][] = [
-      ["host", scalar(host, DEFAULT_ORIGIN)],
-      ["port", scalar(HEAD_SERVER_PORT, DEFAULT_ORIGIN)],
-    ];
-    root.entries.set("head_server", dict(DEFAULT_ORIGIN, members));
+    root.entries.set("head_server", nodeFromPlain({ host, port: HEAD_SERVER_PORT }, DEFAULT_ORIGIN));
     return HEAD_SERVER_PORT;
   }
   if (given.kind !== "dict") throw badValue("head_server", given, "a mapping with host and port");
   // Python servers also read the host.
-  if (!given.entries.has("host")) {
-    const members: [string, ConfigNode][] = [["host", scalar(host, DEFAULT_ORIGIN)], ...given.entries] as [
-      string,
-      ConfigNode,
-    ][];
-    root.entries.set("head_server", dict(given.origin, members));
-  }
+  if (!given.entries.has("host"))
+    root.entries.set(
+      "head_server",
+      dict(given.origin, [["host", scalar(host, DEFAULT_ORIGIN)], ...given.entries]),
+    );
   const node = given.entries.get("port");
   if (node === undefined) return HEAD_SERVER_PORT;
   const value = new Interpolator(root, env).resolve(node, ["head_server", "port"]).node;
-  if (value.kind === "scalar" && value.value === null) return undefined;
+  if (isNull(value)) return undefined;
   const number = integerFrom(value);
   if (number === undefined) throw badValue("head_server.port", value, "an integer");
   return number;
@@ -142,7 +123,7 @@ function port(root: DictNode, key: string, env: NodeJS.ProcessEnv): number {
 function readinessTimeout(root: DictNode, env: NodeJS.ProcessEnv): void {
   const key = "model_endpoint_readiness_timeout_seconds";
   const node = topLevelValue(root, key, env);
-  if (node === undefined || (node.kind === "scalar" && node.value === null))
+  if (node === undefined || isNull(node))
     root.entries.set(key, scalar(READINESS_TIMEOUT_SECONDS, DEFAULT_ORIGIN));
   else if (numberOf(node) === undefined) throw badValue(key, node, "a number of seconds");
 }
@@ -150,8 +131,8 @@ function readinessTimeout(root: DictNode, env: NodeJS.ProcessEnv): void {
 function absolutePath(root: DictNode, key: string, fallback: string, context: DefaultsContext): string {
   setDefault(root, key, fallback);
   const node = topLevelValue(root, key, context.env);
-  const text = node?.kind === "scalar" ? node.value : undefined;
-  if (typeof text !== "string" || text.trim() === "") throw badValue(key, node, "a non-empty path string");
+  const text = textOf(node);
+  if (text === undefined || text.trim() === "") throw badValue(key, node, "a non-empty path string");
   const home = context.env.HOME ?? homedir();
   const expanded = /^~(?=\/|$)/.test(text) ? path.join(home, text.slice(1)) : text;
   const absolute = path.resolve(context.cwd, expanded);

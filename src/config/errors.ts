@@ -10,7 +10,7 @@ export interface Position {
 
 export interface ConfigErrorOptions {
   code?: ConfigErrorCode;
-  position?: Position | undefined;
+  position?: Position;
   cause?: unknown;
 }
 
@@ -26,94 +26,70 @@ export function place(position: Position | undefined): string {
 
 /** A mistake in the user's configuration: files, `env.yaml` or the command line. */
 export class ConfigError extends GymError {
+  /** The code of errors of this class that are created without one. */
+  static readonly code: ConfigErrorCode = "CONFIG_INVALID";
   /** The position of the mistake, if known. */
   readonly position: Position | undefined;
 
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(
-      options.code ?? "CONFIG_INVALID",
-      message,
-      options.cause === undefined ? undefined : { cause: options.cause },
-    );
-    this.position = options.position;
+  constructor(message: string, { code, position, cause }: ConfigErrorOptions = {}) {
+    super(code ?? new.target.code, message, cause === undefined ? undefined : { cause });
+    this.position = position;
   }
 }
 
 /** A `config_paths` entry or an input file does not exist under any search root. */
 export class ConfigPathNotFoundError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_PATH_NOT_FOUND", ...options });
-  }
+  static override readonly code = "CONFIG_PATH_NOT_FOUND";
 }
 
 /** `config_paths` is not a list of strings. */
 export class MalformedConfigPathsError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_PATHS_MALFORMED", ...options });
-  }
+  static override readonly code = "CONFIG_PATHS_MALFORMED";
 }
 
 /** Mandatory values (`???`) that are missing. */
 export class ConfigMissingValuesError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_MISSING_VALUES", ...options });
-  }
+  static override readonly code = "CONFIG_MISSING_VALUES";
 }
 
 /** A `${…}` that cannot be resolved. */
 export class ConfigInterpolationError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_INTERPOLATION", ...options });
-  }
+  static override readonly code = "CONFIG_INTERPOLATION";
 }
 
 /** The source of an inherit or copy directive does not exist. */
 export class InheritPathNotFoundError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_INHERIT_PATH_NOT_FOUND", ...options });
-  }
+  static override readonly code = "CONFIG_INHERIT_PATH_NOT_FOUND";
 }
 
 /** A server refers to an instance that is not configured. */
 export class ServerRefNotFoundError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_SERVER_REF_NOT_FOUND", ...options });
-  }
+  static override readonly code = "CONFIG_SERVER_REF_NOT_FOUND";
 }
 
 /** Blocks that look like servers but do not fit the schema. */
 export class AlmostServerError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_ALMOST_SERVER", ...options });
-  }
+  static override readonly code = "CONFIG_ALMOST_SERVER";
 }
 
 /** A command that runs servers found none in the config. */
 export class NoServerInstancesError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_NO_SERVERS", ...options });
-  }
+  static override readonly code = "CONFIG_NO_SERVERS";
 }
 
 /** An unknown or ambiguous catalog name, or a manifest that contradicts itself. */
 export class RegistryError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_REGISTRY", ...options });
-  }
+  static override readonly code = "CONFIG_REGISTRY";
 }
 
 /** An environment or benchmark that does not match its manifest, or is not ready to be published. */
 export class WorkloadError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_WORKLOAD", ...options });
-  }
+  static override readonly code = "CONFIG_WORKLOAD";
 }
 
 /** A command line override that cannot be read or applied; commands print it on stderr. */
 export class OverrideError extends ConfigError {
-  constructor(message: string, options: ConfigErrorOptions = {}) {
-    super(message, { code: "CONFIG_OVERRIDE", ...options });
-  }
+  static override readonly code = "CONFIG_OVERRIDE";
 }
 
 /** All codes of configuration errors; docs/reference/errors.md is generated from this table. */

@@ -5,7 +5,7 @@
  */
 
 export { maskSecrets } from "../secrets.ts";
-export { readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
+export { type ConfigMetadata, readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
 export {
   AlmostServerError,
   ConfigError,
@@ -35,4 +35,3 @@ export {
   type ServerInstance,
   type ServerType,
 } from "./resolve.ts";
-export type { ConfigMetadata } from "./servers/server-blocks.ts";

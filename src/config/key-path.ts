@@ -1,4 +1,4 @@
-import type { ConfigNode, DictKey, DictNode } from "./node.ts";
+import type { ConfigNode, DictKey, DictNode, ScalarNode } from "./node.ts";
 
 /** Where a value sits: texts are mapping keys, numbers are list indexes. */
 export type KeyPath = readonly (string | number)[];
@@ -48,9 +48,18 @@ export function findKey(container: DictNode, text: string): DictKey | undefined 
 /** The raw node at `path`, without following interpolations. */
 export function rawNodeAt(root: ConfigNode, path: KeyPath): ConfigNode | undefined {
   let node: ConfigNode | undefined = root;
-  for (const segment of path) {
-    if (node === undefined) return undefined;
-    node = childOf(node, segment)?.node;
-  }
+  for (const segment of path) node = node && childOf(node, segment)?.node;
   return node;
+}
+
+/** Every scalar in `node` with its path, in config order. */
+export function* scalarsIn(
+  node: ConfigNode,
+  path: KeyPath = [],
+): Generator<{ node: ScalarNode; path: KeyPath }> {
+  if (node.kind === "scalar") yield { node, path };
+  if (node.kind === "list")
+    for (const [index, item] of node.items.entries()) yield* scalarsIn(item, [...path, index]);
+  if (node.kind === "dict")
+    for (const [key, member] of node.entries) yield* scalarsIn(member, [...path, String(key)]);
 }

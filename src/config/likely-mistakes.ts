@@ -1,6 +1,6 @@
 import { getCloseMatches } from "../python/difflib.ts";
 import { AlmostServerError, ConfigError, place } from "./errors.ts";
-import { formatPath, type KeyPath, rawNodeAt, splitKey } from "./key-path.ts";
+import { formatPath, type KeyPath, rawNodeAt, scalarsIn, splitKey } from "./key-path.ts";
 import { type ConfigNode, type DictNode, positionOf } from "./node.ts";
 import { referencedKeys } from "./provenance.ts";
 import { isReservedKey, keysInUse } from "./reserved-keys.ts";
@@ -49,13 +49,8 @@ export function refuseMisspeltKeys(root: DictNode, servers: readonly ServerBlock
 /** First parts of all keys that interpolations refer to. */
 function referencedNames(root: DictNode): Set<string> {
   const names = new Set<string>();
-  const visit = (node: ConfigNode, path: KeyPath): void => {
+  for (const { node, path } of scalarsIn(root))
     for (const key of referencedKeys(node, path)) names.add(String(splitKey(key)[0]));
-    if (node.kind === "dict") for (const [key, child] of node.entries) visit(child, [...path, String(key)]);
-    if (node.kind === "list")
-      for (const [index, child] of node.items.entries()) visit(child, [...path, index]);
-  };
-  visit(root, []);
   return names;
 }
 

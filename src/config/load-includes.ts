@@ -1,7 +1,7 @@
 import { pyRepr } from "../python/repr.ts";
 import { ConfigPathNotFoundError, formatPosition, MalformedConfigPathsError, place } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
-import { type ConfigNode, type DictNode, isTruthy, positionOf } from "./node.ts";
+import { type ConfigNode, type DictNode, isTruthy, positionOf, textOf } from "./node.ts";
 import { candidatePaths, closestPath, EXTRA_ROOTS_VARIABLE, findExistingPath } from "./paths.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { readConfigFile } from "./read-config-file.ts";
@@ -9,33 +9,30 @@ import { readConfigFile } from "./read-config-file.ts";
 /** More files than any real config has; a generator that includes itself under ever new names ends here. */
 const MAX_FILES = 10_000;
 
-export interface LoadedFile {
-  /** The entry as written. */
-  entry: string;
-  root: DictNode;
-}
-
-export interface LoadedFiles {
+interface LoadedFiles {
   /** All entries: the given ones, then includes in the order they were found. */
   paths: string[];
   /** The files in merge order: a file comes after everything it includes. */
-  files: LoadedFile[];
+  files: DictNode[];
   /** Entries that were met again after they had been loaded. */
   duplicates: string[];
 }
 
-interface Entry {
+/** An entry of `config_paths`. */
+interface ConfigPath {
   text: string;
-  /** Where it is written, for messages. */
-  writtenBy: ConfigNode | undefined;
+  /** The node of the entry, for messages. */
+  node: ConfigNode;
+}
+
+interface LoadedEntry {
+  root: DictNode;
+  /** Indexes of the entries that it includes and that no earlier entry includes. */
   children: number[];
 }
 
-/** The `config_paths` of a source, as a list of texts; empty when absent, null, empty or `???`. */
-export function readConfigPaths(
-  root: DictNode,
-  env: NodeJS.ProcessEnv,
-): { text: string; node: ConfigNode }[] {
+/** The `config_paths` of a source; empty when absent, null, empty or `???`. */
+export function readConfigPaths(root: DictNode, env: NodeJS.ProcessEnv): ConfigPath[] {
   const node = root.entries.get("config_paths");
   if (node === undefined) return [];
   const interpolator = new Interpolator(root, env);
@@ -43,10 +40,9 @@ export function readConfigPaths(
   if (!isTruthy(value)) return [];
   if (value.kind !== "list") throw malformed(interpolator.resolveDeep(node, ["config_paths"]), node);
   return value.items.map((item, index) => {
-    const resolved = interpolator.resolve(item, [...path, index]).node;
-    if (resolved.kind !== "scalar" || typeof resolved.value !== "string")
-      throw malformed(interpolator.resolveDeep(node, ["config_paths"]), item);
-    return { text: resolved.value, node: item };
+    const text = textOf(interpolator.resolve(item, [...path, index]).node);
+    if (text === undefined) throw malformed(interpolator.resolveDeep(node, ["config_paths"]), item);
+    return { text, node: item };
   });
 }
 
@@ -55,64 +51,49 @@ export function readConfigPaths(
  * shared include belongs to the includer found first; merging is post-order, so a file beats what it includes.
  */
 export function loadFiles(
-  given: readonly { text: string; node: ConfigNode }[],
+  given: readonly ConfigPath[],
   roots: readonly string[],
   env: NodeJS.ProcessEnv,
   read: (file: string) => DictNode = readConfigFile,
 ): LoadedFiles {
-  const entries: Entry[] = given.map(({ text, node }) => ({ text, writtenBy: node, children: [] }));
+  const entries = [...given];
   const known = new Set(entries.map(({ text }) => text));
-  const loaded: DictNode[] = [];
+  const loaded: LoadedEntry[] = [];
   const duplicates: string[] = [];
   for (const entry of entries) {
-    const root = loadEntry(entry, roots, read);
-    loaded.push(root);
-    for (const { text, node } of readConfigPaths(root, env)) {
-      if (known.has(text)) duplicates.push(text);
+    const file = findExistingPath(entry.text, roots);
+    if (file === undefined) throw notFound(entry, roots);
+    const root = read(file);
+    const children: number[] = [];
+    loaded.push({ root, children });
+    for (const include of readConfigPaths(root, env)) {
+      if (known.has(include.text)) duplicates.push(include.text);
       else {
-        known.add(text);
-        entry.children.push(entries.length);
-        entries.push({ text, writtenBy: node, children: [] });
+        known.add(include.text);
+        children.push(entries.length);
+        entries.push(include);
       }
     }
     if (entries.length > MAX_FILES)
       throw new MalformedConfigPathsError(`More than ${MAX_FILES} config files include each other.`);
   }
-  const order = mergeOrder(entries, given.length);
-  return {
-    paths: entries.map(({ text }) => text),
-    files: order.flatMap((index) => {
-      const [entry, root] = [entries[index], loaded[index]];
-      return entry === undefined || root === undefined ? [] : [{ entry: entry.text, root }];
-    }),
-    duplicates,
-  };
+  return { paths: entries.map(({ text }) => text), files: inMergeOrder(loaded, given.length), duplicates };
 }
 
 /** Children before their parent; a chain of includes may be long, so no recursion. */
-function mergeOrder(entries: readonly Entry[], given: number): number[] {
-  const reversed: number[] = [];
-  const stack = Array.from({ length: given }, (_, index) => index);
-  for (let index = stack.pop(); index !== undefined; index = stack.pop()) {
-    reversed.push(index);
-    stack.push(...(entries[index]?.children ?? []));
+function inMergeOrder(loaded: readonly LoadedEntry[], given: number): DictNode[] {
+  const reversed: DictNode[] = [];
+  const stack = loaded.slice(0, given);
+  for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
+    reversed.push(entry.root);
+    for (const child of entry.children) stack.push(loaded[child] as LoadedEntry);
   }
   return reversed.reverse();
 }
 
-function loadEntry(
-  { text, writtenBy }: Entry,
-  roots: readonly string[],
-  read: (file: string) => DictNode,
-): DictNode {
-  const file = findExistingPath(text, roots);
-  if (file === undefined) throw notFound(text, writtenBy, roots);
-  return read(file);
-}
-
-function notFound(text: string, writtenBy: ConfigNode | undefined, roots: readonly string[]) {
-  const position = positionOf(writtenBy);
-  const fromFile = position !== undefined && writtenBy?.origin.source.kind !== "command line";
+function notFound({ text, node }: ConfigPath, roots: readonly string[]): ConfigPathNotFoundError {
+  const position = positionOf(node);
+  const fromFile = position !== undefined && node.origin.source.kind !== "command line";
   const where = fromFile ? ` (written in ${formatPosition(position)})` : "";
   const close = closestPath(text, roots);
   const hint = close === undefined ? "" : `Did you mean '${close}'?\n`;

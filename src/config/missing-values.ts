@@ -1,6 +1,6 @@
 import { ConfigInterpolationError, ConfigMissingValuesError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
-import { formatPath, type KeyPath } from "./key-path.ts";
+import { formatPath, type KeyPath, scalarsIn } from "./key-path.ts";
 import { type ConfigNode, type DictNode, interpolationText, isMissing, positionOf, scalar } from "./node.ts";
 
 /** How many override examples the message shows. */
@@ -14,7 +14,7 @@ const AGENT_HINT =
 
 /** Fails when a mandatory value is still `???`. */
 export function checkMissingValues(root: ConfigNode): void {
-  const missing = [...missingValues(root, [])];
+  const missing = [...scalarsIn(root)].filter(({ node }) => isMissing(node));
   const [first] = missing;
   if (first === undefined) return;
   const paths = missing.map(({ path }) => formatPath(path));
@@ -28,15 +28,6 @@ export function checkMissingValues(root: ConfigNode): void {
       (paths.some((path) => UNBOUND_AGENT.test(path)) ? AGENT_HINT : ""),
     { position: positionOf(first.node) },
   );
-}
-
-/** Every `???` in config order. */
-function* missingValues(node: ConfigNode, path: KeyPath): Generator<{ path: KeyPath; node: ConfigNode }> {
-  if (isMissing(node)) yield { path, node };
-  if (node.kind === "list")
-    for (const [index, item] of node.items.entries()) yield* missingValues(item, [...path, index]);
-  if (node.kind === "dict")
-    for (const [key, member] of node.entries) yield* missingValues(member, [...path, String(key)]);
 }
 
 /** Puts `standIn` where a value is `???` or an interpolation cannot be resolved. */

@@ -47,6 +47,9 @@ export type ConfigNode = ScalarNode | DictNode | ListNode;
 /** The text that marks a mandatory value. */
 export const MISSING = "???";
 
+/** The origin of default values. */
+export const DEFAULT_ORIGIN: Origin = { source: { kind: "default", name: "default" }, line: 0, column: 0 };
+
 /** Maximum depth of input data, so that later code may recurse. */
 export const MAX_DEPTH = 200;
 
@@ -69,6 +72,10 @@ export function list(origin: Origin, items: ConfigNode[] = []): ListNode {
 
 export function isMissing(node: ConfigNode | undefined): boolean {
   return node?.kind === "scalar" && node.value === MISSING && node.literal !== true;
+}
+
+export function isNull(node: ConfigNode | undefined): boolean {
+  return node?.kind === "scalar" && node.value === null;
 }
 
 /** The text of a text scalar, else undefined. */

@@ -1,4 +1,5 @@
 import { PyFloat } from "../python/numbers/py-float.ts";
+import { pyStr } from "../python/repr.ts";
 import { ConfigError } from "./errors.ts";
 import {
   type ConfigNode,
@@ -41,6 +42,11 @@ export function plainFromNode(node: ConfigNode): unknown {
   }
   if (node.value instanceof PyFloat) return node.value.value;
   return typeof node.value === "bigint" ? Number(node.value) : node.value;
+}
+
+/** Python's `str` of a node without interpolations. */
+export function nodeText(node: ConfigNode): string {
+  return pyStr(node.kind === "scalar" ? node.value : plainFromNode(node));
 }
 
 /** Sets an own property even for `__proto__`, which assignment would turn into a prototype change. */

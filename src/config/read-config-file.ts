@@ -4,8 +4,8 @@ import { errorMessage } from "../errors.ts";
 import { ConfigError } from "./errors.ts";
 import { impliedConfig } from "./implied-config.ts";
 import { parseText } from "./interpolation/interpolation-grammar.ts";
+import { scalarsIn } from "./key-path.ts";
 import { type ConfigNode, type DictNode, interpolationText, positionOf, type Source } from "./node.ts";
-import { LineIndex } from "./yaml/line-index.ts";
 import { readYaml } from "./yaml/read.ts";
 
 /** Larger files are data, not configuration. */
@@ -29,11 +29,9 @@ export function readConfigText(text: string, source: Source): DictNode {
 
 /** Throws at the first text whose `${…}` cannot be read. */
 export function checkInterpolationSyntax(node: ConfigNode): void {
-  if (node.kind === "list") for (const item of node.items) checkInterpolationSyntax(item);
-  else if (node.kind === "dict") for (const member of node.entries.values()) checkInterpolationSyntax(member);
-  else {
-    const text = interpolationText(node);
-    if (text !== undefined) parseText(text, positionOf(node));
+  for (const { node: value } of scalarsIn(node)) {
+    const text = interpolationText(value);
+    if (text !== undefined) parseText(text, positionOf(value));
   }
 }
 
@@ -53,7 +51,8 @@ function readText(file: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const valid = validPrefix(bytes);
-    const { line, column } = new LineIndex(valid).at(valid.length);
+    const lines = valid.split("\n");
+    const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
     throw new ConfigError(
       `Config file '${file}' is not UTF-8 text: bad byte at line ${line}, column ${column}.`,
       {

@@ -6,23 +6,17 @@
 
 import { type ComposedConfig, type ComposeOptions, composeConfig } from "./compose.ts";
 import { olderSourceFields } from "./dataset-schema.ts";
-import {
-  DEFAULT_ORIGIN,
-  fillDefaults,
-  fillNetworkDefaults,
-  passSkipVerification,
-  topLevelValue,
-} from "./defaults.ts";
+import { fillDefaults, fillNetworkDefaults, passSkipVerification, topLevelValue } from "./defaults.ts";
 import { NoServerInstancesError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
-import type { KeyPath } from "./key-path.ts";
+import { scalarsIn } from "./key-path.ts";
 import {
   almostServersError,
   almostServersNotice,
   likelyMistakes,
   refuseMisspeltKeys,
 } from "./likely-mistakes.ts";
-import { type ConfigNode, cloneNode, type DictNode, isTruthy } from "./node.ts";
+import { type DictNode, isTruthy } from "./node.ts";
 import type { Override } from "./overrides/apply-overrides.ts";
 import { readConfigText } from "./read-config-file.ts";
 import {
@@ -31,7 +25,7 @@ import {
   type ResolvedConfig,
   type ServerInstance,
 } from "./resolved-config.ts";
-import { maskConfig } from "./secrets.ts";
+import { maskConfig, maskedCopy } from "./secrets.ts";
 import { assignAddresses } from "./servers/addresses.ts";
 import { checkPairing } from "./servers/pairing.ts";
 import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
@@ -67,26 +61,18 @@ export async function resolveConfig(options: ResolveOptions = {}): Promise<Resol
   const composed = composeConfig(options);
   const { root, env } = composed;
   const servers = checkedServers(composed, options);
-  const network = await fillNetworkDefaults(root, { ...composed, offline: options.offline ?? false });
+  const network = await fillNetworkDefaults(root, env, options.offline);
   checkTopLevel(root, new Interpolator(root, env));
   checkServerReferences(servers, new Interpolator(root, env), (text) => composed.notice(text, "stderr"));
   checkPairing(servers, env, isTruthy(topLevelValue(root, "allow_unsupported_pairing", env)));
   checkSandboxReferences(root, servers, new Interpolator(root, env));
-  const ports = await assignAddresses(
-    servers,
-    network.host,
-    network.range,
-    network.headPort,
-    DEFAULT_ORIGIN,
-    { offline: options.offline ?? false, random: options.random },
-  );
-  root.entries.set("disallowed_ports", ports);
-  fillDefaults(root, { ...composed, offline: options.offline ?? false });
+  root.entries.set("disallowed_ports", await assignAddresses(servers, network, options));
+  fillDefaults(root, composed);
   const agents = servers.filter(({ type }) => type === "responses_api_agents").map(({ block }) => block);
   passSkipVerification(root, agents, env);
   checkListElements(root, new Interpolator(root, env));
   if (options.requireServers && servers.length === 0) throw nothingToRun();
-  if (options.hideSecrets) maskConfig(root, new Interpolator(root, env));
+  if (options.hideSecrets) maskConfig(root, env);
   return new FinishedConfig(root, servers, env, composed.provenance, options.hideSecrets ?? false);
 }
 
@@ -111,8 +97,7 @@ function checkedServers(composed: ComposedConfig, options: ResolveOptions): Serv
     notice(almostServersNotice(almostServers), "stdout");
     const fatal = topLevelValue(root, "error_on_almost_servers", env);
     if (fatal === undefined || isTruthy(fatal)) {
-      const masked = cloneNode(root);
-      maskConfig(masked, new Interpolator(masked, env));
+      const masked = maskedCopy(root, env);
       const names = new Set(almostServers.map(({ name }) => name));
       for (const key of masked.entries.keys()) if (!names.has(String(key))) masked.entries.delete(key);
       throw almostServersError(almostServers, writeYaml(masked));
@@ -144,23 +129,15 @@ function nothingToRun(): NoServerInstancesError {
 }
 
 /**
- * Interpolations are resolved when they are read. These checks read what every user of a config will read, so that a
- * broken one is reported now and not in the middle of a run; deeper values are resolved on first use.
+ * Resolves every top-level value. Interpolations are otherwise resolved when a value is read. This check and
+ * `checkListElements` report broken ones at the start and not in the middle of a run.
  */
-
-/** Reads every top-level value. */
 function checkTopLevel(root: DictNode, interpolator: Interpolator): void {
   for (const [key, node] of root.entries) interpolator.resolve(node, [String(key)]);
 }
 
-/** Reads every single value that stands in a list, at any depth. */
-function checkListElements(node: ConfigNode, interpolator: Interpolator, path: KeyPath = []): void {
-  if (node.kind === "dict")
-    for (const [key, member] of node.entries) checkListElements(member, interpolator, [...path, String(key)]);
-  if (node.kind === "list") {
-    for (const [index, item] of node.items.entries()) {
-      if (item.kind === "scalar") interpolator.resolve(item, [...path, index]);
-      else checkListElements(item, interpolator, [...path, index]);
-    }
-  }
+/** Resolves every scalar that is an element of a list, at any depth. */
+function checkListElements(root: DictNode, interpolator: Interpolator): void {
+  for (const { node, path } of scalarsIn(root))
+    if (typeof path.at(-1) === "number") interpolator.resolve(node, path);
 }

@@ -1,11 +1,11 @@
 import { maskSecrets } from "../secrets.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import { childOf, formatPath, type KeyPath, rawNodeAt, splitKey } from "./key-path.ts";
-import { type ConfigNode, cloneNode, type DictNode } from "./node.ts";
+import type { ConfigNode, DictNode } from "./node.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { type Provenance, referencedKeys, sourcesOf } from "./provenance.ts";
 import { integerFrom } from "./schema-problems.ts";
-import { maskConfig } from "./secrets.ts";
+import { maskedCopy } from "./secrets.ts";
 import type { ServerBlock } from "./servers/server-schema.ts";
 import type { ServerType } from "./servers/server-types.ts";
 import { writeYaml } from "./yaml/write.ts";
@@ -78,7 +78,7 @@ export class FinishedConfig implements ResolvedConfig {
 
   toYaml(options: { resolve?: boolean; hideSecrets?: boolean } = {}): string {
     if (options.resolve) return writeYaml(this.#resolved(options.hideSecrets ?? false));
-    return writeYaml(options.hideSecrets ? this.#masked() : this.#root);
+    return writeYaml(options.hideSecrets ? maskedCopy(this.#root, this.#env) : this.#root);
   }
 
   get(path: string): unknown {
@@ -126,14 +126,8 @@ export class FinishedConfig implements ResolvedConfig {
 
   #resolved(hideSecrets: boolean): ConfigNode {
     if (!hideSecrets) return this.#interpolator.resolveDeep(this.#root, []);
-    const masked = this.#masked();
+    const masked = maskedCopy(this.#root, this.#env);
     return new Interpolator(masked, this.#env).resolveDeep(masked, []);
-  }
-
-  #masked(): DictNode {
-    const copy = cloneNode(this.#root);
-    maskConfig(copy, new Interpolator(copy, this.#env));
-    return copy;
   }
 }
 

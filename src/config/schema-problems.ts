@@ -1,11 +1,14 @@
 import { PyFloat } from "../python/numbers/py-float.ts";
-import type { ConfigNode, DictNode } from "./node.ts";
+import { type ConfigNode, type DictNode, isNull, textOf } from "./node.ts";
 
 /** One thing wrong with a block, and where in the block. */
 export interface SchemaProblem {
   path: (string | number)[];
   message: string;
 }
+
+/** An optional field may also be null. */
+type Need = "required" | "optional";
 
 /** Collects the problems of the raw (not interpolated) values of one mapping. */
 export class FieldCheck {
@@ -25,17 +28,15 @@ export class FieldCheck {
   /** Whether the field is there and not null. */
   has(field: string): boolean {
     const node = this.get(field);
-    return node !== undefined && !(node.kind === "scalar" && node.value === null);
+    return node !== undefined && !isNull(node);
   }
 
-  text(field: string, need: "required" | "optional" | "nullable"): string | undefined {
+  text(field: string, need: Need = "optional"): string | undefined {
     const node = this.get(field);
-    if (node === undefined) {
-      if (need === "required") this.report(field, "Field required");
-      return undefined;
-    }
-    if (node.kind === "scalar" && typeof node.value === "string") return node.value;
-    if (need === "required" || this.has(field)) this.report(field, "Must be a text");
+    const text = textOf(node);
+    if (text !== undefined) return text;
+    if (node === undefined && need === "required") this.report(field, "Field required");
+    else if (need === "required" || this.has(field)) this.report(field, "Must be a text");
     return undefined;
   }
 
@@ -48,21 +49,28 @@ export class FieldCheck {
       this.report(field, `Must be greater than or equal to ${minimum}`);
   }
 
-  oneOf(field: string, choices: readonly string[]): string | undefined {
-    if (!this.has(field)) return undefined;
-    const node = this.get(field);
-    const value = node?.kind === "scalar" ? node.value : undefined;
-    if (typeof value === "string" && choices.includes(value)) return value;
+  oneOf<Choice extends string>(
+    field: string,
+    choices: readonly Choice[],
+    need: Need = "optional",
+  ): Choice | undefined {
+    const value = textOf(this.get(field));
+    const chosen = choices.find((choice) => choice === value);
+    if (chosen !== undefined) return chosen;
+    if (!this.has(field)) {
+      if (need === "required") this.report(field, "Field required");
+      return undefined;
+    }
     this.report(field, `Must be one of: ${choices.map((choice) => `'${choice}'`).join(", ")}`);
     return undefined;
   }
 
-  report(field: string | undefined, message: string): void {
-    this.problems.push({ path: field === undefined ? this.#path : [...this.#path, field], message });
+  report(field: string, message: string): void {
+    this.problems.push({ path: [...this.#path, field], message });
   }
 }
 
-/** The integer a value stands for in a lenient schema: an integer, a whole float, a boolean, or digits in a text. */
+/** The integer of a value in a lenient schema: an integer, a whole float, a boolean, or digits in a text. */
 export function integerFrom(node: ConfigNode | undefined): number | undefined {
   return node?.kind === "scalar" ? integerOf(node.value) : undefined;
 }

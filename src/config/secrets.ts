@@ -1,16 +1,24 @@
 import { hidesContents, isSecretName, MASK, maskScalar, redactor, secretsIn } from "../secrets.ts";
-import type { Interpolator } from "./interpolation/interpolate.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
-import { type ConfigNode, type DictKey, type DictNode, list, type Origin, scalar } from "./node.ts";
-import { plainFromNode } from "./plain-data.ts";
+import { type ConfigNode, cloneNode, type DictKey, type DictNode } from "./node.ts";
+import { nodeFromPlain, plainFromNode } from "./plain-data.ts";
 
 /**
- * Masks the secrets of a config in place. All interpolations are resolved on the way, so a broken one is reported. One that
- * leads to a masked value shows the mask when it is resolved later.
+ * Masks the secrets of a config in place. This resolves all interpolations, so it reports broken ones. An interpolation
+ * of a masked value shows the mask when it is resolved later.
  */
-export function maskConfig(root: DictNode, interpolator: Interpolator): void {
+export function maskConfig(root: DictNode, env: NodeJS.ProcessEnv): void {
+  const interpolator = new Interpolator(root, env);
   const redact = redactor(secretsIn(plainFromNode(interpolator.resolveDeep(root, []))));
   new ConfigMasker(interpolator, redact).maskDict(root, []);
+}
+
+/** A copy of a config with its secrets masked. */
+export function maskedCopy(root: DictNode, env: NodeJS.ProcessEnv): DictNode {
+  const copy = cloneNode(root);
+  maskConfig(copy, env);
+  return copy;
 }
 
 class ConfigMasker {
@@ -48,18 +56,16 @@ class ConfigMasker {
       // A container that an interpolation leads to is masked where it is defined.
       if (value.kind === "dict") return node;
       if (value.kind === "list")
-        return isSecretName(name, parent) ? masks(value.items.length, node.origin) : node;
+        return isSecretName(name, parent)
+          ? nodeFromPlain(
+              value.items.map(() => MASK),
+              node.origin,
+            )
+          : node;
       const masked = maskScalar(node.value, name, parent);
       const text = typeof masked === "string" ? this.#redact(masked) : masked;
       return text === node.value ? node : { ...node, value: text };
     }
     return node;
   }
-}
-
-function masks(count: number, origin: Origin): ConfigNode {
-  return list(
-    origin,
-    Array.from({ length: count }, () => scalar(MASK, origin)),
-  );
 }

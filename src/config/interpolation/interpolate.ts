@@ -1,7 +1,6 @@
 import { getCloseMatches } from "../../python/difflib.ts";
-import { pyStr } from "../../python/repr.ts";
 import { ConfigInterpolationError, place } from "../errors.ts";
-import { childOf, formatPath, type KeyPath, splitKey } from "../key-path.ts";
+import { childOf, formatPath, type KeyPath, rawNodeAt, scalarsIn, splitKey } from "../key-path.ts";
 import {
   type ConfigNode,
   type DictNode,
@@ -15,7 +14,7 @@ import {
   scalar,
   setEntry,
 } from "../node.ts";
-import { plainFromNode } from "../plain-data.ts";
+import { nodeText } from "../plain-data.ts";
 import {
   type Element,
   type Interpolation,
@@ -61,9 +60,9 @@ export class Interpolator {
     const id = path.join("\0");
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    if (this.#chain.has(id)) throw this.fail(node, path, "recursive interpolation detected");
+    if (this.#chain.has(id)) throw this.fail({ node, path }, "recursive interpolation detected");
     if (this.#chain.size >= MAX_CHAIN)
-      throw this.fail(node, path, `more than ${MAX_CHAIN} interpolations lead to each other`);
+      throw this.fail({ node, path }, `more than ${MAX_CHAIN} interpolations lead to each other`);
     this.#chain.add(id);
     try {
       const result = this.#evaluateParts(parseText(text, positionOf(node)), { node, path });
@@ -80,10 +79,10 @@ export class Interpolator {
     if (target.node.kind === "scalar") return target.node;
     if (this.#open.size === 0) this.#values = 0;
     if (++this.#values > MAX_VALUES)
-      throw this.fail(node, path, `interpolations expand to more than ${MAX_VALUES} values`);
-    if (this.#open.has(target.node)) throw this.fail(node, path, "recursive interpolation detected");
+      throw this.fail({ node, path }, `interpolations expand to more than ${MAX_VALUES} values`);
+    if (this.#open.has(target.node)) throw this.fail({ node, path }, "recursive interpolation detected");
     if (this.#open.size > MAX_NESTING)
-      throw this.fail(node, path, `interpolations nest deeper than ${MAX_NESTING} levels`);
+      throw this.fail({ node, path }, `interpolations nest deeper than ${MAX_NESTING} levels`);
     this.#open.add(target.node);
     try {
       return this.#resolveMembers(target.node, target.path);
@@ -121,8 +120,7 @@ export class Interpolator {
     if (dots === 0) return { node: this.root, path: [] };
     if (dots > path.length) return undefined;
     const basePath = path.slice(0, path.length - dots);
-    let node: ConfigNode | undefined = this.root;
-    for (const segment of basePath) node = node && childOf(node, segment)?.node;
+    const node = rawNodeAt(this.root, basePath);
     return node && { node, path: basePath };
   }
 
@@ -153,7 +151,7 @@ export class Interpolator {
     }
   }
 
-  fail(node: ConfigNode, path: KeyPath, problem: string): ConfigInterpolationError {
+  fail({ node, path }: Located, problem: string): ConfigInterpolationError {
     const position = positionOf(node);
     return new ConfigInterpolationError(
       `Config value '${formatPath(path)}' cannot be resolved: ${problem}${place(position)}.`,
@@ -169,11 +167,7 @@ export class Interpolator {
     for (const part of parts) {
       text += typeof part === "string" ? part : this.#textOf(this.#evaluate(part, holder));
       if (text.length > MAX_TEXT)
-        throw this.fail(
-          holder.node,
-          holder.path,
-          `interpolations expand to more than ${MAX_TEXT} characters`,
-        );
+        throw this.fail(holder, `interpolations expand to more than ${MAX_TEXT} characters`);
     }
     return this.#literal(text, holder);
   }
@@ -183,8 +177,7 @@ export class Interpolator {
   }
 
   #textOf({ node, path }: Located): string {
-    const resolved = this.resolveDeep(node, path);
-    return pyStr(resolved.kind === "scalar" ? resolved.value : plainFromNode(resolved));
+    return nodeText(this.resolveDeep(node, path));
   }
 
   #evaluate(interpolation: Interpolation, holder: Located): Located {
@@ -202,12 +195,11 @@ export class Interpolator {
     if (target === undefined) throw this.#undefinedKey(holder, base, segments);
     if (isMissing(target.node))
       throw this.fail(
-        holder.node,
-        holder.path,
+        holder,
         `it references '${formatPath([...(base?.path ?? []), ...segments])}', which is still ???`,
       );
     if (target.node.kind !== "scalar" && isPrefix(target.path, holder.path))
-      throw this.fail(holder.node, holder.path, "it references a value that contains it");
+      throw this.fail(holder, "it references a value that contains it");
     return target;
   }
 
@@ -277,13 +269,11 @@ function remedyFor(key: string, root: DictNode): string {
   return `${listed}Give it with ${flags}, in env.yaml, or as ${overrides}.${keyless}`;
 }
 
-/** ` Did you mean 'x'?`, unless the key is a well-known one that is not set. */
-export function nearestKey(key: string, names: readonly string[]): string | undefined {
+/** The most similar name. A key of the model under test is usually not set at all, so it gets no suggestion. */
+function nearestKey(key: string, names: readonly string[]): string | undefined {
   return MODEL_KEYS.has(key) ? undefined : getCloseMatches(key, names, 1)[0];
 }
 
-function isReferenced(node: ConfigNode, key: string): boolean {
-  if (node.kind === "list") return node.items.some((item) => isReferenced(item, key));
-  if (node.kind === "dict") return [...node.entries.values()].some((member) => isReferenced(member, key));
-  return interpolationText(node)?.includes(`\${${key}}`) ?? false;
+function isReferenced(root: DictNode, key: string): boolean {
+  return [...scalarsIn(root)].some(({ node }) => interpolationText(node)?.includes(`\${${key}}`));
 }

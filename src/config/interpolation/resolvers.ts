@@ -1,8 +1,18 @@
 import { getCloseMatches } from "../../python/difflib.ts";
-import { pyStr, pyTypeName } from "../../python/repr.ts";
+import { pyTypeName } from "../../python/repr.ts";
 import { type KeyPath, splitKey } from "../key-path.ts";
-import { type ConfigNode, type DictNode, isMissing, list, literalText, positionOf, scalar } from "../node.ts";
-import { plainFromNode } from "../plain-data.ts";
+import {
+  type ConfigNode,
+  type DictNode,
+  isMissing,
+  isNull,
+  list,
+  literalText,
+  positionOf,
+  scalar,
+  textOf,
+} from "../node.ts";
+import { nodeText, plainFromNode } from "../plain-data.ts";
 import type { Interpolator, Located } from "./interpolate.ts";
 import { parseElement, type ResolverCall } from "./interpolation-grammar.ts";
 
@@ -39,7 +49,7 @@ export function callResolver(
   if (resolver === undefined) {
     const [close] = getCloseMatches(name, Object.keys(resolvers), 1);
     const hint = close === undefined ? "" : `; did you mean '${close}'?`;
-    throw interpolator.fail(holder.node, holder.path, `unsupported interpolation type '${name}'${hint}`);
+    throw interpolator.fail(holder, `unsupported interpolation type '${name}'${hint}`);
   }
   const args = call.args.map((arg) => interpolator.evaluateElement(arg, holder));
   return resolver({ interpolator, call, holder, args });
@@ -48,23 +58,18 @@ export function callResolver(
 /** The variable's text; a default is turned into text as Python would, null excepted. */
 function environmentVariable(context: CallContext): Located {
   const { interpolator, holder, args } = context;
-  const name = textArgument(context, 0);
+  const name = textArgument(context);
   const value = Object.hasOwn(interpolator.env, name) ? interpolator.env[name] : undefined;
   if (value !== undefined) return at(holder, literalText(value, holder.node.origin));
   const fallback = args[1];
-  if (fallback === undefined)
-    throw interpolator.fail(holder.node, holder.path, `environment variable '${name}' is not set`);
-  if (fallback.kind === "scalar") {
-    if (fallback.value === null) return at(holder, fallback);
-    return at(holder, literalText(pyStr(fallback.value), fallback.origin));
-  }
-  return at(holder, literalText(pyStr(plainFromNode(fallback)), fallback.origin));
+  if (fallback === undefined) throw interpolator.fail(holder, `environment variable '${name}' is not set`);
+  return at(holder, isNull(fallback) ? fallback : literalText(nodeText(fallback), fallback.origin));
 }
 
 /** The value at a path, or the default when there is none. */
 function selectValue(context: CallContext): Located {
   const { interpolator, holder, args } = context;
-  const key = textArgument(context, 0);
+  const key = textArgument(context);
   const dots = /^\.*/.exec(key)?.[0].length ?? 0;
   const base = interpolator.base(holder.path, dots);
   const target = base && interpolator.select(base, splitKey(key.slice(dots)));
@@ -75,10 +80,9 @@ function selectValue(context: CallContext): Located {
 /** The value at the path that is the first argument. */
 function requiredValue(context: CallContext): Located {
   const { interpolator, holder } = context;
-  const key = textArgument(context, 0);
+  const key = textArgument(context);
   const target = selectValue({ ...context, args: context.args.slice(0, 1) });
-  if (target.path === holder.path)
-    throw interpolator.fail(holder.node, holder.path, `there is no '${key}' in the config`);
+  if (target.path === holder.path) throw interpolator.fail(holder, `there is no '${key}' in the config`);
   return target;
 }
 
@@ -108,15 +112,15 @@ function requiredMapping(context: CallContext): { node: DictNode; path: KeyPath 
   const { interpolator, holder, call } = context;
   const { node, path } = requiredValue(context);
   if (node.kind === "dict") return { node, path };
-  throw interpolator.fail(holder.node, holder.path, `'${call.text}' needs the path of a mapping`);
+  throw interpolator.fail(holder, `'${call.text}' needs the path of a mapping`);
 }
 
 /** The typed value a text spells; null stays null. */
 function decodeText(context: CallContext): Located {
   const { interpolator, holder, args } = context;
   const [argument] = args;
-  if (argument?.kind === "scalar" && argument.value === null) return at(holder, argument);
-  const element = parseElement(textArgument(context, 0), positionOf(holder.node));
+  if (argument && isNull(argument)) return at(holder, argument);
+  const element = parseElement(textArgument(context), positionOf(holder.node));
   return at(holder, interpolator.evaluateElement(element, holder));
 }
 
@@ -128,9 +132,10 @@ function at(holder: Located, node: ConfigNode): Located {
   return { node, path: holder.path };
 }
 
-function textArgument({ interpolator, call, holder, args }: CallContext, index: number): string {
-  const argument = args[index];
-  if (argument?.kind === "scalar" && typeof argument.value === "string") return argument.value;
+/** The first argument, which must be a text. */
+function textArgument({ interpolator, call, holder, args: [argument] }: CallContext): string {
+  const text = textOf(argument);
+  if (text !== undefined) return text;
   const found = argument === undefined ? "nothing" : `a ${pyTypeName(plainFromNode(argument))}`;
-  throw interpolator.fail(holder.node, holder.path, `'${call.text}' needs a text as argument, not ${found}`);
+  throw interpolator.fail(holder, `'${call.text}' needs a text as argument, not ${found}`);
 }

@@ -1,12 +1,13 @@
 import { pyStr } from "../../python/repr.ts";
 import { maskSecrets, maskWord } from "../../secrets.ts";
 import { OverrideError } from "../errors.ts";
-import { childOf, findKey } from "../key-path.ts";
+import { childOf, findKey, rawNodeAt } from "../key-path.ts";
 import { mergeNodes } from "../merge.ts";
 import {
   type ConfigNode,
   type DictNode,
   dict,
+  isNull,
   MAX_DEPTH,
   type Origin,
   type Source,
@@ -61,10 +62,7 @@ function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.Pro
     throw new OverrideError(`The key of an override has more than ${MAX_DEPTH} segments.`, {
       position: POSITION,
     });
-  const existing = segments.reduce<ConfigNode | undefined>(
-    (node, segment) => (node === undefined ? undefined : childOf(node, segment)?.node),
-    root,
-  );
+  const existing = rawNodeAt(root, segments);
   if (override.operation === "~") {
     deleteKey(root, segments, existing, override);
     return;
@@ -72,7 +70,7 @@ function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.Pro
   const { value } = override;
   if (value === undefined) return;
   // upstream (Hydra): a null counts as absent, and a list or mapping may be added again
-  const occupied = existing !== undefined && !(existing.kind === "scalar" && existing.value === null);
+  const occupied = existing !== undefined && !isNull(existing);
   if (override.operation === "+" && occupied && value.kind === "scalar") throw alreadyThere(override);
   if (override.operation === "" && (existing === undefined || addsKeys(existing, value)))
     throw new OverrideError(
@@ -136,12 +134,12 @@ function deleteKey(
   existing: ConfigNode | undefined,
   { key, value }: ParsedOverride,
 ): void {
-  if (existing === undefined || (existing.kind === "scalar" && existing.value === null))
+  if (existing === undefined || isNull(existing))
     throw new OverrideError(
       `Could not delete from config. '${key}' does not exist. Only keys made by an earlier override can be deleted.`,
       { position: POSITION },
     );
-  if (value !== undefined && !(value.kind === "scalar" && value.value === null)) {
+  if (value !== undefined && !isNull(value)) {
     const actual = plainFromNode(existing);
     const given = plainFromNode(value);
     if (JSON.stringify(actual) !== JSON.stringify(given))
@@ -150,9 +148,7 @@ function deleteKey(
         { position: POSITION },
       );
   }
-  const parent = segments
-    .slice(0, -1)
-    .reduce<ConfigNode | undefined>((node, segment) => node && childOf(node, segment)?.node, root);
+  const parent = rawNodeAt(root, segments.slice(0, -1));
   const last = segments.at(-1) ?? "";
   if (parent?.kind === "dict") parent.entries.delete(findKey(parent, last) ?? last);
   if (parent?.kind === "list") parent.items.splice(Number(last), 1);

@@ -1,5 +1,6 @@
 import { floatRepr } from "../../python/numbers/float-text.ts";
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { parsePyFloat, parsePyInt } from "../../python/numbers/parse-number.ts";
+import { isPyFloat, PyFloat } from "../../python/numbers/py-float.ts";
 import { type ConfigNode, dict, list, type Origin, type ScalarValue, scalar } from "../node.ts";
 import { asFloat, narrow } from "../yaml/scalars.ts";
 
@@ -44,35 +45,23 @@ export function castValue(node: ConfigNode, cast: Cast, origin: Origin): ConfigN
 }
 
 function toInteger(value: ScalarValue): ScalarValue | undefined {
-  if (typeof value === "string") {
-    const digits = value.trim();
-    return /^[+-]?\d+(?:_\d+)*$/.test(digits)
-      ? narrow(BigInt(digits.replaceAll("_", "").replace(/^\+/, "")))
-      : undefined;
-  }
   if (typeof value === "bigint") return value;
+  if (typeof value === "string") {
+    const integer = parsePyInt(value);
+    return integer === undefined ? undefined : narrow(integer);
+  }
   const number = numberFrom(value);
   return number === undefined || !Number.isFinite(number) ? undefined : narrow(BigInt(Math.trunc(number)));
 }
 
 function toFloat(value: ScalarValue): ScalarValue | undefined {
-  if (typeof value === "string") {
-    const text = value.trim().toLowerCase();
-    if (/^[+-]?(?:inf|infinity)$/.test(text))
-      return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-    if (/^[+-]?nan$/.test(text)) return Number.NaN;
-    const decimal = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/;
-    return decimal.test(text) ? asFloat(Number(text.replaceAll("_", ""))) : undefined;
-  }
-  const number = numberFrom(value);
+  const number = typeof value === "string" ? parsePyFloat(value) : numberFrom(value);
   return number === undefined ? undefined : asFloat(number);
 }
 
 function toText(value: ScalarValue): ScalarValue | undefined {
   if (value === null) return undefined;
-  if (value instanceof PyFloat) return floatRepr(value);
-  if (typeof value === "number" && !Number.isInteger(value)) return floatRepr(value);
-  return String(value);
+  return isPyFloat(value) ? floatRepr(value) : String(value);
 }
 
 function toBoolean(value: ScalarValue): ScalarValue | undefined {

@@ -1,3 +1,4 @@
+import { parsePyFloat } from "../../python/numbers/parse-number.ts";
 import type { ScalarValue } from "../node.ts";
 import { asFloat, narrow } from "../yaml/scalars.ts";
 
@@ -5,16 +6,7 @@ import { asFloat, narrow } from "../yaml/scalars.ts";
  * The words that unquoted values are made of, on the command line (Hydra's override grammar) and in the arguments of
  * resolvers (OmegaConf's grammar); both grammars share them.
  */
-export type WordKind =
-  | "float"
-  | "integer"
-  | "boolean"
-  | "null"
-  | "word"
-  | "loose"
-  | "escape"
-  | "blank"
-  | "colon";
+type WordKind = "float" | "integer" | "boolean" | "null" | "word" | "loose" | "escape" | "blank" | "colon";
 
 export interface WordToken {
   kind: WordKind;
@@ -57,7 +49,7 @@ export function primitiveValue(tokens: readonly WordToken[]): ScalarValue {
     case "integer":
       return narrow(BigInt(first.text.replaceAll("_", "").replace(/^\+/, "")));
     case "float":
-      return asFloat(parseFloatWord(first.text));
+      return asFloat(parsePyFloat(first.text) ?? Number.NaN);
     case "boolean":
       return first.text.toLowerCase() === "true";
     case "null":
@@ -76,11 +68,4 @@ export function unescapePairs(text: string): string {
   let result = "";
   for (let index = 1; index < text.length; index += 2) result += text[index];
   return result;
-}
-
-function parseFloatWord(text: string): number {
-  const lower = text.toLowerCase().replaceAll("_", "");
-  if (lower.endsWith("inf"))
-    return lower.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  return lower.endsWith("nan") ? Number.NaN : Number(lower);
 }

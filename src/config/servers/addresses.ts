@@ -1,7 +1,16 @@
 import { createServer } from "node:net";
 import { errorMessage } from "../../errors.ts";
 import { ConfigError } from "../errors.ts";
-import { type ConfigNode, type DictNode, isTruthy, list, type Origin, positionOf, scalar } from "../node.ts";
+import {
+  type ConfigNode,
+  DEFAULT_ORIGIN,
+  type DictNode,
+  isTruthy,
+  positionOf,
+  scalar,
+  textOf,
+} from "../node.ts";
+import { nodeFromPlain } from "../plain-data.ts";
 import { integerFrom } from "../schema-problems.ts";
 import type { ServerBlock } from "./server-schema.ts";
 
@@ -13,11 +22,17 @@ const OFFLINE_PORT = -1;
 const LOOPBACK = "127.0.0.1";
 export const HEAD_SERVER_PORT = 11000;
 
-export interface AddressOptions {
-  /** No probing of ports, no lookup of host names. */
-  offline: boolean;
-  random?: () => number;
-  canBind?: (port: number) => Promise<boolean>;
+export interface NetworkDefaults {
+  /** The host of servers that give none. */
+  host: string;
+  range: PortRange;
+  /** Undefined when the head server's port is given as null. */
+  headPort: number | undefined;
+}
+
+export interface PortRange {
+  low: number;
+  high: number;
 }
 
 /** The host of servers that give none. */
@@ -28,7 +43,8 @@ export async function defaultHost(
 ): Promise<string> {
   if (useAbsoluteIp && !offline) return ownAddress();
   if (!isTruthy(configured)) return LOOPBACK;
-  if (configured?.kind === "scalar" && typeof configured.value === "string") return configured.value;
+  const text = textOf(configured);
+  if (text !== undefined) return text;
   throw new ConfigError("default_host must be a host name or an address.", {
     position: positionOf(configured),
   });
@@ -46,37 +62,23 @@ async function ownAddress(): Promise<string> {
   }
 }
 
-export interface PortRange {
-  low: number;
-  high: number;
-}
-
 /** Gives every server a host and a port, in config order; returns the ports in use, the head server's first. */
 export async function assignAddresses(
   servers: readonly ServerBlock[],
-  host: string,
-  range: PortRange,
-  headPort: number | undefined,
-  origin: Origin,
-  options: AddressOptions,
+  { host, range, headPort }: NetworkDefaults,
+  { offline = false, random = Math.random }: { offline?: boolean; random?: () => number },
 ): Promise<ConfigNode> {
   const ports: number[] = headPort === undefined ? [] : [headPort];
   const taken = new Set(ports);
-  const canBind = options.canBind ?? canBindPort;
   for (const { block } of servers) {
-    if (!isTruthy(block.entries.get("host"))) block.entries.set("host", scalar(host, origin));
+    if (!isTruthy(block.entries.get("host"))) block.entries.set("host", scalar(host, DEFAULT_ORIGIN));
     const given = givenPort(block);
-    const port =
-      given ??
-      (options.offline ? OFFLINE_PORT : await freePort(range, taken, canBind, options.random ?? Math.random));
-    if (given === undefined) block.entries.set("port", scalar(port, origin));
+    const port = given ?? (offline ? OFFLINE_PORT : await freePort(range, taken, random));
+    if (given === undefined) block.entries.set("port", scalar(port, DEFAULT_ORIGIN));
     ports.push(port);
     taken.add(port);
   }
-  return list(
-    origin,
-    ports.map((port) => scalar(port, origin)),
-  );
+  return nodeFromPlain(ports, DEFAULT_ORIGIN);
 }
 
 function givenPort(block: DictNode): number | undefined {
@@ -88,7 +90,6 @@ function givenPort(block: DictNode): number | undefined {
 async function freePort(
   { low, high }: PortRange,
   taken: ReadonlySet<number>,
-  canBind: (port: number) => Promise<boolean>,
   random: () => number,
 ): Promise<number> {
   const size = high - low + 1;
@@ -109,7 +110,7 @@ async function freePort(
 }
 
 /** Whether a port can be bound on all interfaces right now. */
-function canBindPort(port: number): Promise<boolean> {
+function canBind(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(false));

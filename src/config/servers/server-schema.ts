@@ -2,9 +2,9 @@ import { checkDataset } from "../dataset-schema.ts";
 import type { ConfigNode, DictNode } from "../node.ts";
 import { isReservedKey } from "../reserved-keys.ts";
 import { FieldCheck, type SchemaProblem } from "../schema-problems.ts";
-import { domains, type ServerType, serverTypes } from "./server-types.ts";
+import { domains, isServerType, type ServerType, serverTypes } from "./server-types.ts";
 
-/** A block of the config that is a valid server instance; `block` is the innermost mapping. */
+/** A block of the config in the place of a server; `block` is the innermost mapping. */
 export interface ServerBlock {
   name: string;
   type: ServerType;
@@ -19,25 +19,37 @@ export interface AlmostServer {
   problems: SchemaProblem[];
 }
 
-export interface ClassifiedServers {
-  servers: ServerBlock[];
-  almostServers: AlmostServer[];
-}
-
-export interface SchemaOptions {
-  /** Whether a resources server without `domain` is refused, as the reference does. */
+interface SchemaOptions {
+  /** Whether a resources server without `domain` is refused, as in the Python original. */
   requireDomain?: boolean;
 }
 
+/** The server blocks of a config, valid or not, in config order. */
+export function* serverBlocks(root: DictNode): Generator<ServerBlock> {
+  for (const [name, instance] of root.entries) {
+    if (instance.kind !== "dict") continue;
+    for (const type of serverTypes) {
+      const implementations = instance.entries.get(type);
+      if (implementations?.kind !== "dict") continue;
+      for (const [implementation, block] of implementations.entries)
+        if (block.kind === "dict")
+          yield { name: String(name), type, implementation: String(implementation), block };
+    }
+  }
+}
+
 /** Sorts the top-level blocks into servers, almost-servers and plain data (which is left out), in config order. */
-export function classifyServers(root: DictNode, options: SchemaOptions = {}): ClassifiedServers {
+export function classifyServers(
+  root: DictNode,
+  options: SchemaOptions = {},
+): { servers: ServerBlock[]; almostServers: AlmostServer[] } {
   const servers: ServerBlock[] = [];
   const almostServers: AlmostServer[] = [];
   for (const [key, node] of root.entries) {
     const name = String(key);
     if (node.kind !== "dict" || isReservedKey(name)) continue;
     const attempts = [...node.entries.keys()]
-      .filter((type): type is ServerType => (serverTypes as readonly unknown[]).includes(type))
+      .filter(isServerType)
       .map((type) => checkInstance(name, type, node.entries.get(type), options));
     const valid = attempts.find(({ server }) => server !== undefined)?.server;
     if (valid !== undefined) servers.push(valid);
@@ -86,7 +98,7 @@ function checkBlock(
   if (node.kind !== "dict") return [{ path, message: "Must be a mapping" }];
   const check = new FieldCheck(node, path);
   check.text("entrypoint", "required");
-  check.text("host", "optional");
+  check.text("host");
   check.integer("port");
   check.integer("num_workers");
   check.oneOf("domain", domains);

@@ -1,7 +1,7 @@
 import { ConfigError, place } from "../errors.ts";
 import { mergeDicts } from "../merge.ts";
 import { cloneNode, type DictNode, dict, isMissing, positionOf, scalar } from "../node.ts";
-import { type ServerBlockEntry, serverBlocks } from "./server-blocks.ts";
+import { type ServerBlock, serverBlocks } from "./server-schema.ts";
 
 const AGENTS = "responses_api_agents";
 /** What an environment's agent passes on to the one that takes its place. */
@@ -9,27 +9,22 @@ const TAKEN_OVER = ["resources_server", "model_server", "datasets"];
 
 /**
  * Puts an agent that names no resources server (`--agent-type`) in the place of the environments' own agents. In place.
- * Returns the new name of each instance that was replaced.
  *
  * `own` are instances that config files define; blocks of other names hold overrides for instances to come.
  */
-export function swapAgents(
-  root: DictNode,
-  env: NodeJS.ProcessEnv,
-  own: ReadonlySet<string>,
-): Map<string, string> {
-  const renamed = new Map<string, string>();
+export function swapAgents(root: DictNode, env: NodeJS.ProcessEnv, own: ReadonlySet<string>): void {
   const agents = [...serverBlocks(root)].filter(({ type, name }) => type === AGENTS && own.has(name));
   const sources = agents.filter(({ block }) => isUnbound(block));
   const [source] = sources;
-  if (source === undefined) return renamed;
+  if (source === undefined) return;
   if (sources.length > 1)
     throw swapError(
       `Several agents name no resources server: ${quoted(sources)}. Give one with --agent-type, or set 'resources_server.name'`,
       source,
     );
   const targets = agents.filter((agent) => agent !== source && agent.block.entries.has("resources_server"));
-  if (targets.length === 0) return renamed;
+  if (targets.length === 0) return;
+  const renamed = new Map<string, string>();
   root.entries.delete(source.name);
   for (const target of targets) {
     const name = newName(target, source.implementation);
@@ -53,7 +48,6 @@ export function swapAgents(
       mergeDicts(instance, overrides, { root, path: [name], env });
   }
   routeRows(root, renamed);
-  return renamed;
 }
 
 /** Rows that name a replaced agent go to its replacement; entries of the user's win. */
@@ -72,16 +66,16 @@ function isUnbound(block: DictNode): boolean {
 }
 
 /** `gpqa_mcqa_simple_agent` with `hermes_agent` becomes `gpqa_mcqa_hermes_agent`. */
-function newName({ name, implementation }: ServerBlockEntry, type: string): string {
+function newName({ name, implementation }: ServerBlock, type: string): string {
   const withoutType = name.endsWith(`_${implementation}`)
     ? name.slice(0, -implementation.length - 1)
     : name.replace(/_agent$/, "");
   return withoutType === "" || withoutType === implementation ? type : `${withoutType}_${type}`;
 }
 
-const quoted = (agents: readonly ServerBlockEntry[]) => agents.map(({ name }) => `'${name}'`).join(", ");
+const quoted = (agents: readonly ServerBlock[]) => agents.map(({ name }) => `'${name}'`).join(", ");
 
-function swapError(problem: string, { block }: ServerBlockEntry): ConfigError {
+function swapError(problem: string, { block }: ServerBlock): ConfigError {
   const position = positionOf(block);
   return new ConfigError(`${problem}${place(position)}.`, { code: "CONFIG_AGENT_SWAP", position });
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { type ConfigNode, type DictNode, scalar } from "../../config/node.ts";
 import { readConfigText } from "../../config/read-config-file.ts";
 import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../../config/resolve.ts";
-import { serverBlocks } from "../../config/servers/server-blocks.ts";
+import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { writeYaml } from "../../config/yaml/write.ts";
 import { QueueError } from "../../queue/errors.ts";
 import { hidesContents, isSecretName, MASK, maskUserInfo } from "../../secrets.ts";

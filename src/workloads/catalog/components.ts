@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { impliedConfig } from "../../config/implied-config.ts";
 import { type ConfigNode, textOf } from "../../config/node.ts";
-import { serverBlocks } from "../../config/servers/server-blocks.ts";
+import { serverBlocks } from "../../config/servers/server-schema.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import { subfolders, yamlFiles } from "./folders.ts";
 

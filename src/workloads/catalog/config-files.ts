@@ -1,10 +1,10 @@
-import { readConfigMetadata } from "../../config/config-metadata.ts";
+import { type ConfigMetadata, metadataOf, readConfigMetadata } from "../../config/config-metadata.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { loadFiles, readConfigPaths } from "../../config/load-includes.ts";
 import { type ConfigNode, type DictNode, isMissing, textOf } from "../../config/node.ts";
 import { findExistingPath, type RootOptions, searchRoots } from "../../config/paths.ts";
 import { readConfigFile } from "../../config/read-config-file.ts";
-import { type ConfigMetadata, metadataOf, serverBlocks } from "../../config/servers/server-blocks.ts";
+import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { serverTypes } from "../../config/servers/server-types.ts";
 
 const FIELDS = ["domain", "description"] as const;
@@ -52,7 +52,7 @@ export class ConfigFiles {
     if (direct !== undefined) return [...direct, own];
     const env = this.#options.env ?? process.env;
     const { files } = loadFiles(readConfigPaths(own, env), this.roots, env, (entry) => this.read(entry));
-    return [...files.map(({ root }) => root), own];
+    return [...files, own];
   }
 
   /** The included files where they are a plain list and include nothing themselves, which is the rule. */

@@ -32,12 +32,12 @@ function checkManifestDatasets(node: ConfigNode | undefined, kind: string | unde
       names.push(name);
     }
     check.text("jsonl_fpath", "required");
-    check.text("prompt_config", "nullable");
+    check.text("prompt_config", "optional");
     check.integer("num_repeats", 1);
     if (!check.has("type")) check.report("type", "Field required");
     const type = check.oneOf("type", datasetTypes);
     types.push(type);
-    check.text("prepare_script", type === "benchmark" ? "required" : "nullable");
+    check.text("prepare_script", type === "benchmark" ? "required" : "optional");
     return check.problems;
   });
   if (kind === "benchmark" && !types.includes("benchmark"))
@@ -161,7 +161,7 @@ export function readManifest(root: DictNode): { manifest: Manifest } | { problem
 }
 
 function filledText(check: FieldCheck, field: string, required: boolean): void {
-  const text = check.text(field, required ? "required" : "nullable");
+  const text = check.text(field, required ? "required" : "optional");
   if (text !== undefined && text.trim() === "") check.report(field, "Must not be empty");
 }
 
@@ -171,7 +171,7 @@ function choice(check: FieldCheck, field: string, choices: readonly string[]): s
 }
 
 function checkLicense(check: FieldCheck): void {
-  const text = check.text("licensing", "nullable");
+  const text = check.text("licensing", "optional");
   if (text === undefined || PRIVATE_LICENSES.includes(text) || SPDX.test(text)) return;
   check.report("licensing", `Must be an SPDX expression or one of: ${PRIVATE_LICENSES.join(", ")}`);
 }

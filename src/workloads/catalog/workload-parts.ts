@@ -1,7 +1,7 @@
 import { ConfigError } from "../../config/errors.ts";
 import { type DictNode, textOf } from "../../config/node.ts";
 import { integerFrom } from "../../config/schema-problems.ts";
-import { serverBlocks } from "../../config/servers/server-blocks.ts";
+import { serverBlocks } from "../../config/servers/server-schema.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import type { Workload } from "./workloads.ts";
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { impliedConfig } from "../../config/implied-config.ts";
 import { type DictNode, textOf } from "../../config/node.ts";
-import { serverBlocks } from "../../config/servers/server-blocks.ts";
+import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { caseFold } from "../../python/case.ts";
 import { byCodePoint } from "../../python/code-points.ts";
 import { type ConfigFiles, mentions } from "./config-files.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { textOf } from "../../config/node.ts";
 import { candidatePaths, findExistingPath } from "../../config/paths.ts";
 import { readConfigFile } from "../../config/read-config-file.ts";
-import { serverBlocks } from "../../config/servers/server-blocks.ts";
+import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import { ScaffoldError } from "../errors.ts";
 import { exampleRows } from "./resources-server.ts";
