@@ -1,18 +1,24 @@
-import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "../config/yaml/parser.ts";
-import { YamlSyntaxError } from "../config/yaml/tokens.ts";
+import {
+  coreTag,
+  FORBIDDEN,
+  isPlainWord,
+  parseYaml,
+  type YamlMap,
+  type YamlNode,
+  type YamlScalar,
+} from "../config/yaml/parser.ts";
+import { BOOLEANS, FLOAT, floatValue, INTEGER, integerValue, NULLS } from "../config/yaml/scalars.ts";
+import { YamlSyntaxError } from "../config/yaml/scanner.ts";
 import { PyFloat } from "../python/numbers/py-float.ts";
 import { FormatError } from "./errors.ts";
 import { isMapping, mappingOf, OpaqueValue } from "./mapping.ts";
-import { scalarValue, typeOfWord } from "./yaml-scalar.ts";
 
-/** Values a document may hold when every alias is written out. */
+/** Maximum number of values in a document after its aliases are expanded. */
 const maxValues = 1_000_000;
-const tagPrefix = "tag:yaml.org,2002:";
-const forbidden = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
-/** A YAML 1.1 document as PyYAML's `safe_load` reads it; dates and other values JSON does not know are opaque. */
+/** Reads a YAML 1.1 document like PyYAML's `safe_load`. Dates and other values without a JSON type are opaque. */
 export function parseYamlValue(text: string): unknown {
-  if (forbidden.test(text)) throw new FormatError("yaml", "special characters are not allowed");
+  if (FORBIDDEN.test(text)) throw new FormatError("yaml", "special characters are not allowed");
   try {
     const root = parseYaml(text.replace(/^\uFEFF/, "").replace(/\r\n?|[\x85\u2028\u2029]/g, "\n"));
     return root === undefined ? null : new Constructor().construct(root).value;
@@ -24,7 +30,7 @@ export function parseYamlValue(text: string): unknown {
   }
 }
 
-/** A value and how many values it consists of when aliases are written out. */
+/** A value, and the number of values in it after its aliases are expanded. */
 interface Constructed {
   value: unknown;
   size: number;
@@ -42,7 +48,7 @@ class Constructor {
     if (anchor !== undefined) {
       if (this.anchors.has(anchor))
         throw new YamlSyntaxError(`found duplicate anchor '${anchor}'`, node.offset);
-      // An alias inside its own anchor finds this: a value that contains itself.
+      // An alias inside its own anchor finds undefined: the value contains itself.
       this.anchors.set(anchor, undefined);
     }
     const constructed = this.count(this.content(node));
@@ -73,7 +79,7 @@ class Constructor {
   }
 
   private scalar({ tag, plain, value: text, offset }: YamlScalar): unknown {
-    // The tag `!` asks for the type a word has without quotes, quoted or not.
+    // A scalar with the tag `!` has the type of the same word without quotes.
     const untagged = (plain && tag === undefined) || tag === "!" ? typeOfWord(text) : "str";
     const type = typeOf(tag, untagged);
     const value = scalarValue(type, text);
@@ -103,19 +109,19 @@ class Constructor {
     return { value: mappingOf(entries), size };
   }
 
-  /** The entries of a mapping: those merged in by `<<` come first, so that its own win. */
+  /** The entries of a mapping. Those that `<<` merges come first, so that the own entries win. */
   private entries(node: YamlMap): { entries: Entry[]; size: number } {
     const merged: Entry[] = [];
     const own: Entry[] = [];
     let size = 1;
     for (const [keyNode, valueNode] of node.entries) {
-      if (isWord(keyNode, "<<")) {
+      if (isPlainWord(keyNode, "<<")) {
         const { value, size: added } = this.construct(valueNode);
         merged.push(...mergedEntries(value, valueNode));
         size += added;
         continue;
       }
-      const key = isWord(keyNode, "=") ? { value: "=", size: 1 } : this.construct(keyNode);
+      const key = isPlainWord(keyNode, "=") ? { value: "=", size: 1 } : this.construct(keyNode);
       const value = this.construct(valueNode);
       own.push([hashable(key.value, keyNode.offset), value.value]);
       size += key.size + value.size;
@@ -124,11 +130,7 @@ class Constructor {
   }
 }
 
-function isWord(node: YamlNode, word: string): boolean {
-  return node.kind === "scalar" && node.plain && node.value === word && node.tag === undefined;
-}
-
-/** Of several mappings the first wins. */
+/** The entries of a `<<` value: a mapping, or a list of mappings of which the first wins. */
 function mergedEntries(value: unknown, node: YamlNode): Entry[] {
   const sources: unknown[] = Array.isArray(value) ? value.toReversed() : [value];
   return sources.flatMap((source) => {
@@ -138,19 +140,79 @@ function mergedEntries(value: unknown, node: YamlNode): Entry[] {
   });
 }
 
-/** A key as a dict keeps it: 1 and 1.0 are one key; lists and dicts cannot be keys. */
+/** The key of a dict: 1 and 1.0 are the same key, and lists and dicts cannot be keys. */
 function hashable(key: unknown, offset: number): unknown {
   if (Array.isArray(key) || isMapping(key)) throw new YamlSyntaxError("found unhashable key", offset);
   return key instanceof PyFloat ? key.value : key;
 }
 
-/** The type a tag asks for, or the one the node has without. */
+/** The type that a tag names; `untagged` without a tag. */
 function typeOf(tag: string | undefined, untagged: string): string {
-  if (tag === undefined || tag === "!") return untagged;
-  if (tag.startsWith("!!")) return tag.slice(2);
-  return tag.startsWith(`!<${tagPrefix}`) ? tag.slice(tagPrefix.length + 2, -1) : tag;
+  return tag === undefined || tag === "!" ? untagged : (coreTag(tag) ?? tag);
 }
 
 function unknownTag(type: string, offset: number): YamlSyntaxError {
   return new YamlSyntaxError(`could not determine a constructor for the tag '${type}'`, offset);
+}
+
+/** The types of scalars in YAML 1.1, without the prefix of their tags. */
+type ScalarType = "null" | "bool" | "int" | "float" | "timestamp" | "merge" | "value" | "str";
+
+const timestamp =
+  /^(\d{4})-(\d\d?)-(\d\d?)(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(?:Z|[-+](\d\d?)(?::(\d\d))?))?)?$/;
+const shortDate = /^\d{4}-\d\d-\d\d$/;
+/** A longer scalar is always a text. */
+const maxTyped = 10_000;
+
+/** The type of a word without quotes and tag. */
+function typeOfWord(text: string): ScalarType {
+  if (text.length > maxTyped) return "str";
+  if (NULLS.has(text)) return "null";
+  if (BOOLEANS.has(text)) return "bool";
+  if (text === "<<") return "merge";
+  if (text === "=") return "value";
+  if (!/^[-+.0-9]/.test(text)) return "str";
+  if (INTEGER.test(text)) return "int";
+  if (FLOAT.test(text)) return "float";
+  return shortDate.test(text) || isFullTimestamp(text) ? "timestamp" : "str";
+}
+
+/** Whether a text is a date with a time. Its month and day may have one digit; those of a date alone may not. */
+function isFullTimestamp(text: string): boolean {
+  return timestamp.exec(text)?.[4] !== undefined;
+}
+
+/** The value of a scalar of a type; undefined where Python raises. */
+function scalarValue(type: string, text: string): unknown {
+  switch (type) {
+    case "null":
+      return null;
+    case "bool":
+      return BOOLEANS.get(text.toLowerCase());
+    case "int":
+      return integerValue(text);
+    case "float":
+      return floatValue(text);
+    case "timestamp":
+      return timestampValue(text);
+    case "binary":
+      return /^[A-Za-z0-9+/=\s]*$/.test(text) ? new OpaqueValue("bytes", text) : undefined;
+    case "str":
+      return text;
+    default:
+      return undefined;
+  }
+}
+
+/** A date or time; undefined for one that does not exist, such as February 30th. */
+function timestampValue(text: string): OpaqueValue | undefined {
+  const [, year = "", month = "", day = "", hour, minute, second, , offsetHours, offsetMinutes] =
+    timestamp.exec(text) ?? [];
+  if (year === "") return undefined;
+  const days = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate();
+  if (Number(year) < 1 || Number(month) < 1 || Number(month) > 12) return undefined;
+  if (Number(day) < 1 || Number(day) > days) return undefined;
+  if (Number(hour ?? 0) > 23 || Number(minute ?? 0) > 59 || Number(second ?? 0) > 59) return undefined;
+  if (Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0) >= 24 * 60) return undefined;
+  return new OpaqueValue(hour === undefined ? "date" : "datetime", text);
 }

@@ -1,20 +1,22 @@
 import { MAX_DEPTH } from "../node.ts";
-import { YamlScanner } from "./scanner.ts";
-import type { YamlToken, YamlTokenKind } from "./tokens.ts";
+import { YamlScanner, type YamlToken, type YamlTokenKind } from "./scanner.ts";
 
 interface YamlNodeBase {
   offset: number;
-  anchor?: string | undefined;
-  tag?: string | undefined;
+  anchor?: string;
+  tag?: string;
 }
 
 type Properties = Pick<YamlNodeBase, "anchor" | "tag">;
 const NO_PROPERTIES: Properties = {};
 
+/** Characters that YAML 1.1 forbids: controls other than tab and line breaks, and lone surrogates. */
+export const FORBIDDEN = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
 export type YamlScalar = YamlNodeBase & { kind: "scalar"; value: string; plain: boolean };
 export type YamlMap = YamlNodeBase & { kind: "map"; entries: [YamlNode, YamlNode][] };
-export type YamlList = YamlNodeBase & { kind: "list"; items: YamlNode[] };
-export type YamlAlias = YamlNodeBase & { kind: "alias"; name: string };
+type YamlList = YamlNodeBase & { kind: "list"; items: YamlNode[] };
+type YamlAlias = YamlNodeBase & { kind: "alias"; name: string };
 export type YamlNode = YamlScalar | YamlMap | YamlList | YamlAlias;
 
 /** The structure of a text with one YAML document; undefined when it is empty. Throws YamlSyntaxError. */
@@ -205,4 +207,17 @@ function describe(token: YamlToken): string {
   if (token.kind.startsWith("block") || token.kind.startsWith("document")) return `a ${token.kind}`;
   if (token.kind === "?") return "'?'; put text that starts with it in quotes";
   return token.kind.length === 1 ? `'${token.kind}'` : `a ${token.kind}`;
+}
+
+const TAG_PREFIX = "tag:yaml.org,2002:";
+
+/** `!!int` and `!<tag:yaml.org,2002:int>` are `int`; undefined for other tags. */
+export function coreTag(tag: string): string | undefined {
+  if (tag.startsWith("!!")) return tag.slice(2);
+  return tag.startsWith(`!<${TAG_PREFIX}`) ? tag.slice(TAG_PREFIX.length + 2, -1) : undefined;
+}
+
+/** Whether a node is the given word, without quotes and tag. */
+export function isPlainWord(node: YamlNode, word: string): boolean {
+  return node.kind === "scalar" && node.plain && node.value === word && node.tag === undefined;
 }

@@ -39,12 +39,13 @@ describe("readYaml", () => {
   });
 
   it("reads tagged values", () => {
-    expect(read("a: !!str 5\nb: !!int '7'\nc: !!float 3\nd: !!bool yes\ne: ! 5\n")).toEqual({
+    expect(read("a: !!str 5\nb: !!int '7'\nc: !!float 3\nd: !!bool yes\ne: ! 5\nf: !!float 3.0\n")).toEqual({
       a: "5",
       b: 7,
       c: 3,
       d: true,
       e: 5,
+      f: 3,
     });
   });
 
@@ -73,6 +74,7 @@ describe("readYaml", () => {
     ["undefined alias", "x: 1\na: *x\n", 2, "undefined alias 'x'"],
     ["anchor inside itself", "a: &x [*x]\n", 1, "contains itself"],
     ["unknown tag", "a: !foo x\n", 1, "'!foo' is not supported"],
+    ["tag of another type", "a: !!int 09\n", 1, "'!!int' is not supported"],
     ["null key", "~: 1\n", 1, "must not be null"],
     ["list as key", "? [1, 2]\n: 3\n", 1, "must be a single value"],
     ["control character", "a: 1\nb: \u0000\n", 2, "U+0000"],

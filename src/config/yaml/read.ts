@@ -12,20 +12,22 @@ import {
   setEntry,
 } from "../node.ts";
 import { plainFromNode } from "../plain-data.ts";
-import { LineIndex } from "./line-index.ts";
-import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "./parser.ts";
+import {
+  coreTag,
+  FORBIDDEN,
+  isPlainWord,
+  parseYaml,
+  type YamlMap,
+  type YamlNode,
+  type YamlScalar,
+} from "./parser.ts";
 import { floatValue, integerValue, plainScalar } from "./scalars.ts";
-import { YamlSyntaxError } from "./tokens.ts";
+import { YamlSyntaxError } from "./scanner.ts";
 
 /** Values one file may hold after its aliases are expanded; real configs have a few thousand. */
 const MAX_VALUES = 200_000;
 /** Levels after aliases are expanded. */
 const MAX_EXPANDED_DEPTH = 400;
-
-/** What YAML 1.1 forbids in a stream: controls other than tab and line breaks, lone surrogates. */
-const FORBIDDEN = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-
-const TAG_PREFIX = "tag:yaml.org,2002:";
 
 /** Reads one YAML document the way OmegaConf does. An empty text is an empty mapping. */
 export function readYaml(text: string, source: Source): DictNode {
@@ -125,7 +127,7 @@ class YamlReader {
     const seen = new Set<string>();
     for (const [keyNode, valueNode] of node.entries) {
       const origin = this.#originAt(keyNode.offset);
-      if (isMergeKey(keyNode)) {
+      if (isPlainWord(keyNode, "<<")) {
         merged.push(...this.#mergedEntries(valueNode, origin));
         continue;
       }
@@ -183,15 +185,11 @@ function typedValue({ value: text, plain, tag, offset }: YamlScalar): ScalarValu
   if (tag === "!") return plainScalar(text);
   const name = coreTag(tag);
   if (name === "str") return text;
-  const typed = plainScalar(text);
   if (name === "null") return null;
+  const typed = plainScalar(text);
   if (name === "bool" && typeof typed === "boolean") return typed;
-  if (name === "int") {
-    const integer = integerValue(text);
-    if (text !== "" && integer !== undefined) return integer;
-  }
-  if (name === "float" && typed !== null && typeof typed !== "boolean" && typeof typed !== "string")
-    return typeof typed === "bigint" ? Number(typed) : floatValue(String(typed));
+  const number = name === "int" ? integerValue(text) : name === "float" ? floatValue(text) : undefined;
+  if (number !== undefined) return number;
   throw unsupportedTag(tag, offset);
 }
 
@@ -199,16 +197,26 @@ function expectTag({ tag, offset }: YamlNode, name: string): void {
   if (tag !== undefined && tag !== "!" && coreTag(tag) !== name) throw unsupportedTag(tag, offset);
 }
 
-/** `!!int` and `!<tag:yaml.org,2002:int>` are `int`. */
-function coreTag(tag: string): string | undefined {
-  if (tag.startsWith("!!")) return tag.slice(2);
-  return tag.startsWith(`!<${TAG_PREFIX}`) ? tag.slice(TAG_PREFIX.length + 2, -1) : undefined;
-}
-
 function unsupportedTag(tag: string, offset: number): YamlSyntaxError {
   return new YamlSyntaxError(`the tag '${tag}' is not supported for this value`, offset);
 }
 
-function isMergeKey(node: YamlNode): boolean {
-  return node.kind === "scalar" && node.plain && node.value === "<<" && node.tag === undefined;
+/** Converts offsets to lines and columns, which count from 1. */
+class LineIndex {
+  readonly #starts: number[] = [0];
+
+  constructor(text: string) {
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+  }
+
+  at(offset: number): { line: number; column: number } {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (this.#starts[low] ?? 0) + 1 };
+  }
 }

@@ -1,47 +1,50 @@
+import { parsePyFloat, parsePyInt } from "../../python/numbers/parse-number.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import type { ScalarValue } from "../node.ts";
 
 /**
- * What an unquoted YAML word means: YAML 1.1 as PyYAML reads it, without dates, with OmegaConf's wider float pattern
- * (`1e3` is a float). The patterns are those of https://yaml.org/type/ where PyYAML follows them.
+ * The scalars of YAML 1.1 as PyYAML reads them. The patterns are those of https://yaml.org/type/ where PyYAML follows
+ * them.
  */
 
-const BOOLEANS = new Map<string, boolean>();
+export const BOOLEANS = new Map<string, boolean>();
 for (const word of ["yes", "true", "on"]) for (const form of spellings(word)) BOOLEANS.set(form, true);
 for (const word of ["no", "false", "off"]) for (const form of spellings(word)) BOOLEANS.set(form, false);
 
-const NULLS = new Set(["", "~", "null", "Null", "NULL"]);
+export const NULLS: ReadonlySet<string> = new Set(["", "~", "null", "Null", "NULL"]);
 
-/** No word of the two lists above is longer. */
+/** The longest word in the two lists above. */
 const LONGEST_WORD = "false".length;
 
-const INTEGER = new RegExp(
-  [
-    "[-+]?0b[01_]+",
-    "[-+]?0[0-7_]+",
-    "[-+]?(?:0|[1-9][0-9_]*)",
-    "[-+]?0x[0-9a-fA-F_]+",
-    "[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+",
-  ].join("|"),
+export const INTEGER = anyOf(
+  "[-+]?0b[01_]+",
+  "[-+]?0[0-7_]+",
+  "[-+]?(?:0|[1-9][0-9_]*)",
+  "[-+]?0x[0-9a-fA-F_]+",
+  "[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+",
 );
 
-const FLOAT = new RegExp(
-  [
-    "[-+]?[0-9][0-9_]*\\.[0-9_]*(?:[eE][-+][0-9]+)?",
-    "[-+]?[0-9]+(?:_[0-9]+)*\\.[0-9_]*(?:[eE][-+]?[0-9]+)?",
-    "[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+",
-    "\\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?",
-    "[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\\.[0-9_]*",
-    "[-+]?\\.(?:inf|Inf|INF)",
-    "\\.(?:nan|NaN|NAN)",
-  ].join("|"),
+const FLOAT_FORMS = [
+  "[-+]?[0-9][0-9_]*\\.[0-9_]*(?:[eE][-+][0-9]+)?",
+  "\\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?",
+  "[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\\.[0-9_]*",
+  "[-+]?\\.(?:inf|Inf|INF)",
+  "\\.(?:nan|NaN|NAN)",
+];
+export const FLOAT = anyOf(...FLOAT_FORMS);
+/** OmegaConf also reads `1e3` and `1.5e3` as floats. */
+const OMEGACONF_FLOAT = anyOf(
+  ...FLOAT_FORMS,
+  "[-+]?[0-9]+(?:_[0-9]+)*\\.[0-9_]*(?:[eE][-+]?[0-9]+)?",
+  "[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+",
 );
-
-const WHOLE_INTEGER = new RegExp(`^(?:${INTEGER.source})$`);
-const WHOLE_FLOAT = new RegExp(`^(?:${FLOAT.source})$`);
 const MAY_BE_NUMBER = /^[-+.0-9]/;
 
-/** The typed value of an unquoted YAML word. */
+function anyOf(...forms: string[]): RegExp {
+  return new RegExp(`^(?:${forms.join("|")})$`);
+}
+
+/** The typed value of an unquoted word, as OmegaConf reads it: dates stay texts. */
 export function plainScalar(text: string): ScalarValue {
   if (text.length <= LONGEST_WORD) {
     if (NULLS.has(text)) return null;
@@ -49,41 +52,48 @@ export function plainScalar(text: string): ScalarValue {
     if (truth !== undefined) return truth;
   }
   if (!MAY_BE_NUMBER.test(text)) return text;
-  if (WHOLE_INTEGER.test(text)) return integerValue(text) ?? text;
-  return WHOLE_FLOAT.test(text) ? floatValue(text) : text;
+  if (INTEGER.test(text)) return integerValue(text) ?? text;
+  return OMEGACONF_FLOAT.test(text) ? (floatValue(text) ?? text) : text;
 }
 
-/** The integer of a YAML 1.1 integer word; undefined for words such as `0x_` that have no digits. */
+/** The value of a scalar with the tag `int`; undefined where Python raises. */
 export function integerValue(text: string): number | bigint | undefined {
-  let digits = text.replaceAll("_", "");
-  const negative = digits.startsWith("-");
-  if (/^[-+]/.test(digits)) digits = digits.slice(1);
-  let value: bigint;
-  try {
-    if (digits.includes(":"))
-      value = digits.split(":").reduce((total, part) => total * 60n + BigInt(part), 0n);
-    else if (/^0[0-7]+$/.test(digits)) value = BigInt(`0o${digits.slice(1)}`);
-    else value = digits === "" ? 0n : BigInt(digits);
-  } catch {
-    return undefined;
-  }
-  return narrow(negative ? -value : value);
+  const digits = text.replaceAll("_", "");
+  const value = magnitude(digits.replace(/^[-+]/, ""));
+  return value === undefined ? undefined : narrow(digits.startsWith("-") ? -value : value);
 }
 
-/** The float of a YAML 1.1 float word, as PyFloat where JavaScript could not tell it from an integer. */
-export function floatValue(text: string): number | PyFloat {
+function magnitude(digits: string): bigint | undefined {
+  if (digits === "0") return 0n;
+  if (/^0[bx]/.test(digits)) return /^0(?:b[01]+|x[0-9A-Fa-f]+)$/.test(digits) ? BigInt(digits) : undefined;
+  if (digits.startsWith("0"))
+    return /^0o?[0-7]+$/.test(digits) ? BigInt(`0o${digits.replace(/^0o?/, "")}`) : undefined;
+  let total = 0n;
+  for (const part of digits.split(":")) {
+    const value = parsePyInt(part);
+    if (value === undefined) return undefined;
+    total = total * 60n + value;
+  }
+  return total;
+}
+
+/** The value of a scalar with the tag `float`; undefined where Python raises. */
+export function floatValue(text: string): number | PyFloat | undefined {
   const lower = text.replaceAll("_", "").toLowerCase();
   const sign = lower.startsWith("-") ? -1 : 1;
   const body = lower.replace(/^[-+]/, "");
   if (body === ".inf") return sign * Number.POSITIVE_INFINITY;
   if (body === ".nan") return Number.NaN;
-  const magnitude = body.includes(":")
-    ? body.split(":").reduce((total, part) => total * 60 + Number(part), 0)
-    : Number(body);
-  return asFloat(sign * magnitude);
+  let total = 0;
+  for (const part of body.split(":")) {
+    const value = parsePyFloat(part);
+    if (value === undefined) return undefined;
+    total = total * 60 + value;
+  }
+  return asFloat(sign * total);
 }
 
-/** A float that keeps being one. */
+/** A Python float: a PyFloat where a JavaScript number would be taken for an integer. */
 export function asFloat(value: number): number | PyFloat {
   return Number.isInteger(value) && !Object.is(value, -0) ? new PyFloat(value) : value;
 }

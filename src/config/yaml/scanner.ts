@@ -1,5 +1,40 @@
 import { scanBlockScalar, scanPlain, scanQuoted } from "./scan-scalars.ts";
-import { YamlSyntaxError, type YamlToken, type YamlTokenKind } from "./tokens.ts";
+
+/** A token of a YAML text. Tokens describe the block structure, so the parser does not see indentation. */
+export type YamlToken =
+  | { kind: "scalar"; offset: number; value: string; plain: boolean }
+  | { kind: "alias" | "anchor" | "tag"; offset: number; value: string }
+  | {
+      kind:
+        | "stream end"
+        | "directive"
+        | "document start"
+        | "document end"
+        | "block sequence start"
+        | "block mapping start"
+        | "block end"
+        | "["
+        | "]"
+        | "{"
+        | "}"
+        | ","
+        | "-"
+        | "?"
+        | ":";
+      offset: number;
+    };
+
+export type YamlTokenKind = YamlToken["kind"];
+
+/** A mistake in the text; the reader turns it into an error with file, line and column. */
+export class YamlSyntaxError extends Error {
+  readonly offset: number;
+
+  constructor(problem: string, offset: number) {
+    super(problem);
+    this.offset = offset;
+  }
+}
 
 /** A `key:` must end its key on the same line and within this many characters, as YAML 1.1 says. */
 const MAX_SIMPLE_KEY = 1024;
