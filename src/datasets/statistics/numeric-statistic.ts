@@ -1,4 +1,4 @@
-import { pyRound } from "../../python/numbers/round.ts";
+import { pyRound } from "../../python/numbers/exact.ts";
 
 /** What a metrics file says about one numeric quantity; rounded, all but `total` are floats. */
 export interface NumericSummary {

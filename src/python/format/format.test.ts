@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PyFloat } from "../numbers/py-float.ts";
-import { formatTemplate, parseTemplate } from "./format.ts";
-import { formatValue } from "./format-value.ts";
-import { TemplateError, TemplateFieldError } from "./template-error.ts";
+import { formatTemplate, parseTemplate, TemplateFieldError } from "./format.ts";
+import { formatValue, TemplateError } from "./format-value.ts";
 
 const float = (value: number) => new PyFloat(value);
 

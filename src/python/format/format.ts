@@ -1,10 +1,24 @@
 import { isPyFloat, isPyInt, PyFloat } from "../numbers/py-float.ts";
 import { pyAscii, pyRepr, pyStr, pyTypeName } from "../repr.ts";
-import { formatValue } from "./format-value.ts";
-import { TemplateError, TemplateFieldError } from "./template-error.ts";
+import { formatValue, TemplateError } from "./format-value.ts";
 
-/** Fields may stand inside format specifications (`{x:{width}}`), but no deeper. */
+/** A format specification may contain fields (`{x:{width}}`), but those fields may not. */
 const MAX_NESTING = 2;
+
+/** A template names a field that the data does not have. */
+export class TemplateFieldError extends TemplateError {
+  readonly field: string;
+
+  constructor(field: string, available: string[]) {
+    super(
+      `The template needs the field '${field}'; the row has: ${available.length > 0 ? available.join(", ") : "no fields"}.`,
+      {
+        code: "TEMPLATE_FIELD_MISSING",
+      },
+    );
+    this.field = field;
+  }
+}
 
 type Part = string | Field;
 
@@ -18,9 +32,9 @@ interface Field {
 
 type Step = { attribute: string } | { key: string } | { index: number };
 
-/** A parsed template; `render` may be called any number of times. */
+/** A parsed template. `render` may be called any number of times. */
 export interface Template {
-  /** The top-level fields the template reads, in order of first use. */
+  /** The top-level fields that the template reads, in order of first use. */
   fields: string[];
   render(data: Record<string, unknown>): string;
 }
@@ -35,7 +49,7 @@ export function formatTemplate(template: string, data: Record<string, unknown>):
   return parseTemplate(template).render(data);
 }
 
-/** Parses a Python brace template once, so that a million rows need not. */
+/** Parses a Python brace template, to render it for many rows. */
 export function parseTemplate(template: string): Template {
   const parts = parseParts(template, MAX_NESTING);
   return { fields: [...new Set(fieldNames(parts))], render: (data) => renderParts(parts, data) };
@@ -70,7 +84,7 @@ function parseParts(text: string, nesting: number): Part[] {
   return parts;
 }
 
-/** Reads the field that begins at `start`, behind its opening brace; `end` is the index of the closing one. */
+/** Reads the field whose text starts at `start`, after the opening brace. `end` is the index of the closing brace. */
 function parseField(text: string, start: number, nesting: number): { field: Field; end: number } {
   let position = nameEnd(text, start);
   const name = text.slice(start, position);
@@ -88,7 +102,7 @@ function parseField(text: string, start: number, nesting: number): { field: Fiel
   if (text[position] === "}") return { field: { ...parseName(name), conversion, spec: [] }, end: position };
   const end = specEnd(text, position + 1);
   const specText = text.slice(position + 1, end);
-  // Only a specification with a field of its own is read as a template; braces cannot be escaped in the others.
+  // Only a specification that contains a field is a template. Braces cannot be escaped in other specifications.
   const spec = specText.includes("{") ? parseParts(specText, nesting - 1) : specText === "" ? [] : [specText];
   return { field: { ...parseName(name), conversion, spec }, end };
 }
@@ -98,7 +112,7 @@ function nameEnd(text: string, start: number): number {
     const character = text[index];
     if (character === "{") throw new TemplateError("unexpected '{' in field name");
     if (character === "}" || character === ":" || character === "!") return index;
-    // Inside brackets anything but the closing one belongs to the key.
+    // Inside brackets, everything up to the closing bracket is part of the key.
     if (character === "[") {
       const close = text.indexOf("]", index);
       index = close === -1 ? text.length : close;
@@ -183,7 +197,7 @@ function follow(value: unknown, step: Step): unknown {
   if (value === null || typeof value !== "object" || isPyFloat(value)) {
     throw new TemplateError(`'${pyTypeName(value)}' object is not subscriptable`);
   }
-  // Python looks a whole number up as an int key, and JSON objects have none.
+  // Python looks for an int key, and JSON objects have only text keys.
   if ("index" in step) throw new TemplateError(`The object has no key ${step.index} (its keys are text)`);
   if (!Object.hasOwn(value, step.key)) {
     throw new TemplateError(`The object has no key '${step.key}'; it has: ${Object.keys(value).join(", ")}`);
@@ -199,7 +213,7 @@ function element(value: unknown[] | string, step: { key: string } | { index: num
   return items[step.index];
 }
 
-/** The only attributes of JSON data in Python that are values rather than methods. */
+/** The attributes of numbers. No other Python type of JSON data has attributes that are values and not methods. */
 function attribute(value: unknown, name: string): unknown {
   const number = typeof value === "boolean" ? Number(value) : value;
   if (isPyFloat(number) || isPyInt(number)) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MersenneTwister } from "./mersenne-twister.ts";
-import { PyRandom } from "./random.ts";
+import { MersenneTwister, PyRandom } from "./random.ts";
 
 /** Drawn in this order with CPython 3.11. */
 const drawn = [

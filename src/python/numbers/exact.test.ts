@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pyRound } from "./round.ts";
+import { pyRound } from "./exact.ts";
 
 describe("pyRound", () => {
   it.each([
