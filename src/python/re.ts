@@ -1,13 +1,12 @@
 /**
- * Regular expressions of Python's `re` on JavaScript strings: its syntax, its Unicode classes, its `$`, its errors, and bounded
- * time where a backtracking engine would explode. For patterns that come with data; use a plain `RegExp` for our own.
+ * Python's regular expressions on JavaScript strings: the syntax, Unicode classes, `$` and errors of `re`, with bounded time
+ * where a backtracking engine needs exponential time. For patterns from data; code uses `RegExp` for its own patterns.
  *
  * @module
  */
-import { compileProgram } from "./re/compile.ts";
+import { compileProgram, type Program } from "./re/compile.ts";
 import { Matcher } from "./re/matcher.ts";
 import { parsePattern } from "./re/parse.ts";
-import type { Program } from "./re/program.ts";
 import { RegexBudgetError } from "./re/syntax-error.ts";
 
 export { RegexBudgetError, RegexSyntaxError } from "./re/syntax-error.ts";
@@ -20,7 +19,7 @@ export interface RegexFlags {
   ascii?: boolean;
 }
 
-/** One match; positions are UTF-16 offsets, fit for `slice`. */
+/** One match. Positions are UTF-16 offsets, as in `slice`. */
 export class PyMatch {
   readonly start: number;
   readonly end: number;
@@ -36,7 +35,7 @@ export class PyMatch {
     this.end = positions[1] ?? 0;
   }
 
-  /** The text of a group, by number or name; null when it took no part. Group 0 is the whole match. */
+  /** The text of a group, by number or name; null if it did not match. Group 0 is the whole match. */
   group(which: number | string = 0): string | null {
     const index = typeof which === "number" ? which : this.names.get(which);
     if (index === undefined || 2 * index >= this.positions.length) {
@@ -46,16 +45,16 @@ export class PyMatch {
     return end < 0 ? null : this.text.slice(this.positions[2 * index], end);
   }
 
-  /** All groups but the whole match. */
+  /** The texts of all groups except the whole match. */
   groups(): (string | null)[] {
     return Array.from({ length: this.positions.length / 2 - 1 }, (_, index) => this.group(index + 1));
   }
 }
 
-/** Steps that a search costs at least. */
+/** Steps that each search costs in addition. */
 const stepsPerSearch = 10;
 
-/** Bounds the steps of several searches together. */
+/** Limits the total number of steps of several searches. */
 export class RegexBudget {
   private left: number;
 
@@ -63,7 +62,7 @@ export class RegexBudget {
     this.left = steps;
   }
 
-  /** Runs one search with the steps that are left. */
+  /** Runs one search with the remaining steps. */
   run(
     program: Program,
     text: string,
@@ -90,7 +89,7 @@ export class PyRegex {
     this.groups = program.groups;
   }
 
-  /** `pattern.search(text)`; `budget` also counts the steps of other searches. */
+  /** `pattern.search(text)`. Several searches can share a `budget`. */
   search(text: string, budget?: RegexBudget): PyMatch | null {
     const positions = budget
       ? budget.run(this.program, text, (matcher) => matcher.search(0))
@@ -108,7 +107,7 @@ export class PyRegex {
     return this.wrap(text, new Matcher(this.program, text).at(0, true));
   }
 
-  /** `pattern.finditer(text)`: matches from left to right that do not overlap, empty ones included. */
+  /** `pattern.finditer(text)`: matches from left to right that do not overlap, including empty ones. */
   *finditer(text: string): Generator<PyMatch, void> {
     const matcher = new Matcher(this.program, text);
     let from = 0;
@@ -123,13 +122,13 @@ export class PyRegex {
     }
   }
 
-  /** `pattern.findall(text)` for patterns with at most one group: that group's text, else the whole match. */
+  /** `pattern.findall(text)` for patterns with at most one group: the text of the group, or of the whole match. */
   findall(text: string): string[] {
     const group = Math.min(this.groups, 1);
     return Array.from(this.finditer(text), (match) => match.group(group) ?? "");
   }
 
-  /** `pattern.sub(replacement, text)` with a function; the text it gives goes in as it is. */
+  /** `pattern.sub(replacement, text)` with a function that returns the replacement. */
   sub(text: string, replacement: (match: PyMatch) => string): string {
     let result = "";
     let from = 0;
@@ -145,7 +144,7 @@ export class PyRegex {
   }
 }
 
-/** Compiled patterns that are kept, as Python keeps them: data repeats its patterns row after row. */
+/** Maximum number of cached patterns, as in Python. Rows of a dataset repeat their patterns. */
 const maxCached = 512;
 const cache = new Map<string, PyRegex>();
 

@@ -1,9 +1,9 @@
-/** Python's character categories (`\d`, `\w`, `\s`) and its case-insensitive comparison. */
+/** Python's character categories (`\d`, `\w`, `\s`), its case-insensitive comparison and its assertions. */
 import { isSpaceCode } from "../whitespace.ts";
-import type { CodePointTest } from "./nodes.ts";
+import type { AssertionKind, CodePointTest } from "./nodes.ts";
 
 const decimalDigit = /^\p{Nd}$/u;
-/** `str.isalnum`: letters, decimal digits and whatever else has a digit or numeric value. */
+/** `str.isalnum`: letters, and characters with a digit or numeric value. */
 const alphanumeric = /^[\p{L}\p{N}]$/u;
 
 export function isDigit(codePoint: number): boolean {
@@ -50,13 +50,13 @@ function single(text: string, fallback: number): number {
   return text.length === (mapped > 0xffff ? 2 : 1) ? mapped : fallback;
 }
 
-/** Two characters are equal to a case-insensitive pattern when this gives the same for both. */
+/** Two characters match each other in a case-insensitive pattern if their keys are equal. */
 export function caseKey(codePoint: number): number {
   if (codePoint < 0x80) return codePoint >= 0x61 && codePoint <= 0x7a ? codePoint - 0x20 : codePoint;
   return simpleUpper(simpleLower(codePoint));
 }
 
-/** Blocks in which more than two characters share a case key (ſ and s, the Kelvin sign and k, final sigma…). */
+/** Blocks in which more than two characters share a case key: ſ and s, the Kelvin sign and k, final sigma. */
 const crowdedBlocks: readonly (readonly [number, number])[] = [
   [0xb5, 0x24f],
   [0x345, 0x345],
@@ -83,7 +83,7 @@ function sharersOf(key: number): readonly number[] {
   return crowded.get(key) ?? [];
 }
 
-/** Makes a set case-insensitive: a character belongs to it when any of its case variants does. */
+/** Makes a set case-insensitive: it contains a character if it contains one of its case variants. */
 export function ignoringCase(test: CodePointTest, ascii: boolean): CodePointTest {
   if (ascii) return (codePoint) => test(codePoint) || test(asciiSwapCase(codePoint));
   return (codePoint) => {
@@ -98,9 +98,45 @@ function asciiSwapCase(codePoint: number): number {
   return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
 }
 
-/** The same set, answering for ASCII from a table. */
+/** The same set, with a table for ASCII characters. */
 export function tabulated(test: CodePointTest): CodePointTest {
   const table = new Uint8Array(0x80);
   for (let codePoint = 0; codePoint < 0x80; codePoint++) table[codePoint] = test(codePoint) ? 1 : 0;
   return (codePoint) => (codePoint < 0x80 ? table[codePoint] === 1 : test(codePoint));
+}
+
+/** The position of the character before `position`. */
+export function before(text: string, position: number): number {
+  return position >= 2 && (text.codePointAt(position - 2) ?? 0) > 0xffff ? position - 2 : position - 1;
+}
+
+/** Whether an assertion is true at a position of a text. */
+export function holds(
+  text: string,
+  assertion: { kind: AssertionKind; ascii: boolean },
+  position: number,
+): boolean {
+  switch (assertion.kind) {
+    case "text-start":
+      return position === 0;
+    case "line-start":
+      return position === 0 || text[position - 1] === "\n";
+    case "text-end":
+      return position === text.length;
+    case "line-end":
+      return position === text.length || text[position] === "\n";
+    case "text-end-or-last-newline":
+      return position === text.length || (position === text.length - 1 && text[position] === "\n");
+    case "word-boundary":
+      return isBoundary(text, position, assertion.ascii);
+    case "not-word-boundary":
+      return text.length > 0 && !isBoundary(text, position, assertion.ascii);
+  }
+}
+
+function isBoundary(text: string, position: number, ascii: boolean): boolean {
+  const test = ascii ? isAsciiWord : isWord;
+  const left = position > 0 && test(text.codePointAt(before(text, position)) ?? 0);
+  const right = position < text.length && test(text.codePointAt(position) ?? 0);
+  return left !== right;
 }

@@ -1,13 +1,56 @@
 import { caseKey, tabulated } from "./characters.ts";
 import { firstOf, prefixOf } from "./first.ts";
-import { type CodePointTest, type Node, type ParsedPattern, widthOf } from "./nodes.ts";
-import type { Instruction, Program } from "./program.ts";
+import { type AssertionKind, type CodePointTest, type Node, type ParsedPattern, widthOf } from "./nodes.ts";
 import { RegexSyntaxError } from "./syntax-error.ts";
 
-/** Counted repetitions of groups are written out; beyond this size a pattern is refused. */
+/** Maximum size of a program. Counted repetitions of groups are written out. */
 const maxInstructions = 50_000;
 
-/** Turns a parsed pattern into steps for the matcher. */
+/**
+ * One instruction of a compiled pattern. The matcher remembers the positions at which it visited an instruction with a
+ * `mark`: a second visit at the same position cannot find a match that the first one did not.
+ */
+export type Instruction =
+  | { op: "char"; codePoint: number }
+  | { op: "char-ignoring-case"; key: number }
+  | { op: "set"; test: CodePointTest }
+  | { op: "assert"; kind: AssertionKind; ascii: boolean }
+  | { op: "save"; slot: number }
+  | { op: "jump"; target: number }
+  | { op: "split"; first: number; second: number; mark: number }
+  /** Any number of characters of a set. */
+  | { op: "star"; test: CodePointTest; lazy: boolean; mark: number }
+  /** Between `min` and `max` characters of a set. */
+  | { op: "run"; test: CodePointTest; min: number; max: number; lazy: boolean; mark: number }
+  /** The end of a loop body: starts the next round, or leaves the loop if this round consumed nothing. */
+  | { op: "loop-end"; slot: number; again: number; out: number }
+  | { op: "backreference"; index: number; ignoreCase: boolean }
+  | { op: "conditional"; index: number; otherwise: number }
+  /** Runs the instructions from `body` to their `match` and continues there, without backtracking into them. */
+  | { op: "atomic"; body: number; mark: number }
+  | { op: "look"; body: number; ahead: boolean; negative: boolean; width: number; mark: number }
+  | { op: "match" };
+
+export interface Program {
+  instructions: Instruction[];
+  /** Two capture positions per group, group 0 first, then one slot per loop. */
+  slots: number;
+  marks: number;
+  groups: number;
+  names: ReadonlyMap<string, number>;
+  /**
+   * When to remember visited positions. `always`: the rest of a match depends on the position alone. `late`: in a loop
+   * whose body can be empty, captures depend on the path, so only a search that takes too long remembers. `never`:
+   * the pattern has backreferences.
+   */
+  memory: "always" | "late" | "never";
+  /** The text at the start of every match; "" if unknown. */
+  prefix: string;
+  /** The test for the first character of a match; undefined if a match may be empty. */
+  first: CodePointTest | undefined;
+}
+
+/** Compiles a parsed pattern to instructions for the matcher. */
 export function compileProgram(pattern: ParsedPattern): Program {
   const compiler = new Compiler(pattern);
   compiler.emitAll(pattern.root);
@@ -89,8 +132,7 @@ class Compiler {
         this.look(node);
         return;
       case "repeat":
-        if (node.mode === "possessive")
-          this.atomic({ ...node, body: eachOnItsOwn(node.body), mode: "greedy" });
+        if (node.mode === "possessive") this.atomic({ ...node, body: eachAtomic(node.body), mode: "greedy" });
         else this.repeat(node.body, node.min, node.max, node.mode === "lazy");
         return;
     }
@@ -143,7 +185,7 @@ class Compiler {
     }));
   }
 
-  /** A part that is matched on its own; its steps lie behind the step that runs them. */
+  /** A part that is matched separately. Its instructions follow the instruction that runs them. */
   private subProgram(body: Node, runner: (start: number) => Instruction): void {
     this.add(runner(this.here + 2));
     const over = this.add({ op: "jump", target: 0 });
@@ -173,7 +215,7 @@ class Compiler {
     this.add({ op: "star", test, lazy, mark: this.marks++ });
   }
 
-  /** `body` any number of times; a round that consumes nothing is the last. */
+  /** `body` any number of times. A round that consumes nothing is the last one. */
   private loop(body: Node, lazy: boolean): void {
     const again = this.here;
     const split = this.split();
@@ -186,7 +228,7 @@ class Compiler {
     this.point(split, start, this.here, lazy);
   }
 
-  /** `body` up to `count` times: each round is only entered after the one before, and not after one that consumed nothing. */
+  /** `body` up to `count` times. A round that consumes nothing is the last one. */
   private optional(body: Node, count: number, lazy: boolean): void {
     const rounds: { split: { first: number; second: number }; start: number }[] = [];
     const ends: { out: number }[] = [];
@@ -202,9 +244,9 @@ class Compiler {
     for (const end of ends) end.out = this.here;
   }
 
-  /** One round of a loop; the check at its end when the round may consume nothing. */
+  /** Adds one round of a loop. Returns its `loop-end` instruction if the round may consume nothing. */
   private round(body: Node): { again: number; out: number } | undefined {
-    if (this.widthOf(body) > 0) {
+    if (widthOf(body, new Map())[0] > 0) {
       this.emit(body);
       return undefined;
     }
@@ -215,22 +257,18 @@ class Compiler {
     return this.add({ op: "loop-end", slot, again: 0, out: 0 });
   }
 
-  private widthOf(body: Node): number {
-    return widthOf(body, new Map())[0];
-  }
-
   private point(split: { first: number; second: number }, enter: number, leave: number, lazy: boolean): void {
     split.first = lazy ? leave : enter;
     split.second = lazy ? enter : leave;
   }
 }
 
-/** CPython matches every iteration of a possessive repeat on its own and never goes back into one. */
-function eachOnItsOwn(body: Node): Node {
+/** upstream (CPython): each iteration of a possessive repeat is atomic */
+function eachAtomic(body: Node): Node {
   return singleCharacter(body) ? body : { type: "atomic", body };
 }
 
-/** The set a node stands for when it always consumes exactly one character and captures nothing. */
+/** The set of a node that consumes exactly one character and captures nothing. */
 function singleCharacter(node: Node): CodePointTest | undefined {
   if (node.type === "sequence") {
     const [only, ...more] = node.items;

@@ -2,7 +2,7 @@ import { caseKey } from "./characters.ts";
 import { type CodePointTest, type Node, widthOf } from "./nodes.ts";
 
 interface First {
-  /** What the first character must fulfil; undefined: anything, or there may be none. */
+  /** The test for the first character; undefined if it is unknown. */
   test: CodePointTest | undefined;
   /** Whether the node can match without consuming anything. */
   nullable: boolean;
@@ -10,7 +10,7 @@ interface First {
 
 const unknown: First = { test: undefined, nullable: true };
 
-/** What a match of `node` can start with. */
+/** The possible first characters of a match of `node`. */
 export function firstOf(node: Node): First {
   switch (node.type) {
     case "char": {
@@ -37,7 +37,7 @@ export function firstOf(node: Node): First {
   }
 }
 
-/** Assertions consume nothing and may be skipped: they only make matches fewer. */
+/** Skips assertions: they consume nothing and only exclude matches. */
 function firstOfSequence(items: readonly Node[]): First {
   const tests: CodePointTest[] = [];
   for (const item of items) {

@@ -1,20 +1,19 @@
-import { before, holds } from "./assertions.ts";
-import { caseKey, simpleLower } from "./characters.ts";
+import { before, caseKey, holds, simpleLower } from "./characters.ts";
+import type { Instruction, Program } from "./compile.ts";
 import type { CodePointTest } from "./nodes.ts";
-import type { Instruction, Program } from "./program.ts";
 import { RegexBudgetError } from "./syntax-error.ts";
 import { VisitedPlaces } from "./visited-places.ts";
 
-/** Steps that a search may take: a constant, and more for every character of the text. */
+/** Maximum number of steps of a search: a constant, plus a number per character of the text. */
 const baseSteps = 20_000_000;
 const stepsPerCharacter = 40;
-/** Steps before a search whose memory is `late` starts to remember. */
+/** Steps after which a search whose memory is `late` starts to remember. */
 const stepsWithoutMemory = 200_000;
-/** Numbers on the backtrack stack: 128 MB. */
+/** Maximum numbers on the backtrack stack: 128 MB. */
 const maxStack = 16 * 1024 * 1024;
 const unlimited = 2 ** 30;
 
-/** What a backtrack frame does when it is popped. */
+/** Kinds of backtrack frames. */
 const CHOICE = 0;
 const RESTORE = 1;
 const GREEDY = 2;
@@ -22,8 +21,9 @@ const LAZY = 3;
 const FRAME = 4;
 
 /**
- * Runs a compiled pattern over one text, backtracking as Python does. Where captures do not matter to what follows it never
- * tries the same step at the same place twice, so its time is bounded by pattern length times text length.
+ * Runs a compiled pattern on one text, with the backtracking of Python. Where the rest of a match does not depend on
+ * captures, it never runs the same instruction at the same position twice, so its time is bounded by pattern length times
+ * text length.
  */
 export class Matcher {
   private readonly program: Program;
@@ -32,11 +32,11 @@ export class Matcher {
   private stack: number[] = [];
   /** Steps taken so far. */
   steps = 0;
-  /** The number of steps at which the current attempt is given up. */
+  /** The number of steps at which the current attempt ends with an error. */
   private stop = 0;
   private readonly limit: number;
   private visited: VisitedPlaces | undefined;
-  /** A match that ends here is refused: the one before was empty and the next must advance. */
+  /** A match must not end here, because the previous match was empty and ended here. */
   private refusedEnd = -1;
 
   constructor(program: Program, text: string, maxSteps = Number.POSITIVE_INFINITY) {
@@ -45,7 +45,7 @@ export class Matcher {
     this.limit = Math.min(baseSteps + stepsPerCharacter * text.length, maxSteps);
   }
 
-  /** The first match at or after `from`: capture positions, two a group. */
+  /** The capture positions, two per group, of the first match at or after `from`. */
   search(from: number, mustAdvance = false): number[] | undefined {
     const { prefix, first } = this.program;
     const { text } = this;
@@ -64,7 +64,7 @@ export class Matcher {
     return undefined;
   }
 
-  /** A match that starts exactly at `start`, and ends with the text when `whole` is set. */
+  /** A match that starts exactly at `start`; with `whole`, it must end at the end of the text. */
   at(start: number, whole = false): number[] | undefined {
     const end = this.attempt(start, whole);
     if (end < 0) {
@@ -102,7 +102,7 @@ export class Matcher {
     return (this.text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
   }
 
-  /** Runs from `entry` until `match`; the place it ends at, or -1. Frames below the current height are not touched. */
+  /** Runs from `entry` to `match`. Returns the end position, or -1. Keeps the frames that are already on the stack. */
   private run(entry: number, start: number, whole = false): number {
     const { text, stack } = this;
     const { instructions } = this.program;
@@ -232,7 +232,7 @@ export class Matcher {
           break;
       }
       if (!failed) continue;
-      // Back to the last choice: restore captures on the way.
+      // Backtracks to the last choice and restores captures on the way.
       for (;;) {
         if (stack.length === base) return -1;
         const height = stack.length - FRAME;
@@ -266,7 +266,7 @@ export class Matcher {
           continue;
         }
         position = place + (codePoint > 0xffff ? 2 : 1);
-        // One character further the loop is in a place it may have been tried from before.
+        // The loop may have been tried from the next position before.
         if (loop.op === "star" && this.visited?.visit(loop.mark, position, height)) {
           stack.length = height;
           continue;
@@ -283,7 +283,7 @@ export class Matcher {
     return this.visited?.visit(mark, position, this.stack.length) ?? false;
   }
 
-  /** How far a greedy loop over a set reaches: to the set's end, or to a place the loop was tried from before. */
+  /** The end of a greedy loop: the first character outside the set, or a position from which the loop was tried before. */
   private runEnd(step: { test: CodePointTest; mark: number }, start: number): number {
     const { text, visited } = this;
     let position = start;
@@ -299,7 +299,7 @@ export class Matcher {
     return position;
   }
 
-  /** Exactly `count` characters of a set; -1 when there are fewer. */
+  /** The position after exactly `count` characters of a set; -1 if the text has fewer. */
   private advance(test: CodePointTest, start: number, count: number): number {
     let position = start;
     for (let done = 0; done < count; done++) {
@@ -341,7 +341,7 @@ export class Matcher {
     return here;
   }
 
-  /** Runs a part on its own: where it ends, with its captures kept and its choices dropped; -1 without a match. */
+  /** Runs a part separately. Returns its end, or -1. Keeps its captures and drops its choices. */
   private nested(body: number, position: number): number {
     const base = this.stack.length;
     const open = this.visited?.openCount ?? 0;

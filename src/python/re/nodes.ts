@@ -1,4 +1,4 @@
-/** Whether a code point belongs to a set. */
+/** Tests whether a set contains a code point. */
 export type CodePointTest = (codePoint: number) => boolean;
 
 export type AssertionKind =
@@ -10,7 +10,7 @@ export type AssertionKind =
   | "word-boundary"
   | "not-word-boundary";
 
-/** What a pattern consists of, after parsing. */
+/** A node of a parsed pattern. */
 export type Node =
   | { type: "empty" }
   | { type: "char"; codePoint: number; ignoreCase: boolean }
@@ -32,7 +32,7 @@ export interface ParsedPattern {
   names: Map<string, number>;
 }
 
-/** Code points a node consumes at least and at most. */
+/** The minimum and maximum number of code points that a node consumes. */
 export function widthOf(
   node: Node,
   groupWidths: ReadonlyMap<number, readonly [number, number]>,

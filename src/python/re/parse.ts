@@ -1,7 +1,6 @@
 import { ignoringCase } from "./characters.ts";
-import { categoryOf, readEscapedCodePoint } from "./escapes.ts";
 import { type AssertionKind, type Node, type ParsedPattern, widthOf } from "./nodes.ts";
-import { parseSet } from "./parse-set.ts";
+import { categoryOf, parseSet, readEscapedCodePoint } from "./parse-set.ts";
 import { PatternSource } from "./pattern-source.ts";
 
 export interface Flags {
@@ -21,7 +20,7 @@ const flagLetters: Record<string, keyof Flags> = {
 };
 const newline = 0x0a;
 const maxRepeat = 0xffff_ffff;
-/** Deeper nesting is refused: parser and compiler recurse. */
+/** Maximum nesting of groups, because the parser and the compiler recurse. */
 const maxNesting = 200;
 
 /** Parses a pattern in the dialect of Python's `re` (3.11 and later). */
@@ -89,7 +88,7 @@ class Parser {
     }
   }
 
-  /** One item without its quantifier; undefined for what leaves nothing behind (a comment, global flags). */
+  /** One item without its quantifier; undefined for a comment or global flags, which match nothing. */
   private item(first: boolean): Node | undefined {
     const start = this.source.position;
     const character = this.source.next();
@@ -143,7 +142,7 @@ class Parser {
     return this.literal(readEscapedCodePoint(this.source, letter, start, false));
   }
 
-  /** `\1` to `\99` refer to groups; three octal digits are a character. */
+  /** A reference to a group, `\1` to `\99`; undefined for three octal digits, which are a character. */
   private numericReference(first: string, start: number): Node | undefined {
     let digits = first;
     const second = this.source.peek();
@@ -223,16 +222,16 @@ class Parser {
     }
   }
 
-  /** A group body: flags set inside end with it. */
-  private scoped(): Node {
-    const flags = this.flags;
-    this.flags = { ...flags };
-    const body = this.choice();
+  /** The body of a group. Flags set inside it end with it. */
+  private scoped(flags = this.flags): Node {
+    const outer = this.flags;
     this.flags = flags;
+    const body = this.choice();
+    this.flags = outer;
     return body;
   }
 
-  /** A group that captures nothing may be repeated whatever is inside. */
+  /** A sequence of its own, because a group may be repeated even if its content may not. */
   private wrapped(body: Node): Node {
     return { type: "sequence", items: [body] };
   }
@@ -297,7 +296,6 @@ class Parser {
       this.conditionals.push({ index, position: at });
     }
     const flags = this.flags;
-    this.flags = { ...flags };
     const yes = this.sequence();
     const no: Node = this.source.take("|") ? this.sequence() : { type: "empty" };
     if (this.source.peek() === "|") this.source.fail("conditional backref with more than two branches");
@@ -305,7 +303,7 @@ class Parser {
     return this.closed({ type: "conditional", index, yes, no }, start);
   }
 
-  /** `(?i)` for the whole pattern, `(?i:…)` and `(?-i:…)` for a part of it. */
+  /** Flags of the whole pattern, `(?i)`, or of a part of it, `(?i:…)` and `(?-i:…)`. */
   private inlineFlags(firstLetter: string, start: number, first: boolean): Node | undefined {
     const changed = { ...this.flags };
     let letter = firstLetter;
@@ -323,13 +321,7 @@ class Parser {
       letter = this.source.next("missing -, : or )");
     }
     if (none) this.source.fail("missing flag", start);
-    if (letter === ":") {
-      const outer = this.flags;
-      this.flags = changed;
-      const body = this.choice();
-      this.flags = outer;
-      return this.wrapped(this.closed(body, start));
-    }
+    if (letter === ":") return this.wrapped(this.closed(this.scoped(changed), start));
     if (!value) this.source.fail("missing :", start);
     if (!first || start !== this.leadingFlagsEnd) {
       this.source.fail("global flags not at the start of the expression", start);
@@ -339,7 +331,7 @@ class Parser {
     return undefined;
   }
 
-  /** Where the run of global flags at the very start ends so far. */
+  /** The end of the global flags at the start of the pattern. */
   private leadingFlagsEnd = 0;
 }
 

@@ -1,6 +1,6 @@
 import { RegexSyntaxError } from "./syntax-error.ts";
 
-/** A pattern read character by character; positions count code points. */
+/** Reads a pattern character by character. Positions count code points. */
 export class PatternSource {
   position = 0;
   private readonly characters: readonly string[];
@@ -24,7 +24,7 @@ export class PatternSource {
     return character;
   }
 
-  /** Steps over `character` if it comes next. */
+  /** Consumes `character` if it is next. */
   take(character: string): boolean {
     if (this.characters[this.position] !== character) return false;
     this.position++;
@@ -42,7 +42,7 @@ export class PatternSource {
     return taken;
   }
 
-  /** Everything up to `terminator`, which is stepped over. */
+  /** The text up to `terminator`, which is consumed. */
   takeUntil(terminator: string, whenEmpty: string): string {
     const start = this.position;
     const end = this.characters.indexOf(terminator, start);

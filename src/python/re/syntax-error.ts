@@ -1,6 +1,6 @@
 import { GymError } from "../../errors.ts";
 
-/** A pattern Python's `re` would refuse as well; `position` counts code points from the start. */
+/** A pattern that Python's `re` refuses too. `position` counts code points. */
 export class RegexSyntaxError extends GymError {
   readonly position: number;
 
@@ -10,7 +10,7 @@ export class RegexSyntaxError extends GymError {
   }
 }
 
-/** A match that would take more work than it is given; never raised for patterns without backreferences on texts of usual size. */
+/** A search that takes too many steps. Patterns without backreferences never cause it on texts of usual size. */
 export class RegexBudgetError extends GymError {
   constructor(steps: number) {
     super("REGEX_BUDGET", `The search was given up after ${steps} steps.`);

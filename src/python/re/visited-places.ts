@@ -1,16 +1,16 @@
 import { RegexBudgetError } from "./syntax-error.ts";
 
-/** 64 MB of marks: a pattern of fifty loops over a text of ten million characters. */
+/** 64 MB: enough for a pattern with fifty loops on a text of ten million characters. */
 const maxWords = 16 * 1024 * 1024;
 
 /**
- * A set of (mark, position) pairs. A pair is open while what follows from it is still being tried, and settled once all of
- * it has failed; a match makes the open pairs worthless, the settled ones stay true for every later search in the text.
+ * A set of visited (mark, position) pairs. A pair is open while the matcher tries to continue from it, and settled when all
+ * continuations have failed. A match removes the open pairs. Settled pairs stay valid for later searches in the same text.
  */
 export class VisitedPlaces {
   private readonly words: Uint32Array;
   private readonly stride: number;
-  /** Open pairs, three numbers each: first bit, last bit, height of the backtrack stack when they were added. */
+  /** Runs of open pairs, three numbers each: first bit, last bit, height of the backtrack stack when they were added. */
   private readonly open: number[] = [];
 
   constructor(marks: number, length: number) {
@@ -24,7 +24,7 @@ export class VisitedPlaces {
     return this.open.length;
   }
 
-  /** Adds the pair; whether it was there already. */
+  /** Adds a pair. Returns whether the set already had it. */
   visit(mark: number, position: number, height: number): boolean {
     const bit = mark * this.stride + position;
     if (!this.set(bit)) return true;
@@ -32,7 +32,7 @@ export class VisitedPlaces {
     return false;
   }
 
-  /** Adds the pair to a run that `openRun` will open as a whole. */
+  /** Like `visit`, for a pair of a run that `openRun` opens afterwards. */
   visitInRun(mark: number, position: number): boolean {
     return !this.set(mark * this.stride + position);
   }
@@ -50,18 +50,18 @@ export class VisitedPlaces {
     return true;
   }
 
-  /** The stack fell to `height`: whatever was added above it has failed permanently. */
+  /** Settles the pairs that were added above `height` of the stack. */
   settleAbove(height: number): void {
     const { open } = this;
     while (open.length > 0 && (open[open.length - 1] as number) > height) open.length -= 3;
   }
 
-  /** Everything opened since `count` has failed permanently. */
+  /** Settles the pairs that were opened since `count`. */
   settleSince(count: number): void {
     this.open.length = count;
   }
 
-  /** What was opened since `count` led to a match: it may do so again. */
+  /** Removes the pairs that were opened since `count`: they led to a match and may do so again. */
   forgetSince(count: number): void {
     const { open, words } = this;
     for (let index = count; index < open.length; index += 3) {
