@@ -1,3 +1,4 @@
+import { setMember } from "../python/json/json-object.ts";
 import { PyFloat } from "../python/numbers/py-float.ts";
 import { pyStr } from "../python/repr.ts";
 import { ConfigError } from "./errors.ts";
@@ -37,7 +38,7 @@ export function plainFromNode(node: ConfigNode): unknown {
   if (node.kind === "list") return node.items.map(plainFromNode);
   if (node.kind === "dict") {
     const result: Record<string, unknown> = {};
-    for (const [key, member] of node.entries) setOwn(result, String(key), plainFromNode(member));
+    for (const [key, member] of node.entries) setMember(result, String(key), plainFromNode(member));
     return result;
   }
   if (node.value instanceof PyFloat) return node.value.value;
@@ -47,11 +48,4 @@ export function plainFromNode(node: ConfigNode): unknown {
 /** Python's `str` of a node without interpolations. */
 export function nodeText(node: ConfigNode): string {
   return pyStr(node.kind === "scalar" ? node.value : plainFromNode(node));
-}
-
-/** Sets an own property even for `__proto__`, which assignment would turn into a prototype change. */
-function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__")
-    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
-  else target[key] = value;
 }

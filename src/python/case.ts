@@ -3,7 +3,7 @@ const UPPER_OR_TITLE = /[\p{Uppercase}\p{Lt}]/u;
 const UPPER = /\p{Uppercase}/u;
 const LOWER = /\p{Lowercase}/u;
 
-/** `text.isupper()`: at least one letter that has case, and none that is not upper case. */
+/** `text.isupper()`: at least one letter is upper case, and none is lower or title case. */
 export function isUpper(text: string): boolean {
   return UPPER.test(text) && !LOWER_OR_TITLE.test(text);
 }
@@ -13,10 +13,10 @@ export function isLower(text: string): boolean {
   return LOWER.test(text) && !UPPER_OR_TITLE.test(text);
 }
 
-/** Letters whose folding is not "upper case, then lower case": dotless i stays, capital sharp s, and Cherokee folds upwards. */
+/** Letters that do not fold to the lower case of their upper case: dotless i, capital sharp s and Cherokee. */
 const EXCEPTIONS = /[\u0131\u1E9E\u13A0-\u13F5\u13F8-\u13FD\uAB70-\uABBF]/g;
 
-/** Python's `str.casefold()`: equal for texts that differ only in case, in any script. */
+/** Python's `str.casefold()`: the result is equal for texts that differ only in case. */
 export function caseFold(text: string): string {
   let folded = "";
   let end = 0;

@@ -1,4 +1,4 @@
-/** Python orders strings by code point, JavaScript by UTF-16 unit; for `Array.prototype.sort`. */
+/** Compares strings by code point like Python, for `Array.prototype.sort`. JavaScript compares UTF-16 units. */
 export function byCodePoint(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {

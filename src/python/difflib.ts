@@ -1,7 +1,7 @@
 import { GymError } from "../errors.ts";
 import { byCodePoint } from "./code-points.ts";
 
-/** From this length on Python ignores characters of the second text that make up more than 1 % of it. */
+/** In a second text of this length or more, Python ignores characters that make up more than 1 % of it. */
 const AUTOJUNK_LENGTH = 200;
 
 interface Match {
@@ -10,7 +10,7 @@ interface Match {
   size: number;
 }
 
-/** Two texts whose comparison would take more than the steps it was given. */
+/** The comparison of two texts takes more steps than allowed. */
 export class SimilarityBudgetError extends GymError {
   constructor(steps: number) {
     super("SIMILARITY_BUDGET", `The comparison was given up after ${steps} steps.`);
@@ -18,8 +18,8 @@ export class SimilarityBudgetError extends GymError {
 }
 
 /**
- * Python's `difflib.SequenceMatcher(None, a, b).ratio()`: 2·M / (len a + len b), M the characters matched. Its time can grow with the
- * product of the lengths; with `maxSteps` it throws `SimilarityBudgetError` instead.
+ * Python's `difflib.SequenceMatcher(None, a, b).ratio()`: 2·M / (len a + len b), where M is the number of matched characters.
+ * The time can grow with the product of the lengths. After `maxSteps` it throws `SimilarityBudgetError`.
  */
 export function similarityRatio(a: string, b: string, options: { maxSteps?: number } = {}): number {
   const matcher = new Matcher(codePointsOf(a), codePointsOf(b), options);
@@ -38,7 +38,7 @@ function codePointsOf(text: string): Int32Array {
   return codePoints.subarray(0, length);
 }
 
-/** Python's `difflib.get_close_matches`: the best `count` candidates with at least `cutoff` similarity, best first. */
+/** Python's `difflib.get_close_matches`: the best `count` candidates with a similarity of at least `cutoff`, best first. */
 export function getCloseMatches(
   word: string,
   candidates: readonly string[],
@@ -55,8 +55,8 @@ export function getCloseMatches(
 }
 
 /**
- * Python's `difflib.unified_diff` without its file names: hunks of changed lines with `context` lines around them. No line is too
- * frequent to be compared (`autojunk` off).
+ * Python's `difflib.unified_diff` without the file names: hunks of changed lines with `context` lines around them. Frequent lines
+ * are compared too (`autojunk` is off).
  */
 export function unifiedDiff(before: readonly string[], after: readonly string[], context = 3): string[] {
   return groupedChanges(changes(before, after), context).flatMap((group) => [
@@ -69,7 +69,7 @@ export function unifiedDiff(before: readonly string[], after: readonly string[],
   ]);
 }
 
-/** A part of both texts that is the same, or was replaced. Ends are exclusive. */
+/** A part that is the same in both texts, or differs. Ends are exclusive. */
 interface Change {
   same: boolean;
   a: [start: number, end: number];
@@ -93,7 +93,7 @@ function changes(before: readonly string[], after: readonly string[]): Change[] 
   for (const { a, b, size } of [...matches, { a: before.length, b: after.length, size: 0 }]) {
     if (i < a || j < b) found.push({ same: false, a: [i, a], b: [j, b] });
     const last = found.at(-1);
-    // Neighbouring blocks are one.
+    // Joins adjacent blocks.
     if (last?.same && last.a[1] === a && last.b[1] === b) [last.a[1], last.b[1]] = [a + size, b + size];
     else if (size > 0) found.push({ same: true, a: [a, a + size], b: [b, b + size] });
     [i, j] = [a + size, b + size];
@@ -130,7 +130,7 @@ function groupedChanges(all: readonly Change[], context: number): Change[][] {
   return groups;
 }
 
-/** `3,7`; a single line has no length, and no lines are those after the line before. */
+/** A range of lines such as `3,7`. One line has no length. An empty range names the line before it. */
 function rangeOf(group: readonly Change[], side: "a" | "b"): string {
   const start = group[0]?.[side][0] ?? 0;
   const length = (group.at(-1)?.[side][1] ?? 0) - start;
@@ -144,7 +144,7 @@ class Matcher {
   private readonly positions: ReadonlyMap<number, readonly number[]>;
   private stepsLeft: number;
   private readonly maxSteps: number;
-  /** Lengths of the matches that end at each place of the second text, for the last and the current character of the first. */
+  /** Lengths of the matches that end at each position of the second text, for the previous and the current character of the first. */
   private previous: Int32Array;
   private current: Int32Array;
 
@@ -166,7 +166,7 @@ class Matcher {
     return this.matches().reduce((total, { size }) => total + size, 0);
   }
 
-  /** All common blocks, in no order. */
+  /** All common blocks, unordered. */
   matches(): Match[] {
     const matches: Match[] = [];
     const queue: [number, number, number, number][] = [[0, this.left.length, 0, this.right.length]];
@@ -183,7 +183,7 @@ class Matcher {
     return matches;
   }
 
-  /** The longest common block in the given ranges; of equal ones the leftmost in `a`, then in `b`. */
+  /** The longest common block in the given ranges. Among equals, the leftmost in `a`, then in `b`. */
   private longestMatch(aLow: number, aHigh: number, bLow: number, bHigh: number): Match {
     const { left, right } = this;
     const best: Match = { a: aLow, b: bLow, size: 0 };
@@ -195,7 +195,7 @@ class Matcher {
       for (const j of places) {
         if (j < bLow) continue;
         if (j >= bHigh) break;
-        // Index j + 1 holds what ends at j, so that index 0 stands for the place before the first.
+        // Index j + 1 holds the length of the match that ends at j. Index 0 is before the first character.
         const size = (previous[j] ?? 0) + 1;
         current[j + 1] = size;
         if (size > best.size) {

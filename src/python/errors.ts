@@ -1,17 +1,17 @@
 import type { ErrorTable } from "../errors.ts";
 
-/** Codes of texts, templates and expressions read as Python reads them. */
+/** Codes of the errors of Python's JSON, templates and regular expressions. */
 export const pythonErrorCodes = {
   JsonTextError: {
     JSON_INVALID: {
-      when: "A text is not JSON.",
+      when: "A text is not valid JSON.",
       fix: "Correct the text at the position named.",
     },
   },
   JsonWriteError: {
     JSON_NOT_SERIALIZABLE: {
-      when: "A value has no JSON text, or is nested too deeply.",
-      fix: "Leave the value out or convert it first.",
+      when: "A value cannot be written as JSON, or is nested too deeply.",
+      fix: "Remove the value or convert it first.",
     },
   },
   ReprError: {
@@ -35,12 +35,12 @@ export const pythonErrorCodes = {
   TemplateError: {
     TEMPLATE_INVALID: {
       when: "A brace template is malformed.",
-      fix: "Double braces that are meant literally, close the others.",
+      fix: "Double literal braces, and close the others.",
     },
   },
   TemplateFieldError: {
     TEMPLATE_FIELD_MISSING: {
-      when: "A template names a field the row lacks.",
+      when: "A template names a field that the row does not have.",
       fix: "Use one of the fields listed, or add the field to the rows.",
     },
   },

@@ -5,14 +5,14 @@ import { PyFloat } from "./numbers/py-float.ts";
 
 const MAX_DEPTH = 1000;
 
-/** A value whose Python text cannot be given. */
+/** A value has no Python text. */
 export class ReprError extends GymError {
   constructor(message: string) {
     super("PYTHON_REPR", message);
   }
 }
 
-/** Python's `str(value)` of JSON data: strings as they are, everything else as `repr`. */
+/** Python's `str(value)` of JSON data: strings unchanged, other values as `repr`. */
 export function pyStr(value: unknown): string {
   return typeof value === "string" ? value : pyRepr(value);
 }
@@ -22,12 +22,12 @@ export function pyRepr(value: unknown): string {
   return reprOf(value, 0);
 }
 
-/** Python's `ascii(value)`: `repr` with everything outside ASCII escaped. */
+/** Python's `ascii(value)`: `repr` with characters outside ASCII escaped. */
 export function pyAscii(value: unknown): string {
   return pyRepr(value).replace(/[^\x00-\x7f]/gu, escapeCodePoint);
 }
 
-/** The name Python gives the type of a JSON value. */
+/** The Python type name of a JSON value. */
 export function pyTypeName(value: unknown): string {
   if (value === null || value === undefined) return "NoneType";
   if (value instanceof PyFloat) return "float";
@@ -71,10 +71,10 @@ function reprOf(value: unknown, depth: number): string {
   return `{${parts.join(", ")}}`;
 }
 
-/** What Python's `str.isprintable` rejects: controls, formats, surrogates, unassigned, separators other than the space. */
+/** Characters that Python's `str.isprintable` rejects, and the space: controls, formats, surrogates, unassigned, separators. */
 const notPrintable = /[\p{C}\p{Z}]/gu;
 
-/** Python's `repr` of a string: single quotes, or double ones when the text has a single quote and no double one. */
+/** Python's `repr` of a string: in single quotes, or in double quotes if the text has single quotes but no double ones. */
 export function stringRepr(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text

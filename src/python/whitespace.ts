@@ -1,6 +1,6 @@
-/** Python's idea of white space: `str.strip`, `str.split()` and `str.splitlines` differ from JavaScript's `trim`. */
+/** Python's white space, which differs from that of JavaScript's `trim`. */
 
-/** Whether a UTF-16 code unit is white space for Python's `str.isspace` (all such characters are in the basic plane). */
+/** Python's `str.isspace` of a UTF-16 code unit. All white space is in the basic plane. */
 export function isSpaceCode(code: number): boolean {
   if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x1f);
   if (code < 0x85) return false;
@@ -17,11 +17,11 @@ export function isSpaceCode(code: number): boolean {
   );
 }
 
-/** The same set for use inside a regular expression's character class: what `\s` matches in Python's `re`. */
+/** The same set for the character class of a regular expression: `\s` of Python's `re`. */
 export const SPACE_CLASS =
   "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
-/** `text.strip()`, or `text.strip(characters)` when characters are given. */
+/** `text.strip()` or `text.strip(characters)`. */
 export function strip(text: string, characters?: string): string {
   return rstrip(lstrip(text, characters), characters);
 }
@@ -59,7 +59,7 @@ export function rstrip(text: string, characters?: string): string {
   return end === text.length ? text : text.slice(0, end);
 }
 
-/** `text.split()`: the runs of non-space characters. */
+/** `text.split()`: the runs of characters that are not white space. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let start = -1;
@@ -83,7 +83,7 @@ function isLineBreak(code: number): boolean {
   );
 }
 
-/** `text.splitlines()`: also breaks at \v, \f, \x1c-\x1e, \x85, \u2028 and \u2029; no empty last line. */
+/** `text.splitlines()`: also splits at \v, \f, \x1c-\x1e, \x85, \u2028 and \u2029. A last line break adds no empty line. */
 export function splitLines(text: string): string[] {
   const lines: string[] = [];
   let start = 0;

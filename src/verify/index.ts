@@ -19,6 +19,7 @@ export {
   stripThinking,
   stripThinkPairs,
 } from "../definitions/response-text.ts";
+export { setMember } from "../python/json/json-object.ts";
 export * from "./boxed.ts";
 export { parseCsv } from "./csv.ts";
 export { FormatError } from "./errors.ts";
@@ -30,7 +31,6 @@ export {
   mappingOf,
   memberAt,
   OpaqueValue,
-  setMember,
   sizeOf,
 } from "./mapping.ts";
 export * from "./multiple-choice.ts";

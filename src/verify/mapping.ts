@@ -1,7 +1,7 @@
-/** Data as Python's parsers return it: JSON values, mappings with keys of any type, and values JSON has no type for. */
-import { PyFloat } from "../python/numbers/py-float.ts";
+/** Data of Python's parsers: JSON values, mappings with keys of any type, and values without a JSON type. */
+import { isObject, setMember } from "../python/json/json-object.ts";
 
-/** A value of no JSON type, such as a date; equal to another of the same kind and text. */
+/** A value without a JSON type, such as a date. Two of them are equal if their kind and text are equal. */
 export class OpaqueValue {
   readonly kind: string;
   readonly text: string;
@@ -12,17 +12,11 @@ export class OpaqueValue {
   }
 }
 
-/** A dict: a plain object, or a Map where keys are not all strings. */
+/** A dict: a plain object, or a Map if some keys are not strings. */
 export type Mapping = Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>;
 
 export function isMapping(value: unknown): value is Mapping {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof PyFloat) &&
-    !(value instanceof OpaqueValue)
-  );
+  return isObject(value) && !(value instanceof OpaqueValue);
 }
 
 export function entriesOf(mapping: Mapping): [unknown, unknown][] {
@@ -43,7 +37,7 @@ export function sizeOf(mapping: Mapping): number {
   return mapping instanceof Map ? mapping.size : Object.keys(mapping).length;
 }
 
-/** A dict from its entries, in order; of equal keys (1 and true are equal) the first stays, with the last value. */
+/** Creates a dict from entries. Of equal keys (1 and true are equal) it keeps the first key and the last value. */
 export function mappingOf(entries: Iterable<readonly [unknown, unknown]>): Mapping {
   const map = new Map<unknown, [key: unknown, value: unknown]>();
   let allStrings = true;
@@ -58,11 +52,4 @@ export function mappingOf(entries: Iterable<readonly [unknown, unknown]>): Mappi
   const object: Record<string, unknown> = {};
   for (const [key, value] of map.values()) setMember(object, key as string, value);
   return object;
-}
-
-/** Sets a member, also one called `__proto__`. */
-export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__") {
-    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-  } else object[key] = value;
 }

@@ -1,6 +1,7 @@
+import { codePointLength } from "../code-points.ts";
 import { pyRepr } from "../repr.ts";
 
-/** Where Python's JSON reader gives up, and in which words. */
+/** The error of Python's JSON reader. */
 interface Fault {
   message: string;
   position: number;
@@ -12,8 +13,8 @@ const HEX = /^[0-9a-fA-F]{4}$/;
 const ESCAPES = '"\\/bfnrt';
 
 /**
- * What `repr` of the exception says when Python's `json.loads` refuses a text, as CPython up to 3.12 words it; undefined for a text
- * it accepts, bare NaN and Infinity included. Nesting is not limited.
+ * The `repr` of the exception that Python's `json.loads` raises for a text, in the words of CPython up to 3.12; undefined for
+ * a text that it accepts, including NaN and Infinity. Nesting is not limited.
  */
 export function jsonDecodeErrorRepr(text: string): string | undefined {
   const fault = new Scanner(text).fault();
@@ -21,18 +22,12 @@ export function jsonDecodeErrorRepr(text: string): string | undefined {
   const { message, position } = fault;
   const before = text.slice(0, position);
   const line = before.split("\n").length;
-  const column = codePoints(before.slice(before.lastIndexOf("\n") + 1)) + 1;
-  const where = `line ${line} column ${column} (char ${codePoints(before)})`;
+  const column = codePointLength(before.slice(before.lastIndexOf("\n") + 1)) + 1;
+  const where = `line ${line} column ${column} (char ${codePointLength(before)})`;
   return `JSONDecodeError(${pyRepr(`${message}: ${where}`)})`;
 }
 
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-}
-
-/** Walks over a text without building values; a stack of its own keeps deep nesting from being an error. */
+/** Checks a text without building values. It does not recurse, so nesting may have any depth. */
 class Scanner {
   readonly #text: string;
   #at = 0;
@@ -54,7 +49,7 @@ class Scanner {
     }
   }
 
-  /** Reads into the next value that is not a container, or an empty container. */
+  /** Reads up to the end of the next scalar or empty container. */
   #value(open: ("{" | "[")[]): Fault | undefined {
     for (;;) {
       const start = this.#text[this.#at];
@@ -64,7 +59,6 @@ class Scanner {
       this.#at++;
       this.#skip(SPACE);
       open.push(start);
-      // An empty container is closed by what follows the value.
       if (this.#text[this.#at] === (start === "{" ? "}" : "]")) {
         open.pop();
         this.#at++;
@@ -75,7 +69,7 @@ class Scanner {
     }
   }
 
-  /** Closes what ends here and goes on to the next value of what does not; the outermost value leaves nothing open. */
+  /** Closes containers that end here, and moves to the next value of the innermost open one. */
   #afterValue(open: ("{" | "[")[]): Fault | undefined {
     for (;;) {
       this.#skip(SPACE);
@@ -122,7 +116,7 @@ class Scanner {
       const letter = text[at + 1];
       if (letter === undefined) break;
       if (letter === "u") {
-        // The digits must be followed by something: a string that ends with them has lost its quote.
+        // upstream (CPython): four digits at the end of the text are an invalid escape, not an unterminated string
         if (at + 6 >= text.length || !HEX.test(text.slice(at + 2, at + 6)))
           return { message: "Invalid \\uXXXX escape", position: at + 1 };
         at += 6;
@@ -132,7 +126,7 @@ class Scanner {
     return { message: "Unterminated string starting at", position: begin };
   }
 
-  /** Whether the pattern matches here; the text it matches is skipped. */
+  /** Skips the text that a pattern matches here. Returns whether it matches. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text);

@@ -4,21 +4,21 @@ import { floatCompact, floatRepr } from "../numbers/float-text.ts";
 import { PyFloat, pyFloatPlainWrites } from "../numbers/py-float.ts";
 import { anyKeyOrderNoted, orderedKeys } from "./key-order.ts";
 
-/** As deep as Python's own writer goes before it gives up. */
+/** The limit of Python's writer. */
 const MAX_DEPTH = 1000;
 
 export interface DumpsOptions {
-  /** Spaces per level; without it everything is on one line. */
+  /** Spaces per level. Without it, the text is one line. */
   indent?: number;
   /** Write characters outside ASCII as \uXXXX (default true). */
   ensureAscii?: boolean;
   /** Order the keys of every object by code point (default false). */
   sortKeys?: boolean;
-  /** Between items and between key and value; default `", "` (`","` with an indent) and `": "`. */
+  /** Separators of items, and of key and value. Default: `", "` (`","` with an indent) and `": "`. */
   separators?: readonly [item: string, key: string];
 }
 
-/** A value that has no JSON text. */
+/** A value cannot be written as JSON. */
 export class JsonWriteError extends GymError {
   constructor(message: string) {
     super("JSON_NOT_SERIALIZABLE", message);
@@ -35,8 +35,8 @@ interface Style {
 }
 
 /**
- * JSON text as Python's `json.dumps` writes it: `", "` and `": "`, non-ASCII escaped, floats in their shortest form, bare NaN and
- * Infinity tokens. Members that are undefined are left out.
+ * Writes JSON like Python's `json.dumps`: `", "` and `": "`, non-ASCII escaped, floats in their shortest form, NaN and Infinity
+ * as they are. Leaves out undefined members.
  */
 export function dumps(value: unknown, options: DumpsOptions = {}): string {
   const indent = options.indent === undefined ? undefined : " ".repeat(options.indent);
@@ -51,8 +51,8 @@ export function dumps(value: unknown, options: DumpsOptions = {}): string {
 }
 
 /**
- * JSON text in the compact style of result files: no spaces, UTF-8 unescaped, NaN and infinities as null. As fast as
- * `JSON.stringify` unless the value holds numbers or key orders that it would not reproduce.
+ * Writes JSON in the compact style of result files: no spaces, non-ASCII unescaped, NaN and infinities as null. As fast as
+ * `JSON.stringify`, unless that would change numbers or the order of keys.
  */
 export function dumpsCompact(value: unknown, options: { indent?: number } = {}): string {
   const before = pyFloatPlainWrites();
@@ -60,7 +60,7 @@ export function dumpsCompact(value: unknown, options: { indent?: number } = {}):
   try {
     text = JSON.stringify(value, undefined, options.indent);
   } catch {
-    // A bigint, or nesting too deep for the native writer: ours knows the one and explains the other.
+    // The value has a bigint, which our writer supports, or it is nested too deeply, which our writer reports.
   }
   if (
     text !== undefined &&
@@ -91,7 +91,7 @@ function compactFloat(value: number): string {
   return Number.isFinite(value) ? floatCompact(value) : "null";
 }
 
-/** Text that JSON writes as it is: printable ASCII without quotes and backslashes. */
+/** Text without escapes in JSON: printable ASCII without quotes and backslashes. */
 const plainText = /^[ !#-[\]-~]*$/;
 const outsidePrintableAscii = /[^ -~]/;
 const hexBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

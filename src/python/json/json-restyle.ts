@@ -1,19 +1,19 @@
 import { floatRepr } from "../numbers/float-text.ts";
 import { dumps } from "./json-dumps.ts";
 
-/** Python refuses to read longer integers. */
+/** Python refuses longer integers. */
 const maxIntegerDigits = 4300;
 
-export interface Restyled {
+interface Restyled {
   text: string;
-  /** How many members its objects have together; fewer after reading means that a key was repeated. */
+  /** Number of members of all objects. If the parsed value has fewer, a key is repeated. */
   members: number;
 }
 
 /**
- * JSON text rewritten in the style of Python's `json.dumps`, without building the value: what is already in that style is
- * copied, so that a file Python has written goes through at the speed of a scan. The text must be valid JSON. Undefined where
- * only reading and writing gives the exact result.
+ * Rewrites a JSON text in the style of Python's `json.dumps` without building the value. Text that already has this style is
+ * copied, so a file that Python wrote costs only a scan. The text must be valid JSON. Undefined where the value has to be
+ * read and written to get the exact result.
  */
 export function restyle(text: string): Restyled | undefined {
   const end = text.length;
@@ -49,18 +49,13 @@ export function restyle(text: string): Restyled | undefined {
       replacement = numberText(token);
       if (replacement === undefined) return undefined;
     }
-    if (replacement !== undefined && !stands(replacement, text, index, next)) {
+    if (replacement !== undefined && replacement !== text.slice(index, next)) {
       result += text.slice(copied, index) + replacement;
       copied = next;
     }
     index = next;
   }
   return { text: copied === 0 ? text : result + text.slice(copied), members };
-}
-
-/** Whether `text` has exactly `part` from `start` to `end`. */
-function stands(part: string, text: string, start: number, end: number): boolean {
-  return part.length === end - start && text.startsWith(part, start);
 }
 
 function skipSpace(text: string, start: number): number {
@@ -83,7 +78,7 @@ function numberEnd(text: string, start: number): number {
   }
 }
 
-/** The number as Python writes it back; undefined where it would not come back as a finite number. */
+/** The number as Python writes it; undefined where it is not a finite number or Python refuses it. */
 function numberText(token: string): string | undefined {
   if (!/[.eE]/.test(token)) {
     if (token.length > maxIntegerDigits) return undefined;

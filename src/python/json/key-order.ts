@@ -1,22 +1,22 @@
 /**
- * Insertion order of objects whose keys look like whole numbers.
+ * The key order of objects with keys that look like whole numbers.
  *
- * JavaScript moves such keys to the front (`{"b":1,"0":2}` lists `0` first); Python keeps the order of the text. The
- * number-preserving reader notes the order here and our writers ask for it. Ordinary objects never appear in the map.
+ * JavaScript lists such keys first (`{"b":1,"0":2}` starts with `0`). Python keeps the order of the text. `loads` records
+ * the order here and our writers use it. Other objects are never in the map.
  */
 const orders = new WeakMap<object, string[]>();
 let anyNoted = false;
 
 const wholeNumberKey = /^(?:0|[1-9]\d*)$/;
 
-/** Remembers the order of `keys` for `object`, if JavaScript would list them differently. */
+/** Records the order of `keys` for `object` if JavaScript lists them in another order. */
 export function noteKeyOrder(object: object, keys: string[]): void {
   if (!keys.some((key) => wholeNumberKey.test(key))) return;
   orders.set(object, keys);
   anyNoted = true;
 }
 
-/** The keys of `object` in the order of its source text; keys added later come last. */
+/** The keys of `object` in the order of its source text. Keys that were added later come last. */
 export function orderedKeys(object: object): string[] {
   const keys = Object.keys(object);
   if (!anyNoted) return keys;
@@ -27,14 +27,14 @@ export function orderedKeys(object: object): string[] {
   return [...result, ...present];
 }
 
-/** Whether any object with a noted order exists in this process (then fast paths must look twice). */
+/** Whether this process recorded a key order; fast paths must then check for such objects. */
 export function anyKeyOrderNoted(): boolean {
   return anyNoted;
 }
 
-/** A shallow copy with further members set, keeping the noted key order. */
+/** A shallow copy with further members and the recorded key order. */
 export function copyWith<T extends object>(object: T, members?: Record<string, unknown>): T {
-  // Many times faster than a spread on V8; but assigning this one name would set the copy's prototype.
+  // Much faster than a spread on V8, but an assignment to `__proto__` would set the prototype of the copy.
   const plain = !Object.hasOwn(object, "__proto__") && !(members && Object.hasOwn(members, "__proto__"));
   const copy = plain ? Object.assign({}, object, members) : { ...object, ...members };
   const noted = anyNoted ? orders.get(object) : undefined;

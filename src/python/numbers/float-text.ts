@@ -1,12 +1,12 @@
 import { PyFloat } from "./py-float.ts";
 
-/** The shortest decimal digits of a finite, non-zero magnitude and the position of the point before them: 0.d1d2… × 10^point. */
+/** The shortest decimal digits of a finite, positive number, which is 0.d1d2… × 10^point. */
 export function shortestDigits(magnitude: number): { digits: string; point: number } {
   const [mantissa = "0", exponent = "0"] = magnitude.toExponential().split("e");
   return { digits: mantissa.replace(".", ""), point: Number(exponent) + 1 };
 }
 
-/** Python's `repr` of a float: shortest form, `.0` on whole numbers, exponent below 1e-4 and from 1e16 on (`1e-07`, `1e+16`). */
+/** Python's `repr` of a float: the shortest form, `.0` for whole numbers, an exponent below 1e-4 and from 1e16 (`1e-07`, `1e+16`). */
 export function floatRepr(value: number | PyFloat): string {
   const number = value instanceof PyFloat ? value.value : value;
   if (Number.isNaN(number)) return "nan";
@@ -19,7 +19,7 @@ export function floatRepr(value: number | PyFloat): string {
   return `${sign}${exponentForm(digits, point - 1)}`;
 }
 
-/** `d.ddd` + `e-07`: the exponent has a sign and at least two digits. */
+/** `d.ddde-07`: the exponent has a sign and at least two digits. */
 export function exponentForm(digits: string, exponent: number): string {
   const mantissa = digits.length > 1 ? `${digits[0]}.${digits.slice(1)}` : digits;
   const magnitude = String(Math.abs(exponent)).padStart(2, "0");
@@ -27,8 +27,8 @@ export function exponentForm(digits: string, exponent: number): string {
 }
 
 /**
- * The compact writer's float (upstream uses orjson): `.0` kept, plain between 1e-5 and 1e16, otherwise `1e16`, `1.5e-7`.
- * Only for finite values.
+ * A finite float in the compact JSON of result files, like orjson, which upstream uses: `.0` for whole numbers, an exponent
+ * below 1e-5 and from 1e16 (`1.5e-7`, `1e16`).
  */
 export function floatCompact(value: number): string {
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";

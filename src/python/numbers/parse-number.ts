@@ -4,12 +4,12 @@ const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*
 const SPECIAL_TEXT = /^([+-]?)(inf|infinity|nan)$/i;
 const INT_TEXT = /^[+-]?\d+(?:_\d+)*$/;
 
-/** Python refuses longer integers; converting them takes quadratic time. */
+/** Python refuses longer integers, because converting them takes quadratic time. */
 const MAX_INTEGER_DIGITS = 4300;
-/** A number with more characters than this is refused without parsing. */
+/** Maximum length of a text. */
 const MAX_LENGTH = 100_000;
 
-/** Python's `float(text)`: surrounding white space, `1_000`, `.5`, `inf`, `NaN` and digits of any script; undefined where it raises. */
+/** Python's `float(text)`: accepts white space around it, `1_000`, `.5`, `inf`, `NaN` and digits of any script. Undefined where it raises. */
 export function parsePyFloat(text: string): number | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const plain = asciiDigits(strip(text));
@@ -20,7 +20,7 @@ export function parsePyFloat(text: string): number | undefined {
   return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** Python's `int(text)` in base ten; undefined where it raises. */
+/** Python's `int(text)` in base ten. Undefined where it raises. */
 export function parsePyInt(text: string): bigint | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const plain = asciiDigits(strip(text));
@@ -32,12 +32,12 @@ export function parsePyInt(text: string): bigint | undefined {
 const decimalDigit = /\p{Nd}/u;
 const foreignDigits = /(?![0-9])\p{Nd}/gu;
 
-/** Digits of every script as 0 to 9. */
+/** Replaces the digits of every script by 0 to 9. */
 export function asciiDigits(text: string): string {
   return text.replace(foreignDigits, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
 }
 
-/** Digits of a script stand in one row from 0 to 9, and such rows follow each other without gaps only in whole tens. */
+/** The digits 0 to 9 of a script are consecutive code points. Adjacent sets of digits each have ten. */
 function digitValue(code: number): number {
   let start = code;
   while (decimalDigit.test(String.fromCodePoint(start - 1))) start--;

@@ -1,9 +1,8 @@
 /**
  * A Python float whose value is a whole number, such as the `1.0` of `{"temperature": 1.0}`.
  *
- * JavaScript numbers cannot tell `1.0` from `1`, so the number-preserving reader (json-loads.ts) wraps these; every other
- * number stays plain: whole numbers are Python ints, the rest (with NaN, infinities and -0) Python floats, bigints are
- * ints beyond 2^53.
+ * JavaScript numbers do not distinguish `1.0` from `1`, so `loads` wraps such floats. All other numbers are plain: whole
+ * numbers are Python ints, other numbers (with NaN, infinities and -0) are Python floats, and bigints are ints beyond 2^53.
  */
 export class PyFloat {
   readonly value: number;
@@ -16,7 +15,7 @@ export class PyFloat {
     return this.value;
   }
 
-  /** Lets `JSON.stringify` write the plain number; the count tells our own writers that the text lost a `.0`. */
+  /** `JSON.stringify` writes the plain number. The count shows our writers that the text lost a `.0`. */
   toJSON(): number {
     plainWrites++;
     return this.value;
@@ -25,12 +24,12 @@ export class PyFloat {
 
 let plainWrites = 0;
 
-/** How many PyFloats `JSON.stringify` has written without their `.0` so far in this process. */
+/** The number of PyFloats that `JSON.stringify` has written without `.0` in this process. */
 export function pyFloatPlainWrites(): number {
   return plainWrites;
 }
 
-/** Whether Python would see a float here (as opposed to an int). */
+/** Whether a value is a float in Python. */
 export function isPyFloat(value: unknown): value is number | PyFloat {
   return (
     value instanceof PyFloat ||
@@ -38,7 +37,7 @@ export function isPyFloat(value: unknown): value is number | PyFloat {
   );
 }
 
-/** Whether Python would see an int here; booleans are not meant. */
+/** Whether a value is an int in Python, and not a bool. */
 export function isPyInt(value: unknown): value is number | bigint {
   return (
     typeof value === "bigint" ||
@@ -46,7 +45,7 @@ export function isPyInt(value: unknown): value is number | bigint {
   );
 }
 
-/** The same data with every PyFloat and bigint turned into a plain number. */
+/** A copy of the data with plain numbers instead of PyFloats and bigints. */
 export function toPlainNumbers(value: unknown): unknown {
   if (value instanceof PyFloat) return value.value;
   if (typeof value === "bigint") return Number(value);
