@@ -96,14 +96,18 @@ describe("maskSecrets", () => {
 
 it("finds user info in time that grows with the text", () => {
   expect(maskUserInfo("see http://u:p@ss@h/x and a@b")).toBe("see http://****@h/x and a@b");
+  // The fastest of several runs: other processes of the machine only make runs slower.
   const time = (length: number) => {
     const text = "a://".repeat(length) + "a".repeat(length);
-    const start = performance.now();
-    for (let i = 0; i < 5; i++) maskUserInfo(text);
-    return performance.now() - start;
+    const runs = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      maskUserInfo(text);
+      return performance.now() - start;
+    });
+    return Math.min(...runs);
   };
   time(20_000);
-  expect(time(400_000) / Math.max(time(100_000), 1)).toBeLessThan(12);
+  expect(time(400_000) / Math.max(time(100_000), 0.2)).toBeLessThan(12);
 });
 
 it.each(["base64", "base64url", "hex"] as const)(

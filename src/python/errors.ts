@@ -4,14 +4,14 @@ import type { ErrorTable } from "../errors.ts";
 export const pythonErrorCodes = {
   JsonTextError: {
     JSON_INVALID: {
-      when: "A text is not valid JSON.",
+      when: "A text is not JSON.",
       fix: "Correct the text at the position named.",
     },
   },
   JsonWriteError: {
     JSON_NOT_SERIALIZABLE: {
-      when: "A value cannot be written as JSON, or is nested too deeply.",
-      fix: "Remove the value or convert it first.",
+      when: "A value has no JSON text, or is nested too deeply.",
+      fix: "Leave the value out or convert it first.",
     },
   },
   ReprError: {
@@ -35,12 +35,12 @@ export const pythonErrorCodes = {
   TemplateError: {
     TEMPLATE_INVALID: {
       when: "A brace template is malformed.",
-      fix: "Double literal braces, and close the others.",
+      fix: "Double braces that are meant literally, close the others.",
     },
   },
   TemplateFieldError: {
     TEMPLATE_FIELD_MISSING: {
-      when: "A template names a field that the row does not have.",
+      when: "A template names a field the row lacks.",
       fix: "Use one of the fields listed, or add the field to the rows.",
     },
   },
