@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { openSandbox, type SandboxServer } from "../sandbox/open-sandbox.ts";
 import { shellQuote } from "../sandbox/plain-words.ts";
 import type { SandboxExecResult } from "../sandbox/provider.ts";
-import { UnconfinedProvider } from "../sandbox/providers/unconfined/provider.ts";
+import { UnconfinedProvider } from "../sandbox/providers/unconfined.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import type { SandboxSpecInput } from "../sandbox/spec.ts";
 import type { CodeRunnerConfig } from "./config.ts";

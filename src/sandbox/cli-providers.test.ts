@@ -16,9 +16,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkProvider, findSandboxes } from "./create-provider.ts";
 import { newSandboxName, ownerState } from "./owner.ts";
 import type { SandboxProvider } from "./provider.ts";
-import { ApptainerProvider } from "./providers/apptainer/provider.ts";
-import { DockerProvider } from "./providers/docker/provider.ts";
-import { EnrootProvider } from "./providers/enroot/provider.ts";
+import { ApptainerProvider } from "./providers/apptainer.ts";
+import { DockerProvider } from "./providers/docker.ts";
+import { EnrootProvider } from "./providers/enroot.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxSpecInput } from "./spec.ts";
 

@@ -10,14 +10,12 @@ type Load = (settings: unknown) => Promise<SandboxProvider>;
 const LOADERS: Readonly<Record<SandboxProviderName, Load>> = {
   bubblewrap: async (settings) =>
     new (await import("./providers/bubblewrap/provider.ts")).BubblewrapProvider(settings),
-  docker: async (settings) => new (await import("./providers/docker/provider.ts")).DockerProvider(settings),
-  apptainer: async (settings) =>
-    new (await import("./providers/apptainer/provider.ts")).ApptainerProvider(settings),
-  enroot: async (settings) => new (await import("./providers/enroot/provider.ts")).EnrootProvider(settings),
-  daytona: async (settings) =>
-    new (await import("./providers/daytona/provider.ts")).DaytonaProvider(settings),
+  docker: async (settings) => new (await import("./providers/docker.ts")).DockerProvider(settings),
+  apptainer: async (settings) => new (await import("./providers/apptainer.ts")).ApptainerProvider(settings),
+  enroot: async (settings) => new (await import("./providers/enroot.ts")).EnrootProvider(settings),
+  daytona: async (settings) => new (await import("./providers/daytona.ts")).DaytonaProvider(settings),
   opensandbox: async (settings) =>
-    new (await import("./providers/opensandbox/provider.ts")).OpenSandboxProvider(settings),
+    new (await import("./providers/opensandbox.ts")).OpenSandboxProvider(settings),
   ecs_fargate: unavailable(
     "ecs_fargate",
     "its tasks are driven through signed AWS requests and a tunnel into the task",

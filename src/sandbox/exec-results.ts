@@ -1,6 +1,6 @@
 import { RUNTIME_RETURN_CODE, type SandboxExecResult } from "./provider.ts";
 
-/** What a shell reports for a command that was killed. */
+/** The exit code that a shell reports for a killed command. */
 const KILLED_RETURN_CODE = 137;
 
 interface Output {
@@ -9,44 +9,38 @@ interface Output {
   truncated?: boolean;
 }
 
-/** The command ended by itself, well or not. */
+/** The command ended by itself, with any exit code. */
 export function commandResult(output: Output & { code: number }): SandboxExecResult {
-  return { ...streams(output), return_code: output.code, error_type: null, ...truncation(output) };
+  return result(output, { return_code: output.code, error_type: null });
 }
 
-/** Time was up; what was printed until then is kept. */
+/** The command was ended at its time limit; its output until then is kept. */
 export function timeoutResult(output: Output, seconds: number | null): SandboxExecResult {
-  const { stdout, stderr } = noted(output, `The command took longer than ${seconds} s.`);
-  return { stdout, stderr, return_code: RUNTIME_RETURN_CODE, error_type: "timeout", ...truncation(output) };
+  const noted = withNote(output, `The command took longer than ${seconds} s.`);
+  return result(noted, { return_code: RUNTIME_RETURN_CODE, error_type: "timeout" });
 }
 
 /** The command used too much memory. */
 export function memoryResult(output: Output, mebibytes: number): SandboxExecResult {
-  const { stdout, stderr } = noted(output, `The command used more than ${mebibytes} MiB of memory.`);
-  return { stdout, stderr, return_code: KILLED_RETURN_CODE, error_type: "memory", ...truncation(output) };
+  const noted = withNote(output, `The command used more than ${mebibytes} MiB of memory.`);
+  return result(noted, { return_code: KILLED_RETURN_CODE, error_type: "memory" });
 }
 
 /** The sandbox failed, not the command. */
 export function sandboxFailure(output: Output): SandboxExecResult {
-  return {
-    ...streams(output),
-    return_code: RUNTIME_RETURN_CODE,
-    error_type: "sandbox",
-    ...truncation(output),
-  };
+  return result(output, { return_code: RUNTIME_RETURN_CODE, error_type: "sandbox" });
 }
 
-function streams({ stdout, stderr }: Output): { stdout: string; stderr: string } {
-  return { stdout, stderr };
+function result(
+  { stdout, stderr, truncated }: Output,
+  ending: Pick<SandboxExecResult, "return_code" | "error_type">,
+): SandboxExecResult {
+  return { stdout, stderr, ...ending, ...(truncated && { output_truncated: true }) };
 }
 
-function noted({ stdout, stderr }: Output, note: string): { stdout: string; stderr: string } {
-  return {
-    stdout,
-    stderr: stderr === "" || stderr.endsWith("\n") ? `${stderr}${note}` : `${stderr}\n${note}`,
-  };
-}
-
-function truncation({ truncated }: Output): { output_truncated?: true } {
-  return truncated ? { output_truncated: true } : {};
+/** Adds a line to stderr. */
+function withNote(output: Output, note: string): Output {
+  const { stderr } = output;
+  const separator = stderr === "" || stderr.endsWith("\n") ? "" : "\n";
+  return { ...output, stderr: `${stderr}${separator}${note}` };
 }

@@ -3,7 +3,7 @@ import { SandboxConfigError } from "./errors.ts";
 import { DEFAULT_EXEC_TIMEOUT_SECONDS } from "./provider.ts";
 import { describeIssues } from "./spec.ts";
 
-/** What one stream of a command may weigh. */
+/** Default limit of each output stream of a command. */
 export const DEFAULT_OUTPUT_BYTES = 10 * 1024 * 1024;
 const DEFAULT_CONCURRENCY = 32;
 
@@ -13,17 +13,18 @@ export const textList = z.array(z.string()).default([]);
 
 /** Settings of `exec` that every provider has. */
 export const execSettings = {
-  /** For calls that ask for the provider's own default; null lifts it. */
+  /** For calls that request the default of the provider; null: no limit. */
   default_timeout_s: optionalSeconds(DEFAULT_EXEC_TIMEOUT_SECONDS),
   concurrency: z.number().int().min(1).default(DEFAULT_CONCURRENCY),
   max_output_bytes: z.number().int().positive().default(DEFAULT_OUTPUT_BYTES),
 };
+export type ExecSettings = z.output<z.ZodObject<typeof execSettings>>;
 
-/** The readiness probe: a command that must succeed, and print a text, so many times in a row. */
-export function probeSettings(command: string, expected: string) {
+/** The readiness probe: a command that must succeed, and print `expected`, `stable_count` times in a row. */
+export function probeSettings(expected: string) {
   return z
     .strictObject({
-      command: z.string().nullable().default(command),
+      command: z.string().nullable().default(`printf ${expected}`),
       expected_stdout: z.string().nullable().default(expected),
       timeout_s: seconds.default(30),
       /** Null: one attempt. */

@@ -1,34 +1,26 @@
 import { Deadline, sleep } from "../calls/deadline.ts";
 import { SandboxNotReadyError } from "./errors.ts";
-import type { SandboxExecResult } from "./provider.ts";
+import type { SandboxExecResult, SandboxHandle, SandboxProvider } from "./provider.ts";
 import type { ProbeSettings } from "./provider-settings.ts";
+import type { SandboxSpec } from "./spec.ts";
 
-/** Between two attempts when the settings ask for none: a sandbox that is not there yet is not asked in a busy loop. */
+/** Minimum pause after a failed attempt, so that a sandbox that is not ready yet is not probed in a busy loop. */
 const PAUSE_MS = 100;
 
-export interface ReadinessRequest {
-  sandboxId: string;
-  probe: ProbeSettings;
-  /** From the spec; wins over the probe's own deadline. */
-  readyTimeoutSeconds: number | undefined;
-  run: (
-    command: string,
-    timeoutSeconds: number,
-    signal: AbortSignal | undefined,
-  ) => Promise<SandboxExecResult>;
-  signal: AbortSignal | undefined;
-}
-
-/** Returns when the probe has passed often enough in a row; without a deadline the first failure is final. */
-export async function waitUntilReady(request: ReadinessRequest): Promise<void> {
-  const { probe, sandboxId, signal } = request;
+/** Returns when the probe has passed often enough in a row. Without a deadline the first failure is final. */
+export async function waitUntilReady<Raw>(
+  provider: SandboxProvider<Raw>,
+  handle: SandboxHandle<Raw>,
+  { probe, spec, signal }: { probe: ProbeSettings; spec: SandboxSpec; signal?: AbortSignal },
+): Promise<void> {
   if (probe.command === null) return;
-  const deadlineSeconds = request.readyTimeoutSeconds ?? probe.deadline_s;
+  const { sandboxId } = handle;
+  const deadlineSeconds = spec.ready_timeout_s ?? probe.deadline_s;
   const deadline = deadlineSeconds === null ? undefined : new Deadline(deadlineSeconds * 1000, signal);
   let passes = 0;
   try {
     for (;;) {
-      const result = await request.run(probe.command, probe.timeout_s, signal);
+      const result = await provider.exec(handle, probe.command, { timeoutSeconds: probe.timeout_s, signal });
       if (hasPassed(result, probe)) {
         passes += 1;
         if (passes >= probe.stable_count) return;

@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxProvider } from "./provider.ts";
-import { DaytonaProvider } from "./providers/daytona/provider.ts";
-import { OpenSandboxProvider } from "./providers/opensandbox/provider.ts";
-import { labelValue } from "./providers/opensandbox/settings.ts";
+import { DaytonaProvider } from "./providers/daytona.ts";
+import { labelValue, OpenSandboxProvider } from "./providers/opensandbox.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxSpecInput } from "./spec.ts";
 

@@ -1,26 +1,29 @@
 import { once } from "node:events";
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
 import { PassThrough, type Readable } from "node:stream";
 import { Deadline } from "../../../calls/deadline.ts";
 import { errorMessage } from "../../../errors.ts";
 import { SandboxCreateError } from "../../errors.ts";
 import { type ProcessOutcome, runInBackground } from "../../processes/run-process.ts";
-import { PATH } from "./arguments.ts";
-import { type Mount, SYSTEM, topOf } from "./mounts.ts";
+import { HOME, PATH, SANDBOX_USER } from "./arguments.ts";
+import { directoriesAbove, type Mount, SYSTEM, topOf } from "./mounts.ts";
 import type { BubblewrapPrograms } from "./programs.ts";
 import type { BubblewrapLimits } from "./settings.ts";
 
 const START_TIMEOUT_MS = 30_000;
 const MAX_MESSAGE_BYTES = 16 * 1024;
-/** Where the files of a sandbox lie. The path exists in the holder's mount namespace only, so nothing is left on the machine. */
+/** The path of the store, the files of a sandbox. It exists only in the holder's mount namespace, so nothing is left behind. */
 export const STORE = "/nemo-gym-sandbox";
-/** Marks the holder among the processes of the machine. */
+/** Identifies holders in the list of processes. */
 const HOLDER_NAME = "nemo-gym-sandbox";
+const PASSWD = `root:x:0:0:root:/root:/bin/sh\nsandbox:x:${SANDBOX_USER}:${SANDBOX_USER}:sandbox:${HOME}:/bin/sh\n`;
+const GROUP = `root:x:0:\nsandbox:x:${SANDBOX_USER}:\n`;
 /**
- * Mounts the store and fills it by instructions of three words: kind, path below the store, value. No path may lead through a
- * link: an image could have put one there. Then it prints its process number, the same inside as outside, and waits for the end of its
- * input.
+ * Mounts the store and creates its entries, each given by three words: kind, path in the store, value. A path must not lead
+ * through a link, because an image can contain links. Then the script prints its process id, which is the same inside and
+ * outside, and waits for the end of its input.
  */
 const SCRIPT = `set -e
 umask 022
@@ -48,26 +51,26 @@ chmod 1777 shm
 echo $$
 exec cat > /dev/null`;
 
-/** One thing to put into the store of a new sandbox. */
-export type StoreEntry =
-  | { kind: "directory"; path: string }
-  | { kind: "text" | "copy"; path: string; value: string };
+/** One entry of the store of a new sandbox: an empty directory, a file with a text, or a copy of a directory. */
+type StoreEntry = [kind: "directory" | "text" | "copy", path: string, value: string];
 
-export interface HolderRequest {
+interface HolderRequest {
   programs: BubblewrapPrograms;
-  uid: number | undefined;
+  uid?: number;
   limits: Pick<BubblewrapLimits, "diskBytes" | "files">;
-  /** What commands will see of the machine; the holder must see it too. */
+  /** The directory of an unpacked image. */
+  image?: string;
+  workdir: string;
+  /** The parts of the machine that commands see; the holder must see them too. */
   mounts: readonly Mount[];
-  entries: readonly StoreEntry[];
-  readyTimeoutMs?: number | undefined;
-  signal?: AbortSignal | undefined;
+  readyTimeoutMs?: number;
+  signal?: AbortSignal;
 }
 
 /**
- * Keeps the files of one sandbox: a process in user and mount namespaces of its own, with a file system in memory at `STORE`
- * that has a fixed size and number of files. Commands enter these namespaces first, so that they find it there. The files
- * end with the process: when this process ends, or when `close` is called.
+ * Holds the files of one sandbox: a process with its own user and mount namespaces, and a file system in memory at `STORE`
+ * with a limited size and number of files. Commands enter these namespaces first and find the store there. The files are
+ * gone when the holder ends: after `close`, or with this process.
  */
 export class Holder {
   readonly pid: number;
@@ -113,7 +116,7 @@ export class Holder {
   }
 }
 
-/** A holder does not keep this process alive. While somebody waits for one, this does. */
+/** Keeps this process alive while it waits for a holder. The holder itself does not keep it alive. */
 async function whileAwake<T>(promise: Promise<T>): Promise<T> {
   const timer = setInterval(() => undefined, START_TIMEOUT_MS);
   try {
@@ -123,7 +126,7 @@ async function whileAwake<T>(promise: Promise<T>): Promise<T> {
   }
 }
 
-/** What the script prints when all is ready. */
+/** The line that the script prints when the store is ready. */
 async function firstLine(output: Readable, ended: Promise<ProcessOutcome>): Promise<string> {
   const failed = ended.then(({ code, stderr }) => {
     throw new Error(stderr.trim() || `it ended with code ${code}`);
@@ -132,7 +135,7 @@ async function firstLine(output: Readable, ended: Promise<ProcessOutcome>): Prom
   return String(line).trim();
 }
 
-/** The holders of all processes: those bubblewraps whose arguments carry the name, outermost only. */
+/** The holders of all processes: bubblewraps with the name in their arguments, without those that another one started. */
 export async function findHolders(): Promise<{ pid: number; parent: number }[]> {
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -140,7 +143,7 @@ export async function findHolders(): Promise<{ pid: number; parent: number }[]> 
       const [line, stat] = await Promise.all(
         ["cmdline", "stat"].map((file) => readText(`/proc/${name}/${file}`)),
       );
-      const words = line?.split("\0") ?? [];
+      const words = (line ?? "").split("\0");
       if (!words[0]?.endsWith("bwrap") || !words.includes(HOLDER_NAME)) return [];
       const parent = Number(stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
       return [{ pid: Number(name), parent }];
@@ -151,39 +154,69 @@ export async function findHolders(): Promise<{ pid: number; parent: number }[]> 
   return holders.filter(({ parent }) => !pids.has(parent));
 }
 
-/** Processes end while they are looked at. */
+/** A process may end while its files are read. */
 function readText(file: string): Promise<string> {
   return readFile(file, "utf8").catch(() => "");
 }
 
-function holderProcess({ programs, uid, limits, mounts, entries }: HolderRequest) {
+function holderProcess({ programs, uid, limits, image, workdir, mounts }: HolderRequest) {
   const options = ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "CAP_SYS_ADMIN"];
+  const entries = storeEntries(image, mounts, workdir);
   const root = rootArguments([
     ...Object.values(programs),
     ...mounts.map(({ source }) => source),
-    ...entries.flatMap((entry) => (entry.kind === "copy" ? [entry.value] : [])),
+    ...entries.flatMap(([kind, , source]) => (kind === "copy" ? [source] : [])),
   ]);
   const size = `size=${limits.diskBytes},nr_inodes=${limits.files},mode=0700`;
-  const words = entries.flatMap((entry) => [entry.kind, entry.path, "value" in entry ? entry.value : ""]);
   return {
     program: programs.bwrap,
     args: [
       ...[...options, "--die-with-parent", ...root, "--dir", STORE, "--"],
-      ...["/bin/sh", "-c", SCRIPT, HOLDER_NAME, programs.mount, size, STORE, ...words],
+      ...["/bin/sh", "-c", SCRIPT, HOLDER_NAME, programs.mount, size, STORE, ...entries.flat()],
     ],
     env: { PATH },
     uid,
-    // It ends with this process, and the holder follows.
+    // The input ends with this process, and then the holder ends.
     stdin: new PassThrough(),
     maxOutputBytes: MAX_MESSAGE_BYTES,
   };
 }
 
-/** The top directories of the machine that are needed, in a root of the holder's own. Nothing else can be reached from there. */
+/**
+ * The content of a new store: `root` is the writable root directory of the sandbox, `etc` is mounted read-only at /etc,
+ * `shm` at /dev/shm. The work directory of an image is copied, so that commands can change it.
+ */
+function storeEntries(image: string | undefined, mounts: readonly Mount[], workdir: string): StoreEntry[] {
+  const directory = (name: string): StoreEntry => ["directory", `root/${name}`, ""];
+  return [
+    ["directory", "shm", ""],
+    ["text", "etc/passwd", PASSWD],
+    ["text", "etc/group", GROUP],
+    ["text", "etc/hosts", "127.0.0.1 localhost sandbox\n"],
+    ...mounts.filter(({ target }) => target.startsWith("/etc/")).map(mountPoint),
+    ...["tmp", "var/tmp", "root", HOME.slice(1)].map(directory),
+    ...(image === undefined ? [] : copied(image, topOf(workdir))),
+    directory(workdir.slice(1)),
+    ...directoriesAbove(mounts).map((name) => directory(name.slice(1))),
+  ];
+}
+
+/** Commands see /etc read-only, so every mount point in it must exist beforehand. */
+function mountPoint({ source, target }: Mount): StoreEntry {
+  return [statSync(source).isDirectory() ? "directory" : "text", target.slice(1), ""];
+}
+
+function copied(image: string, name: string): StoreEntry[] {
+  const source = path.join(image, name);
+  const isDirectory = statSync(source, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isDirectory ? [["copy", `root/${name}`, source]] : [];
+}
+
+/** The root directory of the holder: only the top directories of the machine that are needed. Nothing else is reachable. */
 function rootArguments(files: readonly string[]): string[] {
   const needed = files.flatMap((file) => [file, realpathSync(file)]).map(topOf);
   const names = new Set([...SYSTEM, "etc", "proc", "dev", ...needed]);
-  // Bubblewrap itself needs a directory /tmp to build the view of each command on.
+  // Bubblewrap needs a directory /tmp to build the root of each command.
   const temporary = names.has("tmp") ? [] : ["--dir", "/tmp"];
   const entries = [...names].flatMap((name) => {
     const entry = lstatSync(`/${name}`, { throwIfNoEntry: false });

@@ -1,23 +1,23 @@
 import { readdir, readFile } from "node:fs/promises";
 
 const INTERVAL_MS = 100;
-/** More processes than any limit allows; a tree that grows while it is read must come to an end. */
+/** More processes than any limit allows. Bounds the walk through a tree that grows meanwhile. */
 const MAX_PROCESSES = 10_000;
-/** The size of a socket's queue, which the system call filter keeps commands from changing. */
+/** The size of a socket's queue. The system call filter prevents commands from changing it. */
 const QUEUE_SIZE = "/proc/sys/net/core/wmem_default";
-/** Fewer sockets hold little, whatever their kind; their lists are not read. */
+/** So few sockets hold little memory; their lists are not read. */
 const FEW_SOCKETS = 16;
 
 export interface WatchedProcesses {
   /** The outermost process. */
   root: number;
-  /** Whether the innermost ones have a network of their own, so that its sockets are theirs. */
+  /** Whether the innermost processes have their own network namespace, so that all its sockets are theirs. */
   ownNetwork: boolean;
 }
 
 /**
- * Looks every tenth of a second at what a process and all below it hold in memory, and calls back once when that is too much:
- * limits of the kernel count each process for itself. Returns a function that ends the watch.
+ * Measures the memory of a process and its descendants every 100 ms and calls back once if it exceeds the limit. The resource
+ * limits of the kernel apply to each process separately. Returns a function that ends the watch.
  */
 export function watchMemory(
   watched: WatchedProcesses,
@@ -36,7 +36,7 @@ export function watchMemory(
       onExceeded();
     }
   }, INTERVAL_MS);
-  // The process that is watched keeps the program alive, unless it runs in the background.
+  // The watched process keeps this program alive, unless it runs in the background.
   timer.unref();
   const stop = () => {
     done = true;
@@ -45,7 +45,7 @@ export function watchMemory(
   return stop;
 }
 
-/** The quick count takes shared pages for each process that shares them; only when it is too high is the true one made. */
+/** The quick sum counts shared pages once per process. The exact sum is only computed if the quick one exceeds the limit. */
 async function exceeds({ root, ownNetwork }: WatchedProcesses, limitBytes: number): Promise<boolean> {
   const processes = await processTree(root);
   const innermost = processes.at(-1);
@@ -59,7 +59,7 @@ async function sum(processes: readonly number[], measure: (pid: number) => Promi
   return sizes.reduce((total, size) => total + size, 0);
 }
 
-/** Pages in memory, and the tables that describe them: a large mapping of nothing has tables only. */
+/** Pages in memory and their page tables: an empty large mapping still has page tables. */
 async function residentBytes(pid: number): Promise<number> {
   const status = await read(`/proc/${pid}/status`);
   return kibibytes(status, "VmRSS") + kibibytes(status, "VmPTE");
@@ -74,14 +74,14 @@ async function proportionalBytes(pid: number): Promise<number> {
   return resident + kibibytes(status, "VmPTE");
 }
 
-/** `VmRSS:	  123 kB` in bytes. */
+/** The bytes of a line such as `VmRSS:	  123 kB`. */
 function kibibytes(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024;
 }
 
 /**
- * What the sockets of a process's network may hold: queues of TCP and UDP as they are. The kernel reports no sizes for Unix
- * sockets; a full queue takes one more message of its own size.
+ * An upper bound of the bytes in the sockets of a process's network. The kernel reports the queues of TCP and UDP, but not of
+ * Unix sockets: a full queue accepts one more message of its own size.
  */
 async function socketBytes(pid: number): Promise<number> {
   const summary = await read(`/proc/${pid}/net/sockstat`);
@@ -94,7 +94,7 @@ async function socketBytes(pid: number): Promise<number> {
   return unixSockets * 2 * Number(queueSize) + internet.reduce((total, list) => total + queuedBytes(list), 0);
 }
 
-/** `tx_queue:rx_queue`, both hexadecimal, in /proc/net/tcp and its like. */
+/** Sums the hexadecimal columns `tx_queue:rx_queue` of a file such as /proc/net/tcp. */
 function queuedBytes(list: string): number {
   const queues = list.matchAll(/ ([0-9A-F]{8}):([0-9A-F]{8}) [0-9A-F]{2}:/g);
   return Array.from(
@@ -113,18 +113,14 @@ export async function processTree(root: number): Promise<number[]> {
   return found;
 }
 
-/** Every thread has children of its own. */
+/** The kernel lists children per thread. */
 async function childrenOf(pid: number): Promise<number[]> {
-  const threads = await readdir(`/proc/${pid}/task`).catch(gone([]));
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
   const lists = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)));
   return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
 }
 
+/** A process may end while its files are read. */
 function read(file: string): Promise<string> {
-  return readFile(file, "utf8").catch(gone(""));
-}
-
-/** Processes end while they are looked at. */
-function gone<T>(value: T): (error: NodeJS.ErrnoException) => T {
-  return () => value;
+  return readFile(file, "utf8").catch(() => "");
 }

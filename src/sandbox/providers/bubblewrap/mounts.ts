@@ -2,9 +2,9 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { SandboxSpecError } from "../../errors.ts";
 
-/** The parts of this machine that hold programs and libraries, and nothing of anybody's. */
+/** Top directories of this machine with programs and libraries, without data of users. */
 export const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"];
-/** What programs need of /etc; the rest, passwords among it, stays outside. */
+/** The parts of /etc that programs need. The others, such as password files, are not visible. */
 const SYSTEM_ETC = [
   "alternatives",
   "ld.so.cache",
@@ -15,17 +15,17 @@ const SYSTEM_ETC = [
   "ssl/certs",
   "java-17-openjdk",
 ];
-/** Empty in a sandbox or created for every command, regardless of the image. */
+/** Top directories that are empty in a sandbox or created for every command, regardless of the image. */
 const OWN = new Set(["proc", "dev", "sys", "run", "tmp", "home", "root"]);
 const RESERVED = new Set([...SYSTEM, "proc", "dev", "sys", "etc"]);
 
-/** One entry of the machine, or of an unpacked image, that commands see. */
+/** A read-only path of the sandbox, and its source on this machine or in an unpacked image. */
 export interface Mount {
   source: string;
   target: string;
 }
 
-/** What a sandbox sees of `image` (the directory of an unpacked one), or of this machine. */
+/** The parts of `image` (the directory of an unpacked image), or of this machine, that a sandbox sees. */
 export function readOnlyMounts(
   image: string | undefined,
   extra: readonly string[],
@@ -37,7 +37,7 @@ export function readOnlyMounts(
   return [...system, ...own].filter(({ source }) => exists(source));
 }
 
-/** A directory without programs is not a whole root file system: its files are added to those of this machine. */
+/** Whether an image is a root file system. If not, its files are added to the programs of this machine. */
 export function hasPrograms(image: string): boolean {
   return SYSTEM.some((name) => exists(path.join(image, name)));
 }
@@ -55,8 +55,8 @@ function imageMounts(image: string, writable: string): Mount[] {
 }
 
 /**
- * The sandbox's own directories above mounts, outermost first. They have to stay where they are: commands may write to them,
- * and could otherwise put a link in place of one.
+ * The writable directories above mounts, outermost first. They are pinned, because a command could otherwise replace one by
+ * a link.
  */
 export function directoriesAbove(mounts: readonly Mount[]): string[] {
   const isMounted = (directory: string) =>
@@ -76,7 +76,7 @@ function ancestors(absolute: string): string[] {
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
 }
 
-/** The directory of an unpacked image; images by name are for other providers. */
+/** The directory of an unpacked image. Other providers run images by name. */
 export function imageDirectory(image: string | undefined): string | undefined {
   if (image === undefined) return undefined;
   if (!path.isAbsolute(image))
@@ -89,7 +89,7 @@ export function imageDirectory(image: string | undefined): string | undefined {
   return image;
 }
 
-/** The work directory, which is made writable. */
+/** Checks the work directory, which will be writable. */
 export function checkWorkdir(workdir: string): string {
   const normal = path.posix.normalize(workdir).replace(/(?<=.)\/$/, "");
   if (!path.posix.isAbsolute(normal) || normal === "/" || RESERVED.has(topOf(normal)))

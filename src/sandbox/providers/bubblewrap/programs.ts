@@ -4,20 +4,14 @@ import { errorMessage } from "../../../errors.ts";
 import { SandboxUnavailableError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
 
-/** The first version with every option used here. */
+/** The first version with all options that the provider uses. */
 const OLDEST = [0, 8] as const;
 const CHECK_TIMEOUT_MS = 10_000;
 
-export interface BubblewrapPrograms {
-  bwrap: string;
-  nsenter: string;
-  prlimit: string;
-  taskset: string;
-  mount: string;
-}
+export type BubblewrapPrograms = Awaited<ReturnType<typeof findPrograms>>;
 
-/** Finds the programs, and checks that bubblewrap is new enough. */
-export async function findPrograms(): Promise<BubblewrapPrograms> {
+/** Finds the programs and checks the version of bubblewrap. */
+export async function findPrograms() {
   if (process.platform !== "linux")
     throw new SandboxUnavailableError(
       "The sandbox provider 'bubblewrap' runs on Linux only; use 'docker' here.",
@@ -49,7 +43,7 @@ export async function versionOf(bwrap: string): Promise<string> {
   }
 }
 
-/** `bubblewrap 0.8.0` */
+/** Checks a version such as `bubblewrap 0.8.0`. */
 function checkVersion(text: string): void {
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return;

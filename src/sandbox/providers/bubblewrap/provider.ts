@@ -20,23 +20,22 @@ import type {
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import { parseSandboxSpec, type SandboxSpec } from "../../spec.ts";
-import { downloadWith, type TransferCommand, uploadWith, writeWith } from "../../transfer.ts";
+import { TransferByCommand, type TransferCommand } from "../../transfer.ts";
 import {
   type CommandView,
   enterArguments,
   limitArguments,
+  pickCores,
   SANDBOX_USER,
   sandboxUser,
   viewArguments,
 } from "./arguments.ts";
 import { type CgroupPlace, CommandGroup, chooseCgroups, leftGroups, removeGroup } from "./cgroup.ts";
-import { pickCores } from "./cores.ts";
 import { findHolders, Holder, STORE } from "./holder.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { checkWorkdir, directoriesAbove, hasPrograms, imageDirectory, readOnlyMounts } from "./mounts.ts";
 import { type BubblewrapPrograms, findPrograms, versionOf } from "./programs.ts";
-import { type BubblewrapLimits, type BubblewrapSettings, bubblewrapSettings } from "./settings.ts";
-import { storeEntries } from "./store.ts";
+import { type BubblewrapLimits, type BubblewrapSettings, bubblewrapSettings, limitsOf } from "./settings.ts";
 import { syscallFilter } from "./syscall-filter.ts";
 
 const DEFAULT_WORKDIR = "/workspace";
@@ -51,33 +50,32 @@ interface BubblewrapSandbox {
   limits: BubblewrapLimits;
   workdir: string;
   env: Readonly<Record<string, string>>;
-  /** Ends a command each; for those that run when the sandbox ends. */
+  /** Functions that end the running commands. */
   kills: Set<() => void>;
   ttl: NodeJS.Timeout | undefined;
 }
 
 type Handle = SandboxHandle<BubblewrapSandbox>;
 
-interface Command {
+interface Command extends Pick<ExecOptions, "cwd" | "env" | "user" | "signal"> {
   argv: readonly string[];
-  cwd?: string | undefined;
-  env?: Readonly<Record<string, string>> | undefined;
-  user?: string | number | undefined;
   timeoutSeconds: number | null;
-  stdin?: string | Uint8Array | Readable | undefined;
-  stdoutTo?: Writable | undefined;
+  stdin?: string | Uint8Array | Readable;
+  stdoutTo?: Writable;
   maxSinkBytes?: number;
-  signal?: AbortSignal | undefined;
-  /** Present: the command runs in the background until this fires. */
+  /** If present, the command runs in the background until this signal fires. */
   until?: AbortSignal;
 }
 
 /**
- * Runs commands on this machine's own programs, or on those of an unpacked image, in Linux namespaces: no network, the system
- * read-only, its own files in memory, no variables and no descriptors of ours. Every command gets namespaces of its own, so
- * all it started is gone when it returns; files stay until the sandbox ends.
+ * Runs commands in Linux namespaces, with the programs of this machine or of an unpacked image. A command has no network, a
+ * read-only system, files in memory, and none of our environment variables and file descriptors. Every command gets its own
+ * namespaces, so all processes it started are gone when it returns. Files stay until the sandbox ends.
  */
-export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
+export class BubblewrapProvider
+  extends TransferByCommand<BubblewrapSandbox>
+  implements SandboxProvider<BubblewrapSandbox>
+{
   readonly name = "bubblewrap";
   readonly #settings: BubblewrapSettings;
   readonly #running: Semaphore;
@@ -86,27 +84,30 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   #cgroups: Promise<CgroupPlace> | undefined;
 
   constructor(settings?: unknown) {
+    super();
     this.#settings = readSettings(this.name, bubblewrapSettings, settings);
     this.#running = new Semaphore(this.#settings.exec.concurrency);
   }
 
-  async create(spec: SandboxSpec, options: Cancellable = {}): Promise<Handle> {
+  async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     refuseUnsupported(spec);
     const programs = await this.#findPrograms();
     await this.#cgroupPlace();
     const image = imageDirectory(spec.image);
     const workdir = checkWorkdir(spec.workdir ?? DEFAULT_WORKDIR);
     const mounts = readOnlyMounts(image, this.#settings.read_only_paths, workdir);
-    const limits = this.#limits(spec);
+    const limits = limitsOf(spec, this.#settings);
     const uid = sandboxUser();
+    const readyTimeoutMs = spec.ready_timeout_s === undefined ? undefined : spec.ready_timeout_s * 1000;
     const holder = await Holder.start({
       programs,
       uid,
       limits,
+      image,
+      workdir,
       mounts,
-      entries: storeEntries(image, mounts, workdir),
-      readyTimeoutMs: spec.ready_timeout_s === undefined ? undefined : spec.ready_timeout_s * 1000,
-      signal: options.signal,
+      readyTimeoutMs,
+      signal,
     });
     const view = {
       store: STORE,
@@ -115,6 +116,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       ownEtc: image === undefined || !hasPrograms(image),
       network: this.#settings.network,
     };
+    const kills = new Set<() => void>();
     const raw: BubblewrapSandbox = {
       holder,
       uid,
@@ -122,7 +124,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       limits,
       workdir,
       env: spec.env,
-      kills: new Set(),
+      kills,
       ttl: undefined,
     };
     const handle = { sandboxId: `bubblewrap-${randomUUID()}`, providerName: this.name, raw };
@@ -137,35 +139,12 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     return this.#run(handle, { argv, cwd, env, user, stdin, signal, timeoutSeconds });
   }
 
-  async startProcess(handle: Handle, command: string): Promise<SandboxProcess> {
-    const { raw } = handle;
+  async startProcess({ raw }: Handle, command: string): Promise<SandboxProcess> {
     if (!raw.holder.alive) throw new SandboxStateError("The sandbox was stopped.");
-    return liveProcess((streams, until) => {
-      const argv = ["/bin/sh", "-c", command];
-      return this.#runNow(raw, { ...streams, argv, until, timeoutSeconds: null }, SANDBOX_USER);
-    });
-  }
-
-  async uploadFile(handle: Handle, source: string, target: string, options: Cancellable = {}): Promise<void> {
-    await uploadWith((command) => this.#transfer(handle, command, options), source, target);
-  }
-
-  async writeFile(
-    handle: Handle,
-    target: string,
-    content: string | Uint8Array,
-    options: Cancellable = {},
-  ): Promise<void> {
-    await writeWith((command) => this.#transfer(handle, command, options), content, target);
-  }
-
-  async downloadFile(
-    handle: Handle,
-    source: string,
-    target: string,
-    options: Cancellable = {},
-  ): Promise<void> {
-    await downloadWith((command) => this.#transfer(handle, command, options), source, target, options.signal);
+    const argv = ["/bin/sh", "-c", command];
+    return liveProcess((streams, until) =>
+      this.#runNow(raw, { ...streams, argv, until, timeoutSeconds: null }, SANDBOX_USER),
+    );
   }
 
   async status({ raw }: Handle): Promise<SandboxStatus> {
@@ -182,7 +161,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   async list(): Promise<ListedSandbox[]> {
     const holders = (await findHolders()).map(({ pid, parent }) => ({
       id: `bubblewrap-process-${pid}`,
-      // Orphans are adopted by the first process; a holder ends with its parent, so there should be none.
+      // The first process adopts orphans. A holder ends with its parent, so there should be no orphans.
       state: parent === 1 ? ("left behind" as const) : ("in use" as const),
       detail: `process ${pid}, started by ${parent}`,
     }));
@@ -200,7 +179,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     if (holder !== undefined) process.kill(-holder.pid, "SIGKILL");
   }
 
-  /** Makes a sandbox and runs a command in it: being installed is not enough, the kernel must allow namespaces too. */
+  /** Runs a command in a new sandbox: the program may be installed while the kernel does not allow namespaces. */
   async check(options: Cancellable = {}): Promise<string> {
     const { bwrap } = await this.#findPrograms();
     const handle = await this.create(parseSandboxSpec({}), options);
@@ -222,12 +201,12 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     return `${await versionOf(bwrap)}; ${groups}`;
   }
 
-  async aclose(): Promise<void> {
-    // Holds nothing besides its sandboxes.
-  }
-
-  /** Nothing that lies in the sandbox is larger than all of it; a device could be. */
-  #transfer(handle: Handle, command: TransferCommand, { signal }: Cancellable): Promise<SandboxExecResult> {
+  /** No file of the sandbox is larger than its disk limit, but a device has no end. */
+  protected transfer(
+    handle: Handle,
+    command: TransferCommand,
+    { signal }: Cancellable,
+  ): Promise<SandboxExecResult> {
     const timeoutSeconds = this.#settings.exec.default_timeout_s;
     const maxSinkBytes = handle.raw.limits.diskBytes;
     return this.#run(handle, { ...command, timeoutSeconds, maxSinkBytes, signal });
@@ -292,7 +271,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       outOfMemory ||= (await group?.ranOutOfMemory()) === true;
       if (outOfMemory) return memoryResult(outcome, raw.limits.memoryBytes / MIB);
       if (outcome.timedOut) return timeoutResult(outcome, timeoutSeconds);
-      // Bubblewrap reports the exit code on a descriptor of its own, which no command can write to.
+      // Bubblewrap reports the exit code on a separate descriptor that no command can write to.
       const ran = outcome.output4.includes('"exit-code"');
       return ran || isLockedOut(outcome) ? commandResult(outcome) : sandboxFailure(outcome);
     } finally {
@@ -300,10 +279,10 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     }
   }
 
-  /** The programs around a command, from the outermost in: the holder's namespaces, cores, limits, bubblewrap. */
+  /** The programs around a command, outermost first: the holder's namespaces, cores, limits, bubblewrap. */
   async #request(raw: BubblewrapSandbox, command: Command, user: number) {
     const { nsenter, prlimit, taskset, bwrap } = await this.#findPrograms();
-    const { concurrency, max_output_bytes } = this.#settings.exec;
+    const { concurrency, max_output_bytes: maxOutputBytes } = this.#settings.exec;
     const cores = pickCores(raw.limits.cpu);
     const env = { ...raw.env, ...command.env };
     checkEnvironment(env);
@@ -318,7 +297,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
         ...[bwrap, "--args", "3", "--json-status-fd", "4", "--seccomp", "5", "--"],
         ...enterArguments(raw.limits, cwd, command.argv),
       ],
-      // Commands can read it from /proc/1/environ.
+      // Commands can read this environment in /proc/1/environ.
       env: {},
       uid: raw.uid,
       input3: view.map((word) => `${word}\0`).join(""),
@@ -327,7 +306,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       stdin: command.stdin,
       stdoutTo: command.stdoutTo,
       maxSinkBytes: command.maxSinkBytes,
-      maxOutputBytes: max_output_bytes,
+      maxOutputBytes,
     } satisfies Omit<ProcessRequest, "timeoutMs">;
   }
 
@@ -340,27 +319,15 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     this.#cgroups ??= chooseCgroups(this.#settings.cgroup);
     return this.#cgroups;
   }
-
-  #limits({ resources }: SandboxSpec): BubblewrapLimits {
-    const { limits } = this.#settings;
-    return {
-      cpu: resources.cpu ?? limits.cpu,
-      memoryBytes: (resources.memory_mib ?? limits.memory_mib) * MIB,
-      diskBytes: (resources.disk_gib === undefined ? limits.disk_mib : resources.disk_gib * 1024) * MIB,
-      files: limits.files,
-      processes: limits.processes,
-      openFiles: limits.open_files,
-    };
-  }
 }
 
-/** An earlier command took the right to enter its root directory away (`chmod 000 /`), so the shell cannot be started. */
+/** Whether an earlier command removed the permission to enter the root directory (`chmod 000 /`), so that no shell can start. */
 function isLockedOut({ stderr }: { stderr: string }): boolean {
   return /^bwrap: (Can't chdir to \/|execvp .*): Permission denied$/m.test(stderr);
 }
 
-/** What this provider has no way to give. */
-export function refuseUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {
+/** Refuses the parts of a spec that this provider cannot fulfil. */
+function refuseUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {
   const wrong =
     (ports.length > 0 && "ports") ||
     (resources.gpu !== undefined && resources.gpu > 0 && "resources.gpu") ||
@@ -372,8 +339,8 @@ export function refuseUnsupported({ ports, resources, entrypoint, provider_optio
     );
 }
 
-/** Names of the sandbox's own: whoever a command runs as, outside it has the rights of one and the same user. */
-export function userNumber(user: string | number | undefined): number {
+/** The user inside the sandbox. Outside, all commands of a sandbox run as the same user. */
+function userNumber(user: string | number | undefined): number {
   if (user === undefined || user === "sandbox") return SANDBOX_USER;
   if (user === "root") return 0;
   const number = Number(user);

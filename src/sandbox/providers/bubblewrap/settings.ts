@@ -1,27 +1,30 @@
 import { z } from "zod";
 import { execSettings } from "../../provider-settings.ts";
+import type { SandboxSpec } from "../../spec.ts";
 
-/** Settings of `sandbox: {bubblewrap: …}`; a spec's `resources` win over `limits`. */
+const MIB = 1024 * 1024;
+
+/** Settings of `sandbox: {bubblewrap: …}`. The `resources` of a spec take precedence over `limits`. */
 export const bubblewrapSettings = z.strictObject({
   exec: z.strictObject(execSettings).prefault({}),
   limits: z
     .strictObject({
-      /** Cores the sandbox may run on; a part of a core counts as a whole one. */
+      /** Cores the sandbox may run on; a fraction is rounded up. */
       cpu: z.number().positive().default(1),
-      /** For all processes of one command together. */
+      /** For all processes of a command together. */
       memory_mib: z.number().int().positive().default(512),
-      /** What the sandbox may write in all; it is held in memory. */
+      /** For all files of the sandbox together, which are kept in memory. */
       disk_mib: z.number().int().positive().default(256),
-      /** How many files and directories the sandbox may make. */
+      /** Number of files and directories in the sandbox. */
       files: z.number().int().positive().default(65_536),
-      /** Of one command. */
+      /** Per command. */
       processes: z.number().int().positive().default(64),
       open_files: z.number().int().positive().default(1024),
     })
     .prefault({}),
   /**
-   * Control groups (version 2) for hard limits: `auto` uses them where this user may make some, `none` never; a directory of the
-   * hierarchy must be usable.
+   * Control groups (version 2) for hard limits: `auto` uses them if this user may create groups, `none` never does. A
+   * directory of the hierarchy must be usable.
    */
   cgroup: z
     .union([
@@ -29,9 +32,9 @@ export const bubblewrapSettings = z.strictObject({
       z.string().startsWith("/", "Must be 'auto', 'none' or an absolute path"),
     ])
     .default("auto"),
-  /** `none` leaves the sandbox its own loopback and nothing else; `host` is the network of this machine. */
+  /** `none`: the sandbox has only its own loopback interface; `host`: the network of this machine. */
   network: z.enum(["none", "host"]).default("none"),
-  /** Further files and directories of this machine that commands may read, at their own paths. */
+  /** Further files and directories of this machine that commands may read, at the same paths. */
   read_only_paths: z
     .array(
       z
@@ -43,11 +46,16 @@ export const bubblewrapSettings = z.strictObject({
 });
 export type BubblewrapSettings = z.output<typeof bubblewrapSettings>;
 
-export interface BubblewrapLimits {
-  cpu: number;
-  memoryBytes: number;
-  diskBytes: number;
-  files: number;
-  processes: number;
-  openFiles: number;
+export type BubblewrapLimits = ReturnType<typeof limitsOf>;
+
+/** The limits of a sandbox: those of its spec, then those of the settings. */
+export function limitsOf({ resources }: SandboxSpec, { limits }: BubblewrapSettings) {
+  return {
+    cpu: resources.cpu ?? limits.cpu,
+    memoryBytes: (resources.memory_mib ?? limits.memory_mib) * MIB,
+    diskBytes: (resources.disk_gib === undefined ? limits.disk_mib : resources.disk_gib * 1024) * MIB,
+    files: limits.files,
+    processes: limits.processes,
+    openFiles: limits.open_files,
+  };
 }

@@ -1,47 +1,88 @@
 import { chmod, mkdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
-import {
-  CliProvider,
-  type InnerCommand,
-  type OuterCommand,
-  requireImage,
-  textsOption,
-} from "../../cli-provider.ts";
-import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
-import { findProgram } from "../../find-program.ts";
-import { newSandboxName, ownerState } from "../../owner.ts";
-import { checkEnvironment, shellQuote } from "../../plain-words.ts";
+import { z } from "zod";
+import { SandboxOperationError } from "../errors.ts";
+import { findProgram } from "../find-program.ts";
+import { makeStaging, newSandboxName, removeStaging, withLeftStaging, withOwners } from "../owner.ts";
+import { checkEnvironment } from "../plain-words.ts";
 import type {
   Cancellable,
   ListedSandbox,
   SandboxDescriptor,
   SandboxHandle,
   SandboxStatus,
-} from "../../provider.ts";
-import { readSettings } from "../../provider-settings.ts";
-import type { SandboxSpec } from "../../spec.ts";
-import { leftStaging, makeStaging, removeStaging } from "../../staging.ts";
-import { type ApptainerSettings, apptainerSettings } from "./settings.ts";
+} from "../provider.ts";
+import {
+  execSettings,
+  optionalSeconds,
+  probeSettings,
+  readSettings,
+  textList,
+} from "../provider-settings.ts";
+import { waitUntilReady } from "../readiness.ts";
+import type { SandboxSpec } from "../spec.ts";
+import {
+  asUser,
+  CliProvider,
+  type InnerCommand,
+  isRoot,
+  type OuterCommand,
+  requireImage,
+  textsOption,
+} from "./cli-provider.ts";
 
 const ADVICE = "Install Apptainer, or use another sandbox provider.";
-/** The program takes the variables of a container from its own, by this prefix. */
+/** Apptainer sets the variables of a container from its own variables with this prefix. */
 const ENV_PREFIX = "APPTAINERENV_";
+
+/** Settings of `sandbox: {apptainer: …}`. */
+const apptainerSettings = z.strictObject({
+  /** The directory of the program, if it is not on the PATH. */
+  bin_path: z.string().nullish(),
+  create: z
+    .strictObject({
+      /** The path of the sandbox's own writable directory. */
+      mount_point: z.string().startsWith("/", "Must be an absolute path").default("/sandbox"),
+      start_timeout_s: optionalSeconds(600),
+      /** Keeps home, temporary files, processes and variables of the host out of the sandbox. */
+      contain: z.boolean().default(true),
+      /** `none`: no network; null: the network of the host. */
+      network: z.literal("none").nullable().default("none"),
+      extra_start_args: textList,
+      apply_resource_limits: z.boolean().default(true),
+      private_tmp: z.boolean().default(false),
+    })
+    .prefault({}),
+  exec: z
+    .strictObject({
+      ...execSettings,
+      /** Accepted for configs of the original. Here commands are killed without a grace period. */
+      timeout_grace_s: z.number().nonnegative().optional(),
+      fakeroot_for_root: z.boolean().default(true),
+      default_binds: textList,
+      extra_exec_args: textList,
+    })
+    .prefault({}),
+  probe: probeSettings("apptainer-sandbox-ready"),
+});
 
 interface ApptainerInstance {
   name: string;
   image: string;
-  /** On this machine; appears in the sandbox at the mount point. */
+  /** A directory of this machine, mounted in the sandbox at the mount point. */
   stagingDirectory: string;
   env: Readonly<Record<string, string>>;
 }
 
 type Handle = SandboxHandle<ApptainerInstance>;
 
-/** One Apptainer instance a sandbox. */
+/** One Apptainer instance per sandbox. */
 export class ApptainerProvider extends CliProvider<ApptainerInstance> {
   readonly name = "apptainer";
-  readonly #settings: ApptainerSettings;
+  protected readonly failurePattern = /fatal:|no instance found|instance not found/i;
+  protected readonly missingPattern = /no instance found|instance not found|does not exist/i;
+  readonly #settings: z.output<typeof apptainerSettings>;
 
   constructor(settings?: unknown) {
     const parsed = readSettings("apptainer", apptainerSettings, settings);
@@ -55,27 +96,15 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
     const { create, probe } = this.#settings;
     const name = newSandboxName();
     const stagingDirectory = await makeStaging(name);
-    const handle = {
-      sandboxId: name,
-      providerName: this.name,
-      raw: { name, image, stagingDirectory, env: spec.env },
-    };
+    const handle = this.handleOf({ name, image, stagingDirectory, env: spec.env });
     try {
       const args = await this.#startArguments(spec, stagingDirectory);
-      const { code, stderr, timedOut } = await this.run(["instance", "start", ...args, image, name], {
+      await this.createStep("apptainer instance start", image, ["instance", "start", ...args, image, name], {
         timeoutSeconds: create.start_timeout_s,
         env: prefixed(spec.env),
         signal,
       });
-      if (timedOut)
-        throw new SandboxCreateError(
-          `apptainer instance start took longer than ${create.start_timeout_s} s for '${image}'.`,
-        );
-      if (code !== 0)
-        throw new SandboxCreateError(
-          `apptainer instance start failed with code ${code} for '${image}': ${stderr.trim()}`,
-        );
-      await this.waitUntilReady(handle, probe, spec, signal);
+      await waitUntilReady(this, handle, { probe, spec, signal });
       return handle;
     } catch (error) {
       await rm(stagingDirectory, { recursive: true, force: true });
@@ -87,7 +116,7 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
   async status({ raw }: Handle, options: Cancellable = {}): Promise<SandboxStatus> {
     const { code, stdout, timedOut } = await this.ask(["instance", "list", "--json", raw.name], options);
     if (timedOut || code !== 0) return "unknown";
-    return listsInstance(stdout, raw.name) ? "running" : "stopped";
+    return instancesIn(stdout).some(({ instance }) => instance === raw.name) ? "running" : "stopped";
   }
 
   serialize({ raw }: Handle): SandboxDescriptor {
@@ -103,17 +132,16 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
     };
   }
 
-  /** Instances belong to one user of one machine. */
+  /** An instance belongs to one user of one machine. */
   async connect(descriptor: SandboxDescriptor, options: Cancellable = {}): Promise<Handle> {
-    const { sandbox_id: name, staging_dir: stagingDirectory, image, env } = descriptor;
+    const { sandbox_id: name, staging_dir: stagingDirectory, image } = descriptor;
     if (descriptor["hostname"] !== hostname() || descriptor["uid"] !== process.getuid?.())
       throw new SandboxOperationError(`The Apptainer instance '${name}' belongs to another machine or user.`);
     if (typeof stagingDirectory !== "string" || typeof image !== "string")
       throw new SandboxOperationError(`The descriptor of the Apptainer instance '${name}' is not complete.`);
-    const variables = { ...(env as Record<string, string> | undefined) };
-    checkEnvironment(variables);
-    const raw = { name, image, stagingDirectory, env: variables };
-    const handle = { sandboxId: name, providerName: this.name, raw };
+    const env = { ...(descriptor["env"] as Record<string, string> | undefined) };
+    checkEnvironment(env);
+    const handle = this.handleOf({ name, image, stagingDirectory, env });
     if ((await this.status(handle, options)) !== "running")
       throw new SandboxOperationError(`The Apptainer instance '${name}' is not running.`);
     return handle;
@@ -125,23 +153,16 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
   }
 
   async list(options: Cancellable = {}): Promise<ListedSandbox[]> {
-    const { code, stdout, stderr } = await this.ask(["instance", "list", "--json"], options);
-    if (code !== 0) throw new SandboxOperationError(`apptainer instance list failed: ${stderr.trim()}`);
-    const instances =
-      (JSON.parse(stdout) as { instances?: { instance: string; img?: string }[] }).instances ?? [];
-    const running = instances.flatMap(({ instance: id, img }) => {
-      const state = ownerState(id);
-      return state === undefined ? [] : [{ id, state, detail: img ?? "" }];
-    });
-    const known = new Set(running.map(({ id }) => id));
-    return [...running, ...(await leftStaging()).filter(({ id }) => !known.has(id))];
+    const failure = "apptainer instance list failed";
+    const printed = await this.askOrThrow(failure, ["instance", "list", "--json"], options);
+    const running = instancesIn(printed).map(({ instance: id, img: detail = "" }) => ({ id, detail }));
+    return withLeftStaging(withOwners(running));
   }
 
   async remove(id: string, options: Cancellable = {}): Promise<void> {
-    const { code, stderr } = await this.ask(["instance", "stop", id], options);
+    const outcome = await this.ask(["instance", "stop", id], options);
     await removeStaging(id);
-    if (code !== 0 && !isGone(stderr))
-      throw new SandboxOperationError(`apptainer instance stop failed for '${id}': ${stderr.trim()}`);
+    this.checkRemoved("apptainer instance stop", id, outcome);
   }
 
   protected versionArguments(): readonly string[] {
@@ -153,7 +174,7 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
     return findProgram("apptainer", ADVICE, directory ? { PATH: directory } : process.env);
   }
 
-  protected programEnv(): NodeJS.ProcessEnv {
+  protected override programEnv(): NodeJS.ProcessEnv {
     const { bin_path: directory } = this.#settings;
     if (!directory) return process.env;
     return { ...process.env, PATH: `${directory}${path.delimiter}${process.env["PATH"] ?? ""}` };
@@ -166,13 +187,9 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
   protected outerCommand({ name, env }: ApptainerInstance, command: InnerCommand): OuterCommand {
     const { cwd, user, argv } = command;
     const { exec } = this.#settings;
-    const isRoot = user === "root" || user === 0;
-    const other = user === undefined || isRoot ? undefined : String(user);
-    if (other?.startsWith("-")) throw new SandboxSpecError(`'${other}' cannot be the name of a user.`);
-    const fakeroot = other !== undefined || (isRoot && exec.fakeroot_for_root);
-    // Only root may become somebody else.
-    const words =
-      other === undefined ? argv : ["su", "-s", "/bin/sh", "-c", argv.map(shellQuote).join(" "), other];
+    const words = asUser(user, argv);
+    // Only root may become another user.
+    const fakeroot = isRoot(user) ? exec.fakeroot_for_root : user !== undefined;
     return {
       args: [
         ...["exec", "--no-eval"],
@@ -186,10 +203,6 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
     };
   }
 
-  protected looksLikeFailure(stderr: string): boolean {
-    return /fatal:|no instance found|instance not found/i.test(stderr);
-  }
-
   async #startArguments(spec: SandboxSpec, stagingDirectory: string): Promise<string[]> {
     const { create, exec } = this.#settings;
     const binds = [
@@ -197,20 +210,20 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
       ...exec.default_binds,
       ...textsOption(spec.provider_options, "binds"),
     ];
-    const privateTmp = create.private_tmp ? path.join(stagingDirectory, "tmp") : undefined;
-    if (privateTmp !== undefined) {
+    if (create.private_tmp) {
+      const privateTmp = path.join(stagingDirectory, "tmp");
       await mkdir(privateTmp);
       await chmod(privateTmp, 0o1777);
       binds.push(`${privateTmp}:/tmp`);
     }
     const { cpu, memory_mib: memory, gpu } = spec.resources;
-    // A fake root has no say over control groups.
+    // A fake root cannot use control groups.
     const limited = create.apply_resource_limits && !create.extra_start_args.includes("--fakeroot");
     return [
       "--no-eval",
       ...(create.contain ? ["--containall"] : []),
       ...(create.network === null ? [] : ["--net", "--network", create.network]),
-      ...(privateTmp === undefined ? [] : ["--no-mount", "tmp"]),
+      ...(create.private_tmp ? ["--no-mount", "tmp"] : []),
       ...binds.flatMap((bind) => ["--bind", bind]),
       ...(limited && cpu !== undefined ? ["--cpus", String(cpu)] : []),
       ...(limited && memory !== undefined ? ["--memory", `${memory}m`] : []),
@@ -220,11 +233,7 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
   }
 }
 
-function isGone(stderr: string): boolean {
-  return /no instance found|instance not found|does not exist/i.test(stderr);
-}
-
-/** A plain name is one of a Docker registry. */
+/** A plain name is an image of a Docker registry. */
 function imageReference(image: string): string {
   const isFile = /^[/.]/.test(image) || image.endsWith(".sif");
   return isFile || image.includes("://") ? image : `docker://${image}`;
@@ -234,10 +243,11 @@ function prefixed(env: Readonly<Record<string, string>>): Record<string, string>
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [`${ENV_PREFIX}${name}`, value]));
 }
 
-function listsInstance(printed: string, name: string): boolean {
+/** The output of `apptainer instance list --json`. */
+function instancesIn(printed: string): { instance: string; img?: string }[] {
   try {
-    const { instances } = JSON.parse(printed) as { instances?: { instance?: string }[] | null };
-    return (instances ?? []).some(({ instance }) => instance === name);
+    const { instances } = JSON.parse(printed) as { instances?: { instance: string; img?: string }[] | null };
+    return instances ?? [];
   } catch (error) {
     throw new SandboxOperationError("apptainer instance list did not print JSON.", { cause: error });
   }

@@ -4,47 +4,42 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Dispatcher, request } from "undici";
-import { Deadline, sleep } from "../calls/deadline.ts";
-import { nextDelay, type RetryBudget, retryAfterMs } from "../calls/retry.ts";
-import { errorMessage } from "../errors.ts";
-import { SandboxOperationError, SandboxTransferError } from "./errors.ts";
+import { Deadline, sleep } from "../../calls/deadline.ts";
+import { nextDelay, type RetryBudget, retryAfterMs } from "../../calls/retry.ts";
+import { errorMessage } from "../../errors.ts";
+import { SandboxOperationError, SandboxTransferError } from "../errors.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_CHARACTERS = 2000;
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
-/** What may work the next time. */
+/** Status codes of failures that a retry may solve. */
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-type Method = "GET" | "POST" | "DELETE";
-
 export interface ServiceRequest {
-  method: Method;
+  method: "GET" | "POST" | "DELETE";
   url: string;
-  headers?: Readonly<Record<string, string>> | undefined;
+  headers?: Readonly<Record<string, string>>;
   json?: unknown;
   body?: () => Readable | string;
   timeoutMs: number;
-  /** Absent: tried once. */
-  retries?: RetryBudget | undefined;
-  signal?: AbortSignal | undefined;
+  /** Absent: one attempt. */
+  retries?: RetryBudget;
+  signal?: AbortSignal;
 }
 
-/** A service answered with an error, or not at all (status undefined). */
+/** A service answered with an error, or did not answer (status undefined). */
 export class ServiceError extends SandboxOperationError {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor(
-    message: string,
-    details: { status?: number; retryAfterMs?: number | undefined; cause?: unknown } = {},
-  ) {
+  constructor(message: string, details: { status?: number; retryAfterMs?: number; cause?: unknown } = {}) {
     super(message, { cause: details.cause });
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
   }
 }
 
-/** Talks to the HTTP interface of a sandbox service; its key goes into requests and never into a message. */
+/** Calls the HTTP interface of a sandbox service. The key of the service never appears in a message. */
 export class ServiceClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #secrets: readonly string[];
@@ -54,7 +49,7 @@ export class ServiceClient {
     this.#secrets = secrets.filter((secret): secret is string => !!secret);
   }
 
-  /** Sends JSON and reads JSON; an empty answer is undefined. */
+  /** Sends JSON and reads JSON; undefined for an empty answer. */
   async json(ask: ServiceRequest): Promise<unknown> {
     const text = await this.#withRetries(ask, async (signal) => {
       const answer = await this.#send(ask, signal);
@@ -70,7 +65,7 @@ export class ServiceClient {
     }
   }
 
-  /** Reads an answer line by line as it comes. */
+  /** Reads an answer line by line as it arrives. */
   async lines(ask: ServiceRequest, onLine: (line: string) => void): Promise<void> {
     await this.#withRetries(ask, async (signal) => {
       const answer = await this.#send(ask, signal);
@@ -85,7 +80,7 @@ export class ServiceClient {
     });
   }
 
-  /** Sends a file as the parts of a form; `parts` come before it. */
+  /** Sends a form with a file, after the given parts. */
   async upload(
     ask: Omit<ServiceRequest, "method" | "body" | "json">,
     file: string,
@@ -216,14 +211,14 @@ async function readText(body: Readable, limit: number): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The words of an error body, which services put under different names. */
+/** The message of an error body; services use different keys for it. */
 function messageIn(text: string): string {
   try {
     const { message, error, detail } = JSON.parse(text) as Record<string, unknown>;
     const found = [message, error, detail].find((value) => typeof value === "string");
     if (found !== undefined) return String(found).slice(0, MAX_ERROR_CHARACTERS);
   } catch {
-    // No JSON: the text itself is the message.
+    // Not JSON: the text itself is the message.
   }
   return text.trim().slice(0, MAX_ERROR_CHARACTERS) || "(no message)";
 }

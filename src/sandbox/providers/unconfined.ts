@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { commandResult, timeoutResult } from "../../exec-results.ts";
-import { liveProcess } from "../../processes/live-process.ts";
-import { runInBackground, runProcess } from "../../processes/run-process.ts";
+import { commandResult, timeoutResult } from "../exec-results.ts";
+import { liveProcess } from "../processes/live-process.ts";
+import { runInBackground, runProcess } from "../processes/run-process.ts";
 import type {
   ExecOptions,
   SandboxExecResult,
@@ -12,9 +12,9 @@ import type {
   SandboxProcess,
   SandboxProvider,
   SandboxStatus,
-} from "../../provider.ts";
-import { DEFAULT_OUTPUT_BYTES } from "../../provider-settings.ts";
-import type { SandboxSpec } from "../../spec.ts";
+} from "../provider.ts";
+import { DEFAULT_OUTPUT_BYTES } from "../provider-settings.ts";
+import type { SandboxSpec } from "../spec.ts";
 
 interface Unconfined {
   directory: string;
@@ -24,8 +24,8 @@ interface Unconfined {
 type Handle = SandboxHandle<Unconfined>;
 
 /**
- * Runs commands as they are on this machine, with all rights of the user: no sandbox at all. It has the interface of one for
- * those who ask for that by name (`sandbox: none`); no config of a sandbox selects it.
+ * Runs commands directly on this machine with all rights of the user: there is no sandbox. Only `sandbox: none` of a code
+ * runner selects it; a sandbox block of the config cannot.
  */
 export class UnconfinedProvider implements SandboxProvider<Unconfined> {
   readonly name = "none";
@@ -74,13 +74,13 @@ export class UnconfinedProvider implements SandboxProvider<Unconfined> {
   }
 
   async aclose(): Promise<void> {
-    // Holds nothing besides its directories.
+    // This provider holds nothing besides its directories.
   }
 
   #request(raw: Unconfined, command: string, env: Readonly<Record<string, string>> = {}) {
     return {
       program: "/bin/sh",
-      // The directory is an argument: it is not part of a script.
+      // The directory is an argument, not part of a script.
       args: ["-c", 'cd -- "$1" && shift && exec "$@"', "sh", raw.directory, "/bin/sh", "-c", command],
       env: { PATH: process.env["PATH"], HOME: raw.directory, ...raw.env, ...env },
       maxOutputBytes: DEFAULT_OUTPUT_BYTES,

@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { Semaphore } from "../calls/semaphore.ts";
-import { SandboxSpecError, SandboxUnavailableError } from "./errors.ts";
-import { commandResult, sandboxFailure, timeoutResult } from "./exec-results.ts";
-import { checkEnvironment } from "./plain-words.ts";
-import { liveProcess } from "./processes/live-process.ts";
-import { type ProcessOutcome, runProcess } from "./processes/run-process.ts";
+import { Semaphore } from "../../calls/semaphore.ts";
+import {
+  SandboxCreateError,
+  SandboxOperationError,
+  SandboxSpecError,
+  SandboxUnavailableError,
+} from "../errors.ts";
+import { commandResult, sandboxFailure, timeoutResult } from "../exec-results.ts";
+import { checkEnvironment, shellQuote } from "../plain-words.ts";
+import { liveProcess } from "../processes/live-process.ts";
+import { type ProcessOutcome, runProcess } from "../processes/run-process.ts";
 import type {
   Cancellable,
   ExecOptions,
@@ -15,19 +20,18 @@ import type {
   SandboxProcess,
   SandboxProvider,
   SandboxStatus,
-} from "./provider.ts";
-import type { ProbeSettings } from "./provider-settings.ts";
-import { waitUntilReady } from "./readiness.ts";
-import type { SandboxSpec } from "./spec.ts";
-import { downloadWith, type TransferCommand, uploadWith, writeWith } from "./transfer.ts";
+} from "../provider.ts";
+import type { ExecSettings } from "../provider-settings.ts";
+import type { SandboxSpec } from "../spec.ts";
+import { TransferByCommand, type TransferCommand } from "../transfer.ts";
 
-/** What a downloaded file may weigh. */
+/** Limit of a downloaded file. */
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
-/** Marks all processes of one command, however they detach themselves. */
+/** The environment variable that marks all processes of one command, even detached ones. */
 const MARK = "NEMO_GYM_EXEC_ID";
 const CLEAN_UP_SECONDS = 15;
 const CHECK_SECONDS = 10;
-/** Ends every process with the mark; twice, as one may have been forking. */
+/** Kills every process with the mark. Two rounds, because a process may fork during the first. */
 const END_MARKED = `for round in 1 2; do
   for file in $(grep -ls "$1" /proc/[0-9]*/environ); do
     number=\${file#/proc/}
@@ -38,40 +42,38 @@ done`;
 /** One command for the inside of a sandbox. */
 export interface InnerCommand {
   argv: readonly string[];
-  cwd?: string | undefined;
+  cwd?: string;
   env: Readonly<Record<string, string>>;
-  user?: string | number | undefined;
+  user?: string | number;
   hasStdin: boolean;
 }
 
-/** How to call the container program for it. */
+/** The call of the container program that runs an inner command. */
 export interface OuterCommand {
   args: readonly string[];
-  env?: NodeJS.ProcessEnv | undefined;
+  env?: NodeJS.ProcessEnv;
 }
 
 interface RunOptions {
   timeoutSeconds: number | null;
-  env?: NodeJS.ProcessEnv | undefined;
-  stdin?: string | Uint8Array | Readable | undefined;
-  stdoutTo?: Writable | undefined;
+  env?: NodeJS.ProcessEnv;
+  stdin?: string | Uint8Array | Readable;
+  stdoutTo?: Writable;
   maxSinkBytes?: number;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
-export interface CliExecSettings {
-  default_timeout_s: number | null;
-  concurrency: number;
-  max_output_bytes: number;
-}
-
-/** What providers that drive a container program have in common: running commands, ending them, copying files. */
-export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
+/** Base of providers that call a container program: runs and ends commands, copies files. */
+export abstract class CliProvider<Raw extends { name: string }>
+  extends TransferByCommand<Raw>
+  implements SandboxProvider<Raw>
+{
   abstract readonly name: string;
   readonly #calls: Semaphore;
-  readonly #settings: CliExecSettings;
+  readonly #settings: ExecSettings;
 
-  constructor(settings: CliExecSettings) {
+  constructor(settings: ExecSettings) {
+    super();
     this.#settings = settings;
     this.#calls = new Semaphore(settings.concurrency);
   }
@@ -80,21 +82,30 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
   abstract status(handle: SandboxHandle<Raw>, options?: Cancellable): Promise<SandboxStatus>;
   abstract close(handle: SandboxHandle<Raw>): Promise<void>;
 
-  /** Words that make the program print its version, and fail where it cannot run containers. */
+  /** Arguments that make the program print its version, and fail if it cannot run containers. */
   protected abstract versionArguments(): readonly string[];
-  /** The container program; asked for once per call, so that a missing program is reported when it is needed. */
+  /** The container program. It is looked up for each call, so that a missing program is reported when it is needed. */
   protected abstract program(): string;
-  /** The variables the program runs with. */
-  protected abstract programEnv(): NodeJS.ProcessEnv;
   protected abstract outerCommand(raw: Raw, command: InnerCommand): OuterCommand;
-  /** The shell commands are given to. */
+  /** The shell that runs commands. */
   protected abstract shell(raw: Raw): string;
-  /** Whether stderr reads as if the program, and not the command, had failed; the status then decides. */
-  protected abstract looksLikeFailure(stderr: string): boolean;
+  /** Matches a stderr that may come from the program and not from the command. The status then decides. */
+  protected abstract readonly failurePattern: RegExp;
+  /** Matches the stderr of a call about a sandbox that does not exist. */
+  protected abstract readonly missingPattern: RegExp;
 
-  /** A quick look, before each command, at whether the sandbox can still be meant. */
+  /** The environment of the program. */
+  protected programEnv(): NodeJS.ProcessEnv {
+    return process.env;
+  }
+
+  /** A quick check before each command that the sandbox still exists. */
   protected async isThere(_raw: Raw): Promise<boolean> {
     return true;
+  }
+
+  protected handleOf(raw: Raw): SandboxHandle<Raw> {
+    return { sandboxId: raw.name, providerName: this.name, raw };
   }
 
   async check({ signal }: Cancellable = {}): Promise<string> {
@@ -126,37 +137,6 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
     );
   }
 
-  async uploadFile(
-    handle: SandboxHandle<Raw>,
-    source: string,
-    target: string,
-    options: Cancellable = {},
-  ): Promise<void> {
-    await uploadWith((command) => this.#transfer(handle, command, options), source, target);
-  }
-
-  async writeFile(
-    handle: SandboxHandle<Raw>,
-    target: string,
-    content: string | Uint8Array,
-    options: Cancellable = {},
-  ): Promise<void> {
-    await writeWith((command) => this.#transfer(handle, command, options), content, target);
-  }
-
-  async downloadFile(
-    handle: SandboxHandle<Raw>,
-    source: string,
-    target: string,
-    options: Cancellable = {},
-  ): Promise<void> {
-    await downloadWith((command) => this.#transfer(handle, command, options), source, target, options.signal);
-  }
-
-  async aclose(): Promise<void> {
-    // Holds nothing besides its sandboxes.
-  }
-
   /** Calls the container program. */
   protected run(args: readonly string[], options: RunOptions): Promise<ProcessOutcome> {
     const { timeoutSeconds, env, ...rest } = options;
@@ -174,27 +154,43 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
     );
   }
 
-  /** A call about a sandbox, with the usual time-out. */
-  protected ask(args: readonly string[], options: Cancellable = {}): Promise<ProcessOutcome> {
-    return this.run(args, { timeoutSeconds: this.#settings.default_timeout_s, signal: options.signal });
-  }
-
-  protected async waitUntilReady(
-    handle: SandboxHandle<Raw>,
-    probe: ProbeSettings,
-    spec: SandboxSpec,
-    signal: AbortSignal | undefined,
+  /** Runs a step of the creation of a sandbox. `what` names the step in the error of a step that fails. */
+  protected async createStep(
+    what: string,
+    image: string,
+    args: readonly string[],
+    options: RunOptions,
   ): Promise<void> {
-    await waitUntilReady({
-      sandboxId: handle.sandboxId,
-      probe,
-      readyTimeoutSeconds: spec.ready_timeout_s,
-      signal,
-      run: (command, timeoutSeconds) => this.exec(handle, command, { timeoutSeconds, signal }),
-    });
+    const { code, stderr, timedOut } = await this.run(args, options);
+    if (timedOut)
+      throw new SandboxCreateError(`${what} took longer than ${options.timeoutSeconds} s for '${image}'.`);
+    if (code !== 0)
+      throw new SandboxCreateError(`${what} failed with code ${code} for '${image}': ${stderr.trim()}`);
   }
 
-  #transfer(
+  /** Makes a call about a sandbox, with the default time limit. */
+  protected ask(args: readonly string[], { signal }: Cancellable = {}): Promise<ProcessOutcome> {
+    return this.run(args, { timeoutSeconds: this.#settings.default_timeout_s, signal });
+  }
+
+  /** Like `ask`, but returns the output, and throws `failure` with the message of the program if the call fails. */
+  protected async askOrThrow(
+    failure: string,
+    args: readonly string[],
+    options?: Cancellable,
+  ): Promise<string> {
+    const { code, stdout, stderr } = await this.ask(args, options);
+    if (code !== 0) throw new SandboxOperationError(`${failure}: ${stderr.trim()}`);
+    return stdout;
+  }
+
+  /** Throws if a sandbox could not be removed. A sandbox that does not exist is not an error. */
+  protected checkRemoved(what: string, id: string, { code, stderr }: ProcessOutcome): void {
+    if (code !== 0 && !this.missingPattern.test(stderr))
+      throw new SandboxOperationError(`${what} failed for '${id}': ${stderr.trim()}`);
+  }
+
+  protected transfer(
     handle: SandboxHandle<Raw>,
     command: TransferCommand,
     { signal }: Cancellable,
@@ -213,39 +209,39 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
     options: ExecOptions,
     streams: Pick<RunOptions, "stdin" | "stdoutTo" | "maxSinkBytes"> = {},
   ): Promise<SandboxExecResult> {
+    const { cwd, env, user, signal } = options;
     const mark = randomUUID();
     const timeoutSeconds = options.timeoutSeconds ?? this.#settings.default_timeout_s;
     const stdin = streams.stdin ?? options.stdin;
-    checkEnvironment(options.env ?? {});
+    checkEnvironment(env ?? {});
     if (!(await this.isThere(handle.raw)))
       return sandboxFailure({ stdout: "", stderr: `The sandbox '${handle.sandboxId}' is gone.` });
     const outer = this.outerCommand(handle.raw, {
       argv,
-      cwd: options.cwd,
-      env: { ...options.env, [MARK]: mark },
-      user: options.user,
+      cwd,
+      env: { ...env, [MARK]: mark },
+      user,
       hasStdin: stdin !== undefined,
     });
     let outcome: ProcessOutcome;
     try {
-      const { signal } = options;
       outcome = await this.run(outer.args, { ...streams, env: outer.env, stdin, timeoutSeconds, signal });
     } catch (error) {
-      if (options.signal?.aborted) await this.#endMarked(handle.raw, mark);
+      if (signal?.aborted) await this.#endMarked(handle.raw, mark);
       throw error;
     }
     if (outcome.timedOut) {
       await this.#endMarked(handle.raw, mark);
       return timeoutResult(outcome, timeoutSeconds);
     }
-    if (outcome.code !== 0 && this.looksLikeFailure(outcome.stderr)) {
+    if (outcome.code !== 0 && this.failurePattern.test(outcome.stderr)) {
       const status = await this.status(handle);
       if (status !== "running") return sandboxFailure(outcome);
     }
     return commandResult(outcome);
   }
 
-  /** The program's end is not the end of what it started inside. */
+  /** Processes inside the sandbox outlive the program that started them. */
   async #endMarked(raw: Raw, mark: string): Promise<void> {
     const { args, env } = this.outerCommand(raw, {
       argv: ["/bin/sh", "-c", END_MARKED, "sh", `${MARK}=${mark}`],
@@ -257,7 +253,19 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
   }
 }
 
-/** A text or a list of them, as `provider_options` give it. */
+/** The command as a user of the container; root needs no change. */
+export function asUser(user: string | number | undefined, argv: readonly string[]): readonly string[] {
+  if (user === undefined || isRoot(user)) return argv;
+  const name = String(user);
+  if (name.startsWith("-")) throw new SandboxSpecError(`'${name}' cannot be the name of a user.`);
+  return ["su", "-s", "/bin/sh", "-c", argv.map(shellQuote).join(" "), name];
+}
+
+export function isRoot(user: string | number | undefined): boolean {
+  return user === "root" || user === 0;
+}
+
+/** A text or a list of texts in `provider_options`. */
 export function textsOption(options: Readonly<Record<string, unknown>>, name: string): string[] {
   const value = options[name] ?? [];
   const list = typeof value === "string" ? [value] : value;

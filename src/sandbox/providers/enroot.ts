@@ -5,34 +5,80 @@ import { existsSync, mkdirSync } from "node:fs";
 import { lstat, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { sleep } from "../../../calls/deadline.ts";
-import { replaceWith } from "../../../files/durable-file.ts";
+import { z } from "zod";
+import { sleep } from "../../calls/deadline.ts";
+import { replaceWith } from "../../files/durable-file.ts";
+import { SandboxCreateError, SandboxSpecError } from "../errors.ts";
+import { findProgram } from "../find-program.ts";
+import { makeStaging, newSandboxName, removeStaging, withLeftStaging, withOwners } from "../owner.ts";
+import { checkEnvironment } from "../plain-words.ts";
+import { coverInherited } from "../processes/inherited-descriptors.ts";
+import type { ProcessOutcome } from "../processes/run-process.ts";
+import { killGroup } from "../processes/running-process.ts";
+import type { Cancellable, ListedSandbox, SandboxHandle, SandboxStatus } from "../provider.ts";
 import {
+  execSettings,
+  optionalSeconds,
+  probeSettings,
+  readSettings,
+  seconds,
+  textList,
+} from "../provider-settings.ts";
+import { waitUntilReady } from "../readiness.ts";
+import type { SandboxSpec } from "../spec.ts";
+import {
+  asUser,
   CliProvider,
   type InnerCommand,
   type OuterCommand,
   requireImage,
   textsOption,
-} from "../../cli-provider.ts";
-import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
-import { findProgram } from "../../find-program.ts";
-import { newSandboxName, ownerState } from "../../owner.ts";
-import { checkEnvironment, shellQuote } from "../../plain-words.ts";
-import { coverInherited } from "../../processes/inherited-descriptors.ts";
-import { killGroup } from "../../processes/running-process.ts";
-import type { Cancellable, ListedSandbox, SandboxHandle, SandboxStatus } from "../../provider.ts";
-import { readSettings } from "../../provider-settings.ts";
-import type { SandboxSpec } from "../../spec.ts";
-import { leftStaging, makeStaging, removeStaging } from "../../staging.ts";
-import { type EnrootSettings, enrootSettings } from "./settings.ts";
+} from "./cli-provider.ts";
 
 const ADVICE = "Install enroot, or use another sandbox provider.";
 const MAX_MESSAGE_BYTES = 4096;
-const DIRECTORIES = ["ENROOT_DATA_PATH", "ENROOT_CACHE_PATH", "ENROOT_RUNTIME_PATH"];
+const MESSAGES_FILE = ".nemo-gym-messages";
+
+/** Settings of `sandbox: {enroot: …}`. */
+const enrootSettings = z.strictObject({
+  create: z
+    .strictObject({
+      /** The path of the sandbox's own writable directory. */
+      mount_point: z.string().startsWith("/", "Must be an absolute path").default("/sandbox"),
+      /** The parent of the following directories that are not set. Default: in the directory for temporary files. */
+      base_dir: z.string().nullish(),
+      data_path: z.string().nullish(),
+      cache_path: z.string().nullish(),
+      runtime_path: z.string().nullish(),
+      sqsh_cache_dir: z.string().nullish(),
+      rw: z.boolean().default(true),
+      remap_root: z.boolean().default(false),
+      /** Starts without the entrypoint of the image, which may not be a shell. */
+      bypass_entrypoint: z.boolean().default(true),
+      init_command: z.string().default("while true; do sleep 86400; done"),
+      import_timeout_s: optionalSeconds(1800),
+      create_timeout_s: optionalSeconds(600),
+      start_timeout_s: seconds.default(600),
+      start_poll_s: seconds.default(0.5),
+      extra_import_args: textList,
+      extra_create_args: textList,
+      extra_start_args: textList,
+    })
+    .prefault({}),
+  exec: z
+    .strictObject({
+      ...execSettings,
+      default_mounts: textList,
+      extra_exec_args: textList,
+      exec_shell: z.string().min(1).default("sh"),
+    })
+    .prefault({}),
+  probe: probeSettings("enroot-sandbox-ready"),
+});
 
 interface EnrootContainer {
   name: string;
-  /** The container's first process, as this machine counts. */
+  /** The first process of the container, by its id on this machine. */
   pid: number;
   child: ChildProcess;
   stagingDirectory: string;
@@ -42,15 +88,17 @@ interface EnrootContainer {
 type Handle = SandboxHandle<EnrootContainer>;
 
 /**
- * One enroot container a sandbox. The program has no service that keeps containers: `enroot start` runs as long as the
- * container does, and commands enter it by the number of its first process.
+ * One enroot container per sandbox. Enroot has no daemon: `enroot start` runs as long as the container, and commands
+ * enter the container by the id of its first process.
  */
 export class EnrootProvider extends CliProvider<EnrootContainer> {
   readonly name = "enroot";
-  readonly #settings: EnrootSettings;
-  readonly #env: NodeJS.ProcessEnv;
+  protected readonly failurePattern = /\[error\]|no such process|nsenter/i;
+  protected readonly missingPattern = /does not exist|no such|not found/i;
+  readonly #settings: z.output<typeof enrootSettings>;
+  readonly #directories: Record<"ENROOT_DATA_PATH" | "ENROOT_CACHE_PATH" | "ENROOT_RUNTIME_PATH", string>;
   readonly #imageCache: string;
-  /** One import at a time for an image. */
+  /** Running imports by image; further callers wait for the same import. */
   readonly #imports = new Map<string, Promise<string>>();
 
   constructor(settings?: unknown) {
@@ -62,13 +110,10 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     const place = (given: string | null | undefined, variable: string, name: string) =>
       given ?? process.env[variable] ?? path.join(base, name);
     this.#imageCache = create.sqsh_cache_dir ?? path.join(base, "sqsh");
-    this.#env = {
-      ...process.env,
+    this.#directories = {
       ENROOT_DATA_PATH: place(create.data_path, "ENROOT_DATA_PATH", "data"),
       ENROOT_CACHE_PATH: place(create.cache_path, "ENROOT_CACHE_PATH", "cache"),
       ENROOT_RUNTIME_PATH: place(create.runtime_path, "ENROOT_RUNTIME_PATH", "runtime"),
-      // Off by default, and then a sandbox would see the processes of this machine.
-      ENROOT_UNSHARE_PID: "yes",
     };
   }
 
@@ -76,27 +121,22 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     const image = requireImage(this.name, spec);
     checkEnvironment(spec.env);
     const { create, probe } = this.#settings;
-    for (const variable of DIRECTORIES)
-      mkdirSync(this.#env[variable] ?? "", { recursive: true, mode: 0o700 });
+    this.#makeDirectories();
     const file = await this.#imageFile(image, signal);
     const name = newSandboxName();
-    const unpacked = await this.run(["create", "-n", name, ...create.extra_create_args, file], {
-      timeoutSeconds: create.create_timeout_s,
-      signal,
-    });
-    if (unpacked.timedOut || unpacked.code !== 0)
-      throw new SandboxCreateError(`enroot create failed for '${image}': ${reasonOf(unpacked)}`);
+    const args = ["create", "-n", name, ...create.extra_create_args, file];
+    const options = { timeoutSeconds: create.create_timeout_s, signal };
+    await this.createStep("enroot create", image, args, options);
     const stagingDirectory = await makeStaging(name);
     let child: ChildProcess | undefined;
     try {
       child = await this.#start(spec, name, stagingDirectory);
       const pid = await this.#firstProcess(child, name, stagingDirectory, signal);
-      const raw = { name, pid, child, stagingDirectory, env: spec.env };
-      const handle = { sandboxId: name, providerName: this.name, raw };
-      await this.waitUntilReady(handle, probe, spec, signal);
+      const handle = this.handleOf({ name, pid, child, stagingDirectory, env: spec.env });
+      await waitUntilReady(this, handle, { probe, spec, signal });
       return handle;
     } catch (error) {
-      await this.#remove(name, child, stagingDirectory);
+      await this.#end(name, child, stagingDirectory);
       throw error;
     }
   }
@@ -106,30 +146,22 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
   }
 
   async close({ raw }: Handle): Promise<void> {
-    const { code, stderr } = await this.#remove(raw.name, raw.child, raw.stagingDirectory);
-    if (code !== 0 && !isGone(stderr))
-      throw new SandboxOperationError(`enroot remove failed for '${raw.name}': ${stderr.trim()}`);
+    const outcome = await this.#end(raw.name, raw.child, raw.stagingDirectory);
+    this.checkRemoved("enroot remove", raw.name, outcome);
   }
 
   async list(options: Cancellable = {}): Promise<ListedSandbox[]> {
-    for (const variable of DIRECTORIES)
-      mkdirSync(this.#env[variable] ?? "", { recursive: true, mode: 0o700 });
-    const { code, stdout, stderr } = await this.ask(["list"], options);
-    if (code !== 0) throw new SandboxOperationError(`enroot list failed: ${stderr.trim()}`);
-    const there = stdout.split("\n").flatMap((line) => {
-      const id = line.trim().split(/\s+/)[0] ?? "";
-      const state = ownerState(id);
-      return state === undefined ? [] : [{ id, state, detail: this.#env["ENROOT_DATA_PATH"] ?? "" }];
-    });
-    const known = new Set(there.map(({ id }) => id));
-    return [...there, ...(await leftStaging()).filter(({ id }) => !known.has(id))];
+    this.#makeDirectories();
+    const printed = await this.askOrThrow("enroot list failed", ["list"], options);
+    const detail = this.#directories.ENROOT_DATA_PATH;
+    const found = printed.split("\n").map((line) => ({ id: line.trim().split(/\s+/)[0] ?? "", detail }));
+    return withLeftStaging(withOwners(found));
   }
 
   async remove(id: string, options: Cancellable = {}): Promise<void> {
-    const { code, stderr } = await this.ask(["remove", "-f", id], options);
+    const outcome = await this.ask(["remove", "-f", id], options);
     await removeStaging(id);
-    if (code !== 0 && !isGone(stderr))
-      throw new SandboxOperationError(`enroot remove failed for '${id}': ${stderr.trim()}`);
+    this.checkRemoved("enroot remove", id, outcome);
   }
 
   protected versionArguments(): readonly string[] {
@@ -140,11 +172,12 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     return findProgram("enroot", ADVICE);
   }
 
-  protected programEnv(): NodeJS.ProcessEnv {
-    return this.#env;
+  protected override programEnv(): NodeJS.ProcessEnv {
+    // Without its own PID namespace, which is the default, a sandbox sees the processes of this machine.
+    return { ...process.env, ...this.#directories, ENROOT_UNSHARE_PID: "yes" };
   }
 
-  /** Without this a command could enter a process that got the same number later. */
+  /** Process ids are reused. Without this check a command could enter another process with the same id. */
   protected override isThere(raw: EnrootContainer): Promise<boolean> {
     return isFirstProcess(raw);
   }
@@ -157,12 +190,6 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     const { cwd, user, argv } = command;
     const inDirectory =
       cwd === undefined ? argv : ["sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh", cwd, ...argv];
-    const other = user === undefined || user === "root" || user === 0 ? undefined : String(user);
-    if (other?.startsWith("-")) throw new SandboxSpecError(`'${other}' cannot be the name of a user.`);
-    const words =
-      other === undefined
-        ? inDirectory
-        : ["su", "-s", "/bin/sh", "-c", inDirectory.map(shellQuote).join(" "), other];
     const variables = Object.entries({ ...env, ...command.env });
     return {
       args: [
@@ -170,13 +197,14 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
         ...variables.flatMap(([key, value]) => ["-e", `${key}=${value}`]),
         ...this.#settings.exec.extra_exec_args,
         String(pid),
-        ...words,
+        ...asUser(user, inDirectory),
       ],
     };
   }
 
-  protected looksLikeFailure(stderr: string): boolean {
-    return /\[error\]|no such process|nsenter/i.test(stderr);
+  #makeDirectories(): void {
+    for (const directory of Object.values(this.#directories))
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
   }
 
   async #imageFile(image: string, signal: AbortSignal | undefined): Promise<string> {
@@ -204,14 +232,10 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     const there = await lstat(target).catch(() => undefined);
     if (there?.isFile() && there.size > 0 && there.uid === process.getuid?.()) return target;
     await rm(target, { force: true });
-    const { create } = this.#settings;
-    await replaceWith(target, async (partial) => {
-      const outcome = await this.run(["import", "-o", partial, ...create.extra_import_args, uri], {
-        timeoutSeconds: create.import_timeout_s,
-        signal,
-      });
-      if (outcome.timedOut || outcome.code !== 0)
-        throw new SandboxCreateError(`enroot import failed for '${uri}': ${reasonOf(outcome)}`);
+    const { extra_import_args: extra, import_timeout_s: timeoutSeconds } = this.#settings.create;
+    await replaceWith(target, (partial) => {
+      const args = ["import", "-o", partial, ...extra, uri];
+      return this.createStep("enroot import", uri, args, { timeoutSeconds, signal });
     });
     return target;
   }
@@ -228,7 +252,7 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     const env = { ...(gpus > 0 && { NVIDIA_VISIBLE_DEVICES: devices }), ...spec.env };
     const script = path.join(stagingDirectory, ".nemo-gym-rc");
     await writeFile(script, 'exec "$@"\n', { mode: 0o755 });
-    const messages = await open(path.join(stagingDirectory, ".nemo-gym-messages"), "w");
+    const messages = await open(path.join(stagingDirectory, MESSAGES_FILE), "w");
     try {
       const args = [
         "start",
@@ -238,12 +262,12 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
         ...mounts.flatMap((mount) => ["-m", mount]),
         ...Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]),
         ...create.extra_start_args,
-        // The name, as a comment, tells this container's first process from all others.
+        // The name in the comment identifies the first process of this container.
         ...[name, "sh", "-c", `${create.init_command} # ${name}`],
       ];
       const stdio = coverInherited(["ignore", "ignore", "ignore"]);
       stdio[2] = messages.fd;
-      const child = spawn(this.program(), args, { detached: true, env: this.#env, stdio });
+      const child = spawn(this.program(), args, { detached: true, env: this.programEnv(), stdio });
       child.unref();
       await once(child, "spawn");
       return child;
@@ -274,11 +298,11 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     }
   }
 
-  async #remove(
+  async #end(
     name: string,
     child: ChildProcess | undefined,
     stagingDirectory: string,
-  ): Promise<{ code: number; stderr: string }> {
+  ): Promise<ProcessOutcome> {
     if (child !== undefined && child.exitCode === null && child.signalCode === null) {
       const ended = once(child, "exit");
       killGroup(child);
@@ -290,11 +314,7 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
   }
 }
 
-function isGone(stderr: string): boolean {
-  return /does not exist|no such|not found/i.test(stderr);
-}
-
-/** `enroot list -f`: a header, then name and process number, the latter only for those that run. */
+/** The output of `enroot list -f`: a header, then names, with a process id for each running container. */
 function listedProcess(printed: string, name: string): number | undefined {
   for (const line of printed.split("\n").slice(1)) {
     const [listed, pid] = line.trim().split(/\s+/);
@@ -303,31 +323,27 @@ function listedProcess(printed: string, name: string): number | undefined {
   return undefined;
 }
 
-/** Numbers of processes are used again: only one that still carries the name is ours. */
+/** Process ids are reused; only the first process of the container has its name in the command line. */
 async function isFirstProcess({ pid, name }: EnrootContainer): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
   return line.includes(name);
 }
 
 async function messagesOf(stagingDirectory: string): Promise<string> {
-  const text = await readFile(path.join(stagingDirectory, ".nemo-gym-messages"), "utf8").catch(() => "");
+  const text = await readFile(path.join(stagingDirectory, MESSAGES_FILE), "utf8").catch(() => "");
   return text.trim().slice(0, MAX_MESSAGE_BYTES) || "it said nothing";
 }
 
-function reasonOf({ timedOut, stderr, code }: { timedOut: boolean; stderr: string; code: number }): string {
-  return timedOut ? "it took too long" : stderr.trim() || `code ${code}`;
-}
-
-/** Names of the public registry, which the program knows by itself and not by these. */
+/** Hosts of the public registry. Enroot uses it by default and does not know these names. */
 const PUBLIC_REGISTRY = new Set(["docker.io", "index.docker.io", "registry-1.docker.io"]);
 
-/** What an image is called: a file in the program's own format, or something to import. */
-export function imageSource(image: string): { file: string } | { uri: string } {
+/** An image is a file in the format of enroot, or something to import. */
+function imageSource(image: string): { file: string } | { uri: string } {
   if (image.endsWith(".sqsh") || (!image.includes("://") && existsSync(image))) return { file: image };
   return { uri: image.includes("://") ? image : importUri(image) };
 }
 
-/** The program wants `#` between a registry and an image. */
+/** Enroot expects `#` between a registry and an image. */
 function importUri(image: string): string {
   const slash = image.indexOf("/");
   const first = slash === -1 ? "" : image.slice(0, slash);
