@@ -9,22 +9,22 @@ const VARIABLES = {
 } as const;
 
 type Field = keyof typeof VARIABLES;
-const FIELDS = ["team", "user", "workload", "run"] as const satisfies readonly Field[];
 
-/** One a process, so that all sandboxes of a run can be found. */
+/** The same for all sandboxes of this process, so that they can be found together. */
 let runOfThisProcess: string | undefined;
 
-export interface AttributionOptions extends Partial<Record<Field, string | undefined>> {
+export interface AttributionOptions extends Partial<Record<Field, string>> {
   env?: NodeJS.ProcessEnv;
-  /** The name of the operating system's user; undefined when it has none. */
+  /** The name of the operating system's user; undefined for a user without a name. */
   login?: () => string | undefined;
-  /** Used when nothing names the workload: the instance that asks. */
-  workloadFallback?: string | undefined;
+  /** The workload if no option and no variable sets it: the server instance. */
+  workloadFallback?: string;
 }
 
 /**
- * Whose a sandbox is, for its metadata: what is given, then the gym's variables, then those of Slurm, then (user) the login
- * unless it is root, and (run) a random name. What cannot be told is left out.
+ * The owner of a sandbox, for its metadata. Each field comes from the options, then from the variables of the gym, then from
+ * those of Slurm. The last choices are the login name for the user, unless it is root, and a random name for the run.
+ * Unknown fields are absent.
  */
 export function attribution(options: AttributionOptions = {}): Record<string, string> {
   const { env = process.env, login = loginName } = options;
@@ -40,7 +40,7 @@ export function attribution(options: AttributionOptions = {}): Record<string, st
     },
   };
   const found: Record<string, string> = {};
-  for (const field of FIELDS) {
+  for (const field of Object.keys(VARIABLES) as Field[]) {
     const value = options[field] || firstOf(env, VARIABLES[field]) || fallbacks[field]?.();
     if (value) found[field] = value;
   }
@@ -59,7 +59,7 @@ function loginName(): string | undefined {
   try {
     return userInfo().username.trim();
   } catch {
-    // A container may run under a uid that has no name.
+    // The user id of a container may have no name.
     return undefined;
   }
 }

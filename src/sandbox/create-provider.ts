@@ -4,18 +4,16 @@ import { SandboxUnavailableError } from "./errors.ts";
 import type { Cancellable, ListedSandbox, SandboxProvider } from "./provider.ts";
 import type { ResolvedSandboxProvider } from "./resolve-provider.ts";
 
-type Load = (settings: unknown) => Promise<SandboxProvider>;
+type Load = () => Promise<new (settings: unknown) => SandboxProvider>;
 
 /** Loaded on demand: an unused provider costs nothing. */
 const LOADERS: Readonly<Record<SandboxProviderName, Load>> = {
-  bubblewrap: async (settings) =>
-    new (await import("./providers/bubblewrap/provider.ts")).BubblewrapProvider(settings),
-  docker: async (settings) => new (await import("./providers/docker.ts")).DockerProvider(settings),
-  apptainer: async (settings) => new (await import("./providers/apptainer.ts")).ApptainerProvider(settings),
-  enroot: async (settings) => new (await import("./providers/enroot.ts")).EnrootProvider(settings),
-  daytona: async (settings) => new (await import("./providers/daytona.ts")).DaytonaProvider(settings),
-  opensandbox: async (settings) =>
-    new (await import("./providers/opensandbox.ts")).OpenSandboxProvider(settings),
+  bubblewrap: async () => (await import("./providers/bubblewrap/provider.ts")).BubblewrapProvider,
+  docker: async () => (await import("./providers/docker.ts")).DockerProvider,
+  apptainer: async () => (await import("./providers/apptainer.ts")).ApptainerProvider,
+  enroot: async () => (await import("./providers/enroot.ts")).EnrootProvider,
+  daytona: async () => (await import("./providers/daytona.ts")).DaytonaProvider,
+  opensandbox: async () => (await import("./providers/opensandbox.ts")).OpenSandboxProvider,
   ecs_fargate: unavailable(
     "ecs_fargate",
     "its tasks are driven through signed AWS requests and a tunnel into the task",
@@ -23,12 +21,13 @@ const LOADERS: Readonly<Record<SandboxProviderName, Load>> = {
   openshell: unavailable("openshell", "speaking to its gateway is not implemented here"),
 };
 
-/** Makes the provider a sandbox block asks for. */
+/** Creates the provider of a sandbox block. */
 export async function createSandboxProvider({
   name,
   settings,
 }: Pick<ResolvedSandboxProvider, "name" | "settings">): Promise<SandboxProvider> {
-  return LOADERS[name](settings);
+  const Provider = await LOADERS[name]();
+  return new Provider(settings);
 }
 
 function unavailable(name: string, reason: string): Load {
@@ -41,20 +40,20 @@ function unavailable(name: string, reason: string): Load {
   };
 }
 
-/** Whether a provider can make sandboxes on this machine. */
+/** Whether a provider can create sandboxes on this machine. */
 export interface ProviderCheck {
   provider: SandboxProviderName;
-  /** The program it was tried with, where it can use several. */
+  /** The tested program, if the provider can use several. */
   program?: string;
   works: boolean;
-  /** The version, or why it does not work and what to do about it. */
+  /** The version, or the reason why it does not work, with a remedy. */
   detail: string;
 }
 
-/** The programs the provider `docker` can drive. */
+/** The programs that the provider `docker` can use. */
 const CONTAINER_PROGRAMS = ["docker", "podman"];
 
-/** Tries every provider with its default settings, or with those given for it; `docker` with each program it can drive. */
+/** Tests every provider with the given or default settings, and `docker` with each of its programs. */
 export async function checkProviders(
   settings: Partial<Record<SandboxProviderName, unknown>> = {},
   options: Cancellable = {},
@@ -80,13 +79,13 @@ export async function checkProvider(
   try {
     const provider = await createSandboxProvider({ name, settings });
     try {
-      if (provider.check === undefined)
-        return {
-          provider: name,
-          works: false,
-          detail: "Its settings are complete. A service is not tried here.",
-        };
-      return { provider: name, works: true, detail: await provider.check(options) };
+      const detail = await provider.check?.(options);
+      if (detail !== undefined) return { provider: name, works: true, detail };
+      return {
+        provider: name,
+        works: false,
+        detail: "Its settings are complete. A service is not tried here.",
+      };
     } finally {
       await provider.aclose();
     }
@@ -96,7 +95,7 @@ export async function checkProvider(
   }
 }
 
-/** Providers whose sandboxes are on this machine. */
+/** Providers with sandboxes on this machine. */
 const LOCAL = [
   "bubblewrap",
   "docker",
@@ -104,20 +103,20 @@ const LOCAL = [
   "enroot",
 ] as const satisfies readonly SandboxProviderName[];
 
-/** A sandbox on this machine, and the way to remove it. */
+/** A sandbox on this machine, with a function that removes it. */
 export interface FoundSandbox extends ListedSandbox {
   provider: SandboxProviderName;
   remove(): Promise<void>;
 }
 
-/** The sandboxes of all providers that work here. */
+/** The sandboxes of all providers that work on this machine. */
 export async function findSandboxes(options: Cancellable = {}): Promise<FoundSandbox[]> {
   const found = await Promise.all(LOCAL.map((name) => sandboxesOf(name, options)));
   return found.flat();
 }
 
 async function sandboxesOf(name: SandboxProviderName, options: Cancellable): Promise<FoundSandbox[]> {
-  const provider: SandboxProvider = await createSandboxProvider({ name, settings: undefined });
+  const provider = await createSandboxProvider({ name, settings: undefined });
   try {
     const listed = (await provider.list?.(options)) ?? [];
     return listed.map((sandbox) => ({
@@ -126,7 +125,7 @@ async function sandboxesOf(name: SandboxProviderName, options: Cancellable): Pro
       remove: async () => provider.remove?.(sandbox.id, options),
     }));
   } catch {
-    // Not installed, or its engine does not run: `gym sandbox doctor` shows why. It has no sandboxes in this case.
+    // Not installed, or its engine does not run, so there are no sandboxes. `gym sandbox doctor` shows the reason.
     options.signal?.throwIfAborted();
     return [];
   }

@@ -1,6 +1,6 @@
 import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
-/** Anything that goes wrong with a sandbox. `docs/reference/errors.md` describes each code. */
+/** Any failure of a sandbox. `docs/reference/errors.md` describes each code. */
 export class SandboxError extends GymError {
   constructor(code: SandboxErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
@@ -14,14 +14,14 @@ export class SandboxConfigError extends SandboxError {
   }
 }
 
-/** What a sandbox is asked to be does not fit. */
+/** The spec of a sandbox is invalid, or the provider cannot fulfil it. */
 export class SandboxSpecError extends SandboxError {
   constructor(message: string) {
     super("SANDBOX_SPEC", message);
   }
 }
 
-/** The provider, or the program it drives, is not here. */
+/** The provider, or a program that it needs, is not available. */
 export class SandboxUnavailableError extends SandboxError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("SANDBOX_PROVIDER_UNAVAILABLE", message, options);
@@ -49,7 +49,7 @@ export class SandboxStateError extends SandboxError {
   }
 }
 
-/** The provider lacks an optional ability. */
+/** The provider does not support an optional operation. */
 export class SandboxUnsupportedError extends SandboxError {
   constructor(message: string) {
     super("SANDBOX_UNSUPPORTED", message);

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { SandboxUnavailableError } from "./errors.ts";
 
-/** The full path of a program, or an error that says how to get it. */
+/** The full path of a program. Throws an error with `advice` if it is missing. */
 export function findProgram(name: string, advice: string, env: NodeJS.ProcessEnv = process.env): string {
   const file = locate(name, env);
   if (file !== undefined) return file;
@@ -23,7 +23,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Not here; the next directory may have it.
+    // It does not exist in this directory.
     return false;
   }
 }

@@ -12,7 +12,7 @@ import { Sandbox } from "./sandbox.ts";
 import { parseSandboxSpec, type SandboxSpecInput } from "./spec.ts";
 
 /**
- * Fields for the config schema of a server that runs code: which provider, and what every sandbox is like.
+ * Fields for the config schema of a server that runs code: the provider, and the spec of every sandbox.
  *
  * @example
  * config: z.object({ ...sandboxConfig, max_steps: z.number().default(10) })
@@ -22,15 +22,15 @@ export const sandboxConfig = {
   sandbox_spec: z.record(z.string(), z.unknown()).nullish(),
 };
 
-/** The part of a server's context that is needed; a test may give just that. */
+/** The part of a server's context that sandboxes need. */
 export type SandboxServer = Pick<ServerContext<unknown>, "name" | "config" | "globalConfig">;
 
-/** Providers are shared by all sandboxes of a server, and so are their limits on what runs at a time. */
+/** All sandboxes of a server share a provider and its concurrency limits. */
 const providers = new WeakMap<SandboxServer, Promise<SandboxProvider>>();
 
 /**
- * Starts a sandbox for a server: by its `sandbox_provider`, else by the top-level block `sandbox`, else with bubblewrap on
- * this machine. The server's `sandbox_spec` is completed, and overruled, by `spec`. Whoever opens a sandbox stops it.
+ * Starts a sandbox for a server: with its `sandbox_provider`, else with the top-level block `sandbox`, else with bubblewrap
+ * on this machine. `spec` takes precedence over the server's `sandbox_spec`. The caller must stop the sandbox.
  *
  * @example
  * const sandbox = await openSandbox(server, { files: { "main.py": code } }, { signal });
@@ -49,19 +49,16 @@ export async function openSandbox(
   const base = parseSandboxSpec(fieldsOf(server).sandbox_spec);
   const own = parseSandboxSpec(spec);
   const provider = await sharedProvider(server, resolved);
-  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => !isEmpty(value)));
   const merged: SandboxSpecInput = {
     ...base,
-    ...given,
+    ...definedOf(own),
     env: { ...base.env, ...own.env },
     files: { ...base.files, ...own.files },
     metadata: { ...base.metadata, ...own.metadata },
     resources: { ...base.resources, ...definedOf(own.resources) },
     provider_options: { ...base.provider_options, ...own.provider_options },
-    entrypoint: [...(own.entrypoint ?? base.entrypoint ?? [])],
-    ports: [...(own.ports.length > 0 ? own.ports : base.ports)],
+    ports: own.ports.length > 0 ? own.ports : base.ports,
   };
-  if (merged.entrypoint?.length === 0) delete merged.entrypoint;
   const sandbox = new Sandbox(provider, merged, {
     defaultMetadata: resolved.defaultMetadata,
     attribution: attribution({ workloadFallback: server.name }),
@@ -70,7 +67,7 @@ export async function openSandbox(
   return sandbox.start(undefined, options);
 }
 
-/** The provider a server is configured to use. */
+/** The provider in the config of a server. */
 export function providerOf(server: SandboxServer): ResolvedSandboxProvider {
   const named = fieldsOf(server).sandbox_provider;
   if (named === undefined || named === null) {
@@ -85,17 +82,13 @@ function sharedProvider(server: SandboxServer, resolved: ResolvedSandboxProvider
   if (known !== undefined) return known;
   const made = createSandboxProvider(resolved);
   providers.set(server, made);
-  // One that cannot be made may be possible later, once somebody has installed what it needs.
+  // A later attempt may succeed, for example after the installation of a missing program.
   made.catch(() => providers.delete(server));
   return made;
 }
 
 function fieldsOf({ config }: SandboxServer): { sandbox_provider?: unknown; sandbox_spec?: unknown } {
   return (config ?? {}) as { sandbox_provider?: unknown; sandbox_spec?: unknown };
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
 function definedOf<T extends object>(value: T): Partial<T> {

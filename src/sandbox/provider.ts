@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { OwnerState } from "./owner.ts";
 import type { SandboxSpec } from "./spec.ts";
 
-/** Returned in place of an exit code when the sandbox, and not the command, ended the execution. */
+/** Replaces the exit code if the sandbox, and not the command, ended the execution. */
 export const RUNTIME_RETURN_CODE = 125;
 
 /** The default time limit of a command. */
@@ -11,49 +11,49 @@ export const DEFAULT_EXEC_TIMEOUT_SECONDS = 180;
 export type SandboxStatus = "starting" | "running" | "stopped" | "error" | "unknown";
 
 /**
- * Why there is no exit code of the command's own: time was up, the sandbox used more memory than it may (both the command's
- * doing), or the sandbox itself failed (`sandbox`).
+ * Why the command has no exit code: it exceeded its time limit or its memory limit, or the sandbox itself failed
+ * (`sandbox`).
  */
 export type ExecErrorType = "timeout" | "memory" | "sandbox";
 
-/** How a command went; names as on the wire. */
+/** The result of a command; names as on the wire. */
 export interface SandboxExecResult {
   stdout: string | null;
   stderr: string | null;
   return_code: number;
   error_type: ExecErrorType | null;
-  /** There when output beyond the provider's limit was thrown away. */
+  /** Present if output above the provider's limit was discarded. */
   output_truncated?: true;
 }
 
 export interface ExecOptions {
-  cwd?: string | undefined;
+  cwd?: string;
   /** Added to the environment of the spec. */
-  env?: Readonly<Record<string, string>> | undefined;
-  /** Null: the provider's own default. */
-  timeoutSeconds?: number | null | undefined;
-  user?: string | number | undefined;
-  stdin?: string | Uint8Array | undefined;
-  signal?: AbortSignal | undefined;
+  env?: Readonly<Record<string, string>>;
+  /** Null: the default of the provider. */
+  timeoutSeconds?: number | null;
+  user?: string | number;
+  stdin?: string | Uint8Array;
+  signal?: AbortSignal;
 }
 
-/** A command that goes on while its streams are used. Whoever starts one ends it; the end of the sandbox ends it too. */
+/** A running command with live streams. The caller must end it; it also ends with the sandbox. */
 export interface SandboxProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** How it went: stderr and the exit code. Never rejects. */
+  /** Resolves at the end of the command with stderr and the exit code. Never rejects. */
   readonly ended: Promise<SandboxExecResult>;
   kill(): void;
 }
 
-/** A created sandbox; `raw` belongs to its provider. */
+/** A created sandbox; `raw` is for its provider only. */
 export interface SandboxHandle<Raw = unknown> {
   readonly sandboxId: string;
   readonly providerName: string;
   readonly raw: Raw;
 }
 
-/** The way to a service inside a sandbox: an absolute URL and the headers it needs. */
+/** The address of a service inside a sandbox: an absolute URL and the required headers. */
 export interface SandboxEndpoint {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
@@ -62,44 +62,44 @@ export interface SandboxEndpoint {
 /** An existing sandbox of any process. */
 export interface ListedSandbox {
   id: string;
-  /** Whether the process that made it still runs. */
+  /** Whether the process that created it still runs. */
   state: OwnerState;
-  /** What is known of it: image, process. */
+  /** Further information, such as image or process. */
   detail: string;
 }
 
-/** What another process needs to use the same sandbox; plain JSON. */
+/** The data with which another process can use the same sandbox; plain JSON. */
 export type SandboxDescriptor = Readonly<Record<string, unknown>> & { readonly sandbox_id: string };
 
 export interface PtySpec {
-  /** Null or absent: the shell itself. */
-  command?: string | undefined;
-  cwd?: string | undefined;
-  env?: Readonly<Record<string, string>> | undefined;
-  rows?: number | undefined;
-  cols?: number | undefined;
-  user?: string | number | undefined;
+  /** Absent: the shell itself. */
+  command?: string;
+  cwd?: string;
+  env?: Readonly<Record<string, string>>;
+  rows?: number;
+  cols?: number;
+  user?: string | number;
 }
 
-/** One live terminal. */
+/** A terminal in a sandbox. */
 export interface PtySession {
   readonly sessionId: string;
   readonly closed: boolean;
-  /** The next output, empty at the end. */
+  /** The next output; empty at the end. */
   read(options?: { timeoutSeconds?: number; signal?: AbortSignal }): Promise<Uint8Array>;
   write(data: string | Uint8Array): Promise<void>;
-  /** The exit code, once the process has ended. */
+  /** Waits for the end of the process and returns its exit code. */
   waitExit(options?: { timeoutSeconds?: number; signal?: AbortSignal }): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface Cancellable {
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 /**
- * Makes and runs sandboxes of one kind. `create` returns when commands can be run and removes what it made when it fails;
- * `exec` does not throw for a command that fails; `close` of a sandbox that is gone is no error.
+ * Creates and runs sandboxes of one kind. `create` returns when commands can run, and leaves nothing behind if it fails.
+ * `exec` does not throw if the command fails. `close` accepts a sandbox that no longer exists.
  */
 export interface SandboxProvider<Raw = unknown> {
   readonly name: string;
@@ -111,7 +111,7 @@ export interface SandboxProvider<Raw = unknown> {
     target: string,
     options?: Cancellable,
   ): Promise<void>;
-  /** Optional: writes a file without one on this machine. */
+  /** Optional: writes a file without a copy on this machine. */
   writeFile?(
     handle: SandboxHandle<Raw>,
     target: string,
@@ -127,21 +127,21 @@ export interface SandboxProvider<Raw = unknown> {
   status(handle: SandboxHandle<Raw>, options?: Cancellable): Promise<SandboxStatus>;
   /** Ends one sandbox. */
   close(handle: SandboxHandle<Raw>): Promise<void>;
-  /** Ends what the provider itself holds: connections, caches. */
+  /** Closes the resources of the provider itself: connections, caches. */
   aclose(): Promise<void>;
-  /** Optional: the version of what runs sandboxes here; throws when none can be made. */
+  /** Optional: returns the version of the underlying program. Throws if sandboxes cannot be created. */
   check?(options?: Cancellable): Promise<string>;
   /** Optional, together with `remove`: the sandboxes of all processes. */
   list?(options?: Cancellable): Promise<ListedSandbox[]>;
-  /** Removes a listed sandbox; one that is gone is no error. */
+  /** Removes a listed sandbox. A sandbox that no longer exists is not an error. */
   remove?(id: string, options?: Cancellable): Promise<void>;
-  /** Optional: a command with live streams and no time limit of its own. It does not keep the program alive. */
+  /** Optional: starts a command with live streams and without a time limit. It does not keep this process alive. */
   startProcess?(handle: SandboxHandle<Raw>, command: string): Promise<SandboxProcess>;
-  /** Optional: the way to a declared port. */
+  /** Optional: returns the address of a declared port. */
   endpoint?(handle: SandboxHandle<Raw>, port: number, options?: Cancellable): Promise<SandboxEndpoint>;
-  /** Optional: terminals. */
+  /** Optional: opens a terminal. */
   createPty?(handle: SandboxHandle<Raw>, spec: PtySpec, options?: Cancellable): Promise<PtySession>;
-  /** Optional, together with `connect`: hands a sandbox to another process. */
+  /** Optional, together with `connect`: lets another process use a sandbox. */
   serialize?(handle: SandboxHandle<Raw>): SandboxDescriptor;
   connect?(descriptor: SandboxDescriptor, options?: Cancellable): Promise<SandboxHandle<Raw>>;
 }

@@ -5,15 +5,14 @@ import {
 } from "../config/servers/sandbox-blocks.ts";
 import { getCloseMatches } from "../python/difflib.ts";
 import { isObject } from "../python/json/json-object.ts";
-
 import { SandboxConfigError } from "./errors.ts";
 
-/** The key of a sandbox block that is not its provider. */
+/** The only key of a sandbox block besides its provider. */
 const DEFAULT_METADATA = "default_metadata";
-/** The block an agent means when it names none. */
+/** The block of a server without `sandbox_provider`. */
 export const CONVENTIONAL_BLOCK = "sandbox";
 
-/** One provider and its settings, as a sandbox block gives them. */
+/** The provider of a sandbox block and its settings. */
 export interface ResolvedSandboxProvider {
   name: SandboxProviderName;
   settings: unknown;
@@ -21,7 +20,7 @@ export interface ResolvedSandboxProvider {
 }
 
 /**
- * Finds the provider a config asks for: the name of a top-level block (`sandbox_provider: sandbox`), or the block itself.
+ * Finds the provider in a config by the name of a top-level block (`sandbox_provider: sandbox`), or by the block itself.
  * A block has exactly one provider key, and may have `default_metadata`.
  *
  * @example

@@ -21,12 +21,12 @@ import {
 } from "./provider.ts";
 import { parseSandboxSpec, type SandboxSpec, type SandboxSpecInput } from "./spec.ts";
 
-/** A command that ran in a sandbox, as published on the channel `nemo-gym:sandbox-command`. */
+/** A finished command, as published on the diagnostics channel `nemo-gym:sandbox-command`. */
 export interface SandboxCommand {
   /** Provider and id. */
   sandbox: string;
   program: string;
-  /** `exit 0`, or why it did not come to an exit. */
+  /** `exit 0`, or the reason why there is no exit code. */
   ending: string;
   seconds: number;
 }
@@ -34,16 +34,16 @@ export interface SandboxCommand {
 const commands = channel("nemo-gym:sandbox-command");
 
 export interface SandboxOptions {
-  /** Metadata every sandbox of the provider gets; that of the spec wins. */
-  defaultMetadata?: Readonly<Record<string, string>> | undefined;
-  /** Whose the sandbox is; both other kinds of metadata win. */
-  attribution?: Readonly<Record<string, string>> | undefined;
-  /** False when others use the provider too: `stop` then leaves it open. */
-  ownsProvider?: boolean | undefined;
+  /** Metadata of every sandbox; the spec takes precedence. */
+  defaultMetadata?: Readonly<Record<string, string>>;
+  /** The owner of the sandbox; all other metadata takes precedence. */
+  attribution?: Readonly<Record<string, string>>;
+  /** False for a shared provider: `stop` does not close it. */
+  ownsProvider?: boolean;
 }
 
 /**
- * One sandbox, whatever provider runs it.
+ * One sandbox of any provider.
  *
  * @example
  * const sandbox = new Sandbox(provider, { workdir: "/work", files: { "/work/a.py": "print(6 * 7)" } });
@@ -68,7 +68,7 @@ export class Sandbox {
     this.#spec = spec === undefined ? undefined : parseSandboxSpec(spec);
   }
 
-  /** Uses a sandbox that another process serialized; its workdir and ports come along. */
+  /** Connects to a sandbox that another process serialized, with its workdir and ports. */
   static async connect(
     provider: SandboxProvider,
     descriptor: SandboxDescriptor,
@@ -82,7 +82,7 @@ export class Sandbox {
     return sandbox;
   }
 
-  /** The provider's name for the sandbox; undefined before the start. */
+  /** The id that the provider assigned; undefined before the start. */
   get id(): string | undefined {
     return this.#handle?.sandboxId;
   }
@@ -91,7 +91,7 @@ export class Sandbox {
     return this.#provider.name;
   }
 
-  /** Creates the sandbox and writes the files of its spec; when either fails, nothing is left behind. */
+  /** Creates the sandbox and writes the files of its spec. If that fails, nothing is left behind. */
   async start(spec?: SandboxSpecInput, options: Cancellable = {}): Promise<this> {
     if (this.#state === "stopped") throw new SandboxStateError("The sandbox was stopped; make a new one.");
     if (this.#state !== "new") throw new SandboxStateError("The sandbox is already started.");
@@ -109,7 +109,7 @@ export class Sandbox {
     return this;
   }
 
-  /** Runs a shell command; without `cwd` in the spec's workdir, for at most 180 seconds unless told otherwise. */
+  /** Runs a shell command. The default directory is the workdir of the spec, the default time limit is 180 seconds. */
   async exec(command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
     const handle = this.#started();
     checkCommand(command, options);
@@ -122,7 +122,7 @@ export class Sandbox {
     return commands.hasSubscribers ? this.#reported(handle, command, running) : running;
   }
 
-  /** Tells subscribers how a command ended: the program, never its arguments, which may hold secrets. */
+  /** Publishes the end of a command: the program without its arguments, which may contain secrets. */
   async #reported(
     { sandboxId }: SandboxHandle,
     command: string,
@@ -146,7 +146,7 @@ export class Sandbox {
     }
   }
 
-  /** Starts a shell command whose input and output are used while it runs. */
+  /** Starts a shell command with live input and output. */
   async startProcess(command: string): Promise<SandboxProcess> {
     const handle = this.#started();
     refuseZeroByte(command, "The command");
@@ -170,7 +170,7 @@ export class Sandbox {
     await this.#writeFiles(this.#started(), { [remotePath]: text }, options);
   }
 
-  /** The way to a port that the spec declares. */
+  /** The address of a port that the spec declares. */
   async endpoint(port: number, options: Cancellable = {}): Promise<SandboxEndpoint> {
     const handle = this.#started();
     const declared = this.#spec?.ports ?? [];
@@ -189,7 +189,7 @@ export class Sandbox {
     return this.#provider.createPty(handle, { ...spec, cwd: spec.cwd ?? this.#spec?.workdir }, options);
   }
 
-  /** What another process needs for `Sandbox.connect`; plain JSON. Whoever stops it first, stops it for both. */
+  /** The data for `Sandbox.connect` in another process; plain JSON. A stop by either process ends the sandbox for both. */
   serialize(): SandboxDescriptor {
     const handle = this.#started();
     if (this.#provider.serialize === undefined)
@@ -206,7 +206,7 @@ export class Sandbox {
     return this.#provider.status(this.#handle, options);
   }
 
-  /** Ends the sandbox; calling it again does nothing. */
+  /** Ends the sandbox; further calls have no effect. */
   stop(): Promise<void> {
     this.#stopping ??= this.#end();
     return this.#stopping;
@@ -263,7 +263,7 @@ export class Sandbox {
   }
 }
 
-/** Whatever a provider makes of a command, its words reach other programs as they are. */
+/** Checks the texts that providers pass to other programs unchanged. */
 function checkCommand(command: string, { cwd, env, user, timeoutSeconds }: ExecOptions): void {
   refuseZeroByte(command, "The command");
   if (cwd !== undefined) refuseZeroByte(cwd, "The directory 'cwd'");
@@ -279,7 +279,7 @@ function unsupported({ name }: SandboxProvider, ability: string): SandboxUnsuppo
   return new SandboxUnsupportedError(`Sandboxes of '${name}' cannot ${ability}.`);
 }
 
-/** The first word of a command that is a program and not an assignment. */
+/** The first word of a command that is not a variable assignment. */
 function programOf(command: string): string {
   return /^\s*(?:\w+=\S*\s+)*([\w./+-]{1,80})/.exec(command)?.[1] ?? "(command)";
 }

@@ -1,14 +1,14 @@
 import { openSync, readdirSync, readFileSync } from "node:fs";
 
 const CLOSE_ON_EXEC = 0o2000000;
-/** Standard input, output, error, and the three that sandboxes are started with. */
+/** Standard input, output and error, and three further descriptors of sandboxes. */
 const OURS = 6;
 
 let devNull: number | undefined;
 
 /**
- * Descriptors above ours that this process inherited open and would pass on: a lock, a log, the end of somebody's pipe.
- * In a child's `stdio` each gets /dev/null put over it, so that nothing in a sandbox can reach it.
+ * The `stdio` of a child with /dev/null in place of descriptors that this process inherited and would pass on, such as a lock,
+ * a log or the end of a pipe. Programs in a sandbox cannot reach them.
  */
 export function coverInherited(stdio: ("pipe" | "ignore")[]): ("pipe" | "ignore" | number)[] {
   const covered: ("pipe" | "ignore" | number)[] = [...stdio];
@@ -31,7 +31,7 @@ function inheritable(): number[] {
         const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? "", 8);
         return (flags & CLOSE_ON_EXEC) === 0;
       } catch {
-        // Closed since it was listed, like the one the listing itself used.
+        // Closed since the listing, like the descriptor of the listing itself.
         return false;
       }
     });

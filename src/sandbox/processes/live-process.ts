@@ -9,14 +9,14 @@ interface LiveStreams {
   maxSinkBytes: number;
 }
 
-/** Makes a process with live streams of a function that runs a command with given streams until a signal fires. */
+/** Creates a process with live streams. `run` runs the command with these streams until the signal fires. */
 export function liveProcess(
   run: (streams: LiveStreams, until: AbortSignal) => Promise<SandboxExecResult>,
 ): SandboxProcess {
   const controller = new AbortController();
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  // Output is passed on, not kept; the reader limits it.
+  // The output is forwarded and not collected; its reader limits it.
   const streams = { stdin, stdoutTo: stdout, maxSinkBytes: Number.MAX_SAFE_INTEGER };
   const ended = run(streams, controller.signal)
     .catch((error: unknown) => sandboxFailure({ stdout: "", stderr: errorMessage(error) }))

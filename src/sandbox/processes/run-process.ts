@@ -1,22 +1,19 @@
 import type { Readable, Writable } from "node:stream";
-import { Deadline } from "../../calls/deadline.ts";
+import { Deadline, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
 import { refuseZeroByte } from "../plain-words.ts";
 import type { EndedProcess, ProcessOrder } from "./running-process.ts";
 import { startProcess } from "./starter.ts";
 
-/** setTimeout cannot wait longer. */
-const LONGEST_WAIT_MS = 2 ** 31 - 1;
-
 export interface ProcessRequest extends ProcessOrder {
-  stdin?: string | Uint8Array | Readable | undefined;
-  /** Takes stdout as it comes in place of the buffer; more than `maxSinkBytes` ends the process. */
-  stdoutTo?: Writable | undefined;
+  stdin?: string | Uint8Array | Readable;
+  /** Receives stdout instead of a buffer. More than `maxSinkBytes` ends the process. */
+  stdoutTo?: Writable;
   /** Null: no limit. */
   timeoutMs: number | null;
-  signal?: AbortSignal | undefined;
-  /** Whether the program may end while this process goes on, which then ends as well. */
-  background?: boolean | undefined;
-  onStarted?: ((pid: number, kill: () => void) => void) | undefined;
+  signal?: AbortSignal;
+  /** A background process does not keep this process alive, and ends with it. */
+  background?: boolean;
+  onStarted?: (pid: number, kill: () => void) => void;
 }
 
 export interface ProcessOutcome extends EndedProcess {
@@ -24,16 +21,14 @@ export interface ProcessOutcome extends EndedProcess {
 }
 
 /**
- * Runs a program in a process group of its own, without a shell, and ends the whole group when time is up or the signal
- * fires; the latter rejects with the signal's reason. Output beyond the limit is thrown away.
+ * Runs a program in its own process group, without a shell. Kills the whole group at the time limit or when the signal
+ * fires; the signal also rejects the promise with its reason. Output above the limit is discarded.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   request.signal?.throwIfAborted();
   checkArguments(request);
-  const deadline = new Deadline(
-    Math.min(request.timeoutMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
-    request.signal,
-  );
+  const timeoutMs = Math.min(request.timeoutMs ?? LONGEST_TIMER_MS, LONGEST_TIMER_MS);
+  const deadline = new Deadline(timeoutMs, request.signal);
   try {
     const outcome = await startProcess(request, deadline.signal);
     if (deadline.signal.aborted && !deadline.passed) throw request.signal?.reason;
@@ -43,7 +38,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   }
 }
 
-/** As `runProcess`, for a process that runs until `signal` fires: its end is an outcome like any other. */
+/** Like `runProcess` for a background process. `signal` ends the process and does not reject the promise. */
 export async function runInBackground(
   request: Omit<ProcessRequest, "timeoutMs" | "signal">,
   signal: AbortSignal,

@@ -1,43 +1,44 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { OutputBuffer } from "./output-buffer.ts";
 
-/** How long output may stay open after the process ended: somebody it left behind may hold the pipe. */
+/** Time to wait for further output after the end of the process, because a process that it left behind may hold the pipe. */
 const DRAIN_MS = 500;
 
-/** What to start; plain data, so that it can be sent to another process. */
+/** The process to start; plain data that can be sent to another process. */
 export interface ProcessOrder {
   program: string;
   args: readonly string[];
-  /** All its variables; those of this process when absent. */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** The directory it starts in; that of this process when absent. */
-  cwd?: string | undefined;
-  /** Runs it as another user; only root may. */
-  uid?: number | undefined;
+  /** The complete environment. Default: that of this process. */
+  env?: NodeJS.ProcessEnv;
+  /** The working directory. Default: that of this process. */
+  cwd?: string;
+  /** Runs the process as another user; only root may do that. */
+  uid?: number;
   /** The file `cgroup.procs` of a control group that the process joins before it gets any input. */
-  cgroupProcs?: string | undefined;
-  /** Written to descriptor 3, which the program knows by number. */
-  input3?: string | undefined;
-  /** Whether to read what the program writes to descriptor 4. */
-  readOutput4?: boolean | undefined;
+  cgroupProcs?: string;
+  /** Written to descriptor 3. */
+  input3?: string;
+  /** Whether to read descriptor 4. */
+  readOutput4?: boolean;
   /** Written to descriptor 5. */
-  input5?: Uint8Array | undefined;
-  /** What is kept of each stream. */
+  input5?: Uint8Array;
+  /** Limit of each collected stream. */
   maxOutputBytes: number;
-  /** What may go to a sink for stdout; default: as much as is kept of others. */
-  maxSinkBytes?: number | undefined;
+  /** Limit of the output to `stdoutTo`. Default: `maxOutputBytes`. */
+  maxSinkBytes?: number;
 }
 
 export interface ProcessStreams {
-  stdin?: string | Uint8Array | Readable | undefined;
-  stdoutTo?: Writable | undefined;
+  stdin?: string | Uint8Array | Readable;
+  stdoutTo?: Writable;
 }
 
 export interface EndedProcess {
-  /** 128 + the number of the signal, as shells have it, when one ended the process. */
+  /** As in a shell, 128 + the number of the signal for a process that a signal ended. */
   code: number;
   stdout: string;
   stderr: string;
@@ -77,7 +78,7 @@ export class RunningProcess {
       this.#child.once("close", (code, signal) => {
         clearTimeout(this.#drain);
         resolve({
-          code: code ?? 128 + (signal === null ? 0 : signalNumber(signal)),
+          code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
           stdout: stdout.text(),
           stderr: stderr.text(),
           output4: output4.text(),
@@ -95,7 +96,7 @@ export class RunningProcess {
     feed((this.#child.stdio as readonly unknown[])[5] as Writable | null | undefined, order.input5);
   }
 
-  /** Undefined: it could not be started. */
+  /** Undefined if the process could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -104,13 +105,13 @@ export class RunningProcess {
     killGroup(this.#child);
   }
 
-  /** Without its limits the process must not run. */
+  /** Puts the process into a control group. It must not run without its limits. */
   #join(cgroupProcs: string, fail: (error: unknown) => void): void {
     if (this.#child.pid === undefined) return;
     try {
       writeFileSync(cgroupProcs, String(this.#child.pid));
     } catch (error) {
-      // A process that has ended needs no limits.
+      // The process has already ended.
       if ((error as NodeJS.ErrnoException).code === "ESRCH") return;
       fail(error);
       this.kill();
@@ -138,7 +139,7 @@ export class RunningProcess {
   }
 }
 
-/** Ends a process and all that share its group; one that has ended already is left alone. */
+/** Kills the group of a process, unless the process has already ended. */
 export function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
@@ -148,7 +149,7 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** A program that ends without reading its input is its own affair. */
+/** Writes the input. It is not an error if the program ends without reading it. */
 function feed(stream: Writable | null | undefined, input: string | Uint8Array | Readable | undefined): void {
   if (stream == null || input === undefined) return;
   stream.on("error", () => undefined);
@@ -158,21 +159,4 @@ function feed(stream: Writable | null | undefined, input: string | Uint8Array | 
     stream.on("close", () => input.destroy());
     input.pipe(stream);
   }
-}
-
-const SIGNAL_NUMBERS: Partial<Record<NodeJS.Signals, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGTERM: 15,
-  SIGXCPU: 24,
-  SIGXFSZ: 25,
-};
-
-function signalNumber(signal: NodeJS.Signals): number {
-  return SIGNAL_NUMBERS[signal] ?? 0;
 }

@@ -1,4 +1,4 @@
-/** The program of `starter.ts`: starts processes, and passes their streams on. It ends, with all of them, when its parent does. */
+/** The child process of `starter.ts`: starts processes and forwards their streams. It ends with its parent, and kills all of them. */
 import { PassThrough, Writable } from "node:stream";
 import { errorMessage } from "../../errors.ts";
 import { RunningProcess } from "./running-process.ts";
@@ -16,7 +16,7 @@ function post(message: FromStarter): void {
   if (process.connected) process.send?.(message);
 }
 
-/** Sends output to the parent, the next chunk when the last one was taken there. */
+/** Sends output to the parent. Each chunk waits until the parent has taken the previous one. */
 class OutputSender extends Writable {
   readonly #id: number;
   #waiting: (() => void) | undefined;
@@ -39,7 +39,7 @@ class OutputSender extends Writable {
     waiting?.();
   }
 
-  /** Sends what is left, whether or not anybody takes it: the process has ended, so there is no more to come. */
+  /** Sends the rest without waiting for the parent: the process has ended, so no more output follows. */
   async flush(): Promise<void> {
     this.#flushing = true;
     this.taken();
@@ -71,7 +71,7 @@ process.on("message", (message: ToStarter) => {
   if (message.type === "kill") running?.kill();
   else if (message.type === "taken") output?.taken();
   else if (message.type === "end") input?.end();
-  // Chunks for a process that reads no more are dropped.
+  // A chunk for a process that has ended is dropped.
   else if (message.type === "chunk") input?.write(message.chunk, () => post({ id, type: "taken" }));
 });
 

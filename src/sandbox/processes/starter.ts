@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { ProcessRequest } from "./run-process.ts";
 import type { EndedProcess, ProcessOrder } from "./running-process.ts";
 
-/** `taken` answers a chunk: each side sends the next one only then, so that neither holds more than one. */
+/** `taken` confirms a chunk. Each side waits for it before the next chunk, so that only one is in flight. */
 export type ToStarter = { id: number } & (
   | {
       type: "start";
@@ -13,7 +13,7 @@ export type ToStarter = { id: number } & (
       stdin: string | Uint8Array | undefined;
       /** Whether chunks of input follow. */
       sendsInput: boolean;
-      /** Whether to send stdout back as it comes. */
+      /** Whether to send stdout back as it arrives. */
       wantsOutput: boolean;
     }
   | { type: "chunk"; chunk: Uint8Array }
@@ -34,8 +34,8 @@ type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
 type Hear = (message: WithoutId<FromStarter>) => void;
 
 /**
- * Starts processes for this one, from a small process of its own. Starting a process copies the page tables of the one that does it,
- * which then pays for every page it writes to next, and waits until the new process runs its program: too long for an event loop.
+ * Starts processes from a small child process. Node blocks the event loop until the new process runs its program, and the
+ * fork copies the page tables of this process, which makes its next writes slow.
  */
 class Starter {
   readonly #child: ChildProcess;
@@ -47,9 +47,9 @@ class Starter {
     const suffix = extname(fileURLToPath(import.meta.url));
     this.#child = fork(fileURLToPath(new URL(`./starter-program${suffix}`, import.meta.url)), {
       serialization: "advanced",
-      // Signals of a terminal are for this process, which decides what ends.
+      // Signals of the terminal must reach this process only. It decides which processes end.
       detached: true,
-      // What is started gets its variables from here.
+      // Each start request contains the environment of the new process.
       env: {},
       execArgv: suffix === ".ts" ? ["--import", "jiti/register"] : [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -84,7 +84,7 @@ class Starter {
 
 let starter: Starter | undefined;
 
-/** Runs a process to its end, or until `stop` fires. */
+/** Runs a process. `stop` kills it. */
 export function startProcess(request: ProcessRequest, stop: AbortSignal): Promise<EndedProcess> {
   return new Promise((resolve, reject) => {
     const { stdin, stdoutTo, onStarted, background, signal: _, timeoutMs: __, ...order } = request;
@@ -116,7 +116,7 @@ export function startProcess(request: ProcessRequest, stop: AbortSignal): Promis
   });
 }
 
-/** Sends a stream chunk by chunk. */
+/** Sends a stream in chunks. */
 function pump(input: Readable, post: (message: WithoutId<ToStarter>) => void): { taken: () => void } {
   let done: (() => void) | undefined;
   const sender = new Writable({

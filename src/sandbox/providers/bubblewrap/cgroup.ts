@@ -10,14 +10,14 @@ import type { BubblewrapLimits } from "./settings.ts";
 
 const NEEDED = ["memory", "pids"];
 const CPU_PERIOD_US = 100_000;
-/** Processes that were killed take a moment to be gone; a group can be removed only then. */
+/** A group can be removed only when its killed processes are gone, which takes a moment. */
 const REMOVE_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 5;
 
-/** Where control groups (version 2) can be made, or why nowhere. */
+/** The directory for new control groups (version 2), or the reason why there is no such directory. */
 export type CgroupPlace = { directory: string; hasCpu: boolean } | { missing: string };
 
-/** By the setting `cgroup`; a directory that it names must be usable. */
+/** The directory for the setting `cgroup`. Throws if a configured directory cannot be used. */
 export async function chooseCgroups(setting: string): Promise<CgroupPlace> {
   if (setting === "none") return { missing: "turned off by the settings" };
   if (setting === "auto") return findCgroups();
@@ -27,8 +27,8 @@ export async function chooseCgroups(setting: string): Promise<CgroupPlace> {
 }
 
 /**
- * Looks for a directory of the control group hierarchy in which this user may make groups with limits: the group of this process,
- * or one above it. Under systemd that is the slice of the user, as `systemd-run --user --scope` and a login have it.
+ * Finds a directory of the control group hierarchy in which this user may create groups with limits: the group of this
+ * process, or one above it. With systemd it is the slice of the user, for a login or `systemd-run --user --scope`.
  */
 export async function findCgroups(proc = "/proc/self"): Promise<CgroupPlace> {
   const own = await ownGroup(proc);
@@ -37,7 +37,7 @@ export async function findCgroups(proc = "/proc/self"): Promise<CgroupPlace> {
   let missing = "";
   for (let depth = names.length; depth >= 0; depth--) {
     const directory = path.join(mountPoint, ...names.slice(0, depth));
-    // Limits for the groups of others are theirs to turn on.
+    // Only the group of this process may be changed; the groups above it are shared with other processes.
     const place = await tryDirectory(directory, { mayEnable: depth === names.length });
     if ("directory" in place) return place;
     missing ||= place.missing;
@@ -104,7 +104,7 @@ export class CommandGroup {
     await mkdir(directory);
     const group = new CommandGroup(directory);
     try {
-      // Files of a sandbox are memory too, and count where they were written.
+      // Files of a sandbox are in memory and count for the group that wrote them.
       await group.#set("memory.max", limits.memoryBytes + limits.diskBytes);
       await group.#set("memory.swap.max", 0, { optional: true });
       await group.#set("memory.oom.group", 1);
@@ -118,23 +118,23 @@ export class CommandGroup {
     }
   }
 
-  /** The file a process is written to in order to join. */
+  /** A process joins the group when its id is written to this file. */
   get procs(): string {
     return path.join(this.#directory, "cgroup.procs");
   }
 
-  /** Whether the kernel ended processes because the group was at its limit of memory. */
+  /** Whether the kernel killed processes at the memory limit of the group. */
   async ranOutOfMemory(): Promise<boolean> {
     const events = await readFile(path.join(this.#directory, "memory.events"), "utf8");
     return Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) > 0;
   }
 
-  /** One that cannot be removed does not change how the command went; `gym sandbox gc` finds it later. */
+  /** A failure does not change the result of the command; `gym sandbox gc` finds the group later. */
   async remove(): Promise<void> {
     await removeGroup(this.#directory).catch(() => undefined);
   }
 
-  /** A kernel without swap has no limit for it. */
+  /** A kernel without swap lacks the file of its limit. */
   async #set(name: string, value: string | number, { optional = false } = {}): Promise<void> {
     await writeFile(path.join(this.#directory, name), String(value)).catch((error: NodeJS.ErrnoException) => {
       if (!optional || error.code !== "ENOENT") throw error;
@@ -142,18 +142,18 @@ export class CommandGroup {
   }
 }
 
-/** Groups whose process is gone. */
+/** Groups whose process has ended. */
 export async function leftGroups(place: CgroupPlace): Promise<string[]> {
   if ("missing" in place) return [];
   const names = (await readdir(place.directory)).filter((name) => ownerState(name) === "left behind");
   return names.map((name) => path.join(place.directory, name));
 }
 
-/** Ends what is in a group, and removes it. */
+/** Kills the processes of a group and removes it. */
 export async function removeGroup(directory: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      // Missing before Linux 5.14.
+      // The file is missing before Linux 5.14.
       await writeFile(path.join(directory, "cgroup.kill"), "1").catch(() => undefined);
       return await rmdir(directory);
     } catch (error) {

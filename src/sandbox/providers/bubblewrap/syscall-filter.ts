@@ -1,11 +1,11 @@
 import { SandboxUnavailableError } from "../../errors.ts";
 import { ABSENT, EXAMINED, FORBIDDEN } from "./syscalls.ts";
 
-export type Architecture = "x64" | "arm64";
+type Architecture = "x64" | "arm64";
 
 /** `AUDIT_ARCH_*` of linux/audit.h. */
 const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
-/** System calls of the x32 interface have this bit; the table has only those without it. */
+/** Calls of the x32 interface have this bit. The tables have no such numbers. */
 const X32_BIT = 0x4000_0000;
 
 // Offsets in `struct seccomp_data`. Both architectures are little-endian: the low half of an argument comes first.
@@ -29,26 +29,26 @@ const EPERM = ERROR | 1;
 const ENOSYS = ERROR | 38;
 const EAFNOSUPPORT = ERROR | 97;
 
-/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (for lists of interfaces). Others, like AF_VSOCK, ignore network namespaces. */
+/** AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK (to list interfaces). Others, such as AF_VSOCK, ignore network namespaces. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
 /** Every CLONE_NEW* flag. */
 const NEW_NAMESPACES = 0x7e02_0080;
-/** TIOCSTI and TIOCLINUX put characters into a terminal's input. */
+/** TIOCSTI and TIOCLINUX write to the input of a terminal. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
 const SOL_SOCKET = 1;
 const SO_SNDBUF = 7;
 
 interface Instruction {
   code: number;
-  /** Instructions to skip when the comparison holds, and when it does not. */
+  /** Number of instructions to skip if the comparison is true, and if it is false. */
   ifTrue?: number;
   ifFalse?: number;
   value: number;
 }
 
 /**
- * A seccomp program in the form that `bwrap --seccomp` reads: an array of `struct sock_filter`. It refuses what the other
- * means leave open: memory that belongs to no process, the keyring, the choice of cores, and rarely needed parts of the kernel.
+ * A seccomp program in the format of `bwrap --seccomp`: an array of `struct sock_filter`. It refuses what namespaces and
+ * limits do not cover: memory that belongs to no process, the keyring, the choice of cores, and rarely used kernel functions.
  */
 export function syscallFilter(architecture: string = process.arch): Buffer {
   if (architecture !== "x64" && architecture !== "arm64")
@@ -77,7 +77,7 @@ function program(architecture: Architecture): Instruction[] {
       1,
       TERMINAL_INPUT.flatMap((request) => answerIf(JUMP_IF_EQUAL, request, EPERM)),
     ),
-    // Queues of Unix sockets keep their usual size: nobody can see how full they are (memory-watch.ts).
+    // Queues of Unix sockets keep their default size, because their content cannot be measured (memory-watch.ts).
     ...examine(EXAMINED.setsockopt[architecture], 1, [
       { code: JUMP_IF_EQUAL, value: SOL_SOCKET, ifFalse: 3 },
       { code: LOAD_WORD, value: argument(2) },
@@ -101,7 +101,7 @@ function answerIf(code: number, value: number, answer: number): Instruction[] {
   ];
 }
 
-/** Runs `checks` on one argument of one system call; the call is allowed if none of them answers. */
+/** Runs `checks` on one argument of one system call. The call is allowed if no check returns. */
 function examine(number: number, index: number, checks: readonly Instruction[]): Instruction[] {
   const body = [{ code: LOAD_WORD, value: argument(index) }, ...checks, { code: RETURN, value: ALLOW }];
   return [{ code: JUMP_IF_EQUAL, value: number, ifFalse: body.length }, ...body];

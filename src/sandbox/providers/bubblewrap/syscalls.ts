@@ -1,7 +1,7 @@
 /** Numbers of one system call on the supported architectures; undefined where the architecture lacks it. */
 type Numbers = Readonly<{ x64?: number; arm64?: number }>;
 
-/** System calls that fail with EPERM: they reach past the limits of a sandbox, or are of use to attackers only. */
+/** System calls that fail with EPERM: they bypass the limits of a sandbox, or only attackers need them. */
 export const FORBIDDEN = {
   // Memory that belongs to no process, and queues in the kernel.
   shmget: { x64: 29, arm64: 194 },
@@ -63,16 +63,16 @@ export const FORBIDDEN = {
   modify_ldt: { x64: 154 },
 } as const satisfies Record<string, Numbers>;
 
-/** System calls that fail with ENOSYS, so that programs use what came before them. */
+/** System calls that fail with ENOSYS, so that programs use the older call instead. */
 export const ABSENT = {
-  // Files in memory that nobody maps escape every count.
+  // Files in memory that no process maps are not counted.
   memfd_create: { x64: 319, arm64: 279 },
   memfd_secret: { x64: 447, arm64: 447 },
-  // Runs other system calls past this filter.
+  // Runs other system calls without this filter.
   io_uring_setup: { x64: 425, arm64: 425 },
   io_uring_enter: { x64: 426, arm64: 426 },
   io_uring_register: { x64: 427, arm64: 427 },
-  // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
+  // A filter cannot read its flags, which are in memory. The C library falls back to clone.
   clone3: { x64: 435, arm64: 435 },
 } as const satisfies Record<string, Numbers>;
 
