@@ -1,124 +1,103 @@
+import { spawn } from "node:child_process";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { Deadline } from "../calls/deadline.ts";
 import { errorMessage } from "../errors.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { SubmitError } from "./errors.ts";
-import { runTool } from "./run-tool.ts";
 import { shellCommand } from "./shell-words.ts";
 
-/** The machine that jobs are submitted on. */
+/** Directories of a job beside its script. */
+const JOB_DIRECTORIES = ["logs", "artifacts"];
+/** Scripts contain the values of environment variables, and tokens may be among them. */
+const SCRIPT_MODE = 0o700;
+const TIME_LIMIT_MS = 120_000;
+const MAX_OUTPUT = 1_000_000;
+/** Limit of the output of a tool in an error message. */
+const SHOWN = 2_000;
+
+/** The machine on which jobs are submitted. */
 export interface Cluster {
-  /** Those of the paths that do not exist there. */
+  /** The paths that do not exist on the machine. */
   missing(paths: readonly string[]): Promise<string[]>;
-  /** Makes a directory that must not exist yet; its parents are made as needed. */
+  /** Creates a directory that must not exist yet, and its parents as needed. */
   makeDirectory(directory: string): Promise<void>;
-  /** Writes the script and makes the directories beside it. */
+  /** Writes the script and creates the directories beside it. */
   writeJob(directory: string, script: string): Promise<void>;
-  /** Hands a script to sbatch and gives what that printed. */
+  /** Passes a script to sbatch and returns the output of sbatch. */
   sbatch(script: string): Promise<string>;
 }
 
-/** What a job writes besides its script. */
-const JOB_DIRECTORIES = ["logs", "artifacts"];
-/** Scripts hold the values of environment variables, tokens among them. */
-const SCRIPT_MODE = 0o700;
+interface ToolOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal?: AbortSignal;
+  readonly input?: string;
+  readonly timeLimitMs?: number;
+}
 
-export function openCluster(
-  hostname: string | undefined,
-  options: { env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined },
-): Cluster {
+export function openCluster(hostname: string | undefined, options: ToolOptions): Cluster {
   return hostname === undefined || hostname === os.hostname()
-    ? new LocalCluster(options)
-    : new RemoteCluster(hostname, options);
+    ? localCluster(options)
+    : remoteCluster(hostname, options);
 }
 
-class LocalCluster implements Cluster {
-  readonly #options: { env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined };
-
-  constructor(options: { env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined }) {
-    this.#options = options;
-  }
-
-  async missing(paths: readonly string[]): Promise<string[]> {
-    const found = await Promise.all(
-      paths.map((name) =>
-        stat(name).then(
-          () => true,
-          () => false,
-        ),
-      ),
-    );
-    return paths.filter((_, index) => !found[index]);
-  }
-
-  async makeDirectory(directory: string): Promise<void> {
-    await writing(directory, async () => {
-      await makeDirectory(path.dirname(directory));
-      await mkdir(directory);
-    });
-  }
-
-  async writeJob(directory: string, script: string): Promise<void> {
-    const file = path.join(directory, "job.sh");
-    await writing(file, async () => {
-      for (const name of JOB_DIRECTORIES) await makeDirectory(path.join(directory, name));
-      await writeFile(file, script, { mode: SCRIPT_MODE });
-    });
-  }
-
-  sbatch(script: string): Promise<string> {
-    return runTool(["sbatch", script], this.#options);
-  }
+function localCluster(options: ToolOptions): Cluster {
+  return {
+    async missing(paths) {
+      const found = await Promise.all(paths.map((name) => stat(name).catch(() => undefined)));
+      return paths.filter((_, index) => found[index] === undefined);
+    },
+    makeDirectory: (directory) =>
+      writing(directory, async () => {
+        await makeDirectory(path.dirname(directory));
+        await mkdir(directory);
+      }),
+    writeJob(directory, script) {
+      const file = path.join(directory, "job.sh");
+      return writing(file, async () => {
+        for (const name of JOB_DIRECTORIES) await makeDirectory(path.join(directory, name));
+        await writeFile(file, script, { mode: SCRIPT_MODE });
+      });
+    },
+    sbatch: (script) => runTool(["sbatch", script], options),
+  };
 }
 
-/** Over ssh. The other side's shell reads the command, so every word of it is quoted; ours sees none. */
-class RemoteCluster implements Cluster {
-  readonly #host: string;
-  readonly #options: { env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined };
-
-  constructor(host: string, options: { env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined }) {
-    this.#host = host;
-    this.#options = options;
-  }
-
-  async missing(paths: readonly string[]): Promise<string[]> {
-    if (paths.length === 0) return [];
-    const checks = paths.map(
-      (name, index) => `${shellCommand(["test", "-e", name])} || echo missing ${index}`,
-    );
-    const answer = await this.#run(`${checks.join("; ")}; true`);
-    const missing = new Set([...answer.matchAll(/^missing (\d+)$/gm)].map(([, index]) => Number(index)));
-    return paths.filter((_, index) => missing.has(index));
-  }
-
-  async makeDirectory(directory: string): Promise<void> {
-    const parent = shellCommand(["mkdir", "-p", "--", path.posix.dirname(directory)]);
-    await this.#run(`${parent} && ${shellCommand(["mkdir", "--", directory])}`);
-  }
-
-  async writeJob(directory: string, script: string): Promise<void> {
-    const directories = JOB_DIRECTORIES.map((name) => path.posix.join(directory, name));
-    const file = path.posix.join(directory, "job.sh");
-    const steps = [
-      "umask 077",
-      shellCommand(["mkdir", "-p", "--", ...directories]),
-      `cat > ${shellCommand([file])}`,
-      shellCommand(["chmod", "700", "--", file]),
-    ];
-    await this.#run(steps.join(" && "), script);
-  }
-
-  sbatch(script: string): Promise<string> {
-    return this.#run(shellCommand(["sbatch", script]));
-  }
-
-  #run(command: string, input = ""): Promise<string> {
-    return runTool(["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "--", this.#host, command], {
-      ...this.#options,
+/** Uses ssh. The remote shell parses the command, so every word is quoted. No local shell is involved. */
+function remoteCluster(host: string, options: ToolOptions): Cluster {
+  const run = (command: string, input = "") =>
+    runTool(["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "--", host, command], {
+      ...options,
       input,
     });
-  }
+  return {
+    async missing(paths) {
+      if (paths.length === 0) return [];
+      const checks = paths.map(
+        (name, index) => `${shellCommand(["test", "-e", name])} || echo missing ${index}`,
+      );
+      const answer = await run(`${checks.join("; ")}; true`);
+      const missing = new Set([...answer.matchAll(/^missing (\d+)$/gm)].map(([, index]) => Number(index)));
+      return paths.filter((_, index) => missing.has(index));
+    },
+    async makeDirectory(directory) {
+      const parent = shellCommand(["mkdir", "-p", "--", path.posix.dirname(directory)]);
+      await run(`${parent} && ${shellCommand(["mkdir", "--", directory])}`);
+    },
+    async writeJob(directory, script) {
+      const directories = JOB_DIRECTORIES.map((name) => path.posix.join(directory, name));
+      const file = path.posix.join(directory, "job.sh");
+      const steps = [
+        "umask 077",
+        shellCommand(["mkdir", "-p", "--", ...directories]),
+        `cat > ${shellCommand([file])}`,
+        shellCommand(["chmod", "700", "--", file]),
+      ];
+      await run(steps.join(" && "), script);
+    },
+    sbatch: (script) => run(shellCommand(["sbatch", script])),
+  };
 }
 
 async function writing(file: string, write: () => Promise<void>): Promise<void> {
@@ -129,4 +108,54 @@ async function writing(file: string, write: () => Promise<void>): Promise<void> 
     const problem = exists ? "it is there already" : errorMessage(error);
     throw new SubmitError("SUBMIT_DIRECTORY", `'${file}' cannot be made: ${problem}.`, { cause: error });
   }
+}
+
+/** Runs a program without a shell and returns its output. */
+export async function runTool(
+  [program, ...words]: readonly [string, ...string[]],
+  { env, signal, input = "", timeLimitMs = TIME_LIMIT_MS }: ToolOptions,
+): Promise<string> {
+  const deadline = new Deadline(timeLimitMs, signal);
+  try {
+    const child = spawn(program, words, { env, stdio: ["pipe", "pipe", "pipe"], signal: deadline.signal });
+    const stdout = collected(child.stdout);
+    const stderr = collected(child.stderr);
+    // A tool may end without reading its input.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    if (code === 0) return stdout.text;
+    const said = (stderr.text.trim() || stdout.text.trim()).slice(-SHOWN);
+    throw new SubmitError(
+      "SUBMIT_TOOL",
+      `${program} failed (exit code ${code})${said === "" ? "." : `: ${said}`}`,
+    );
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof SubmitError) throw error;
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const reason = missing ? "it is not installed, or not on PATH" : errorMessage(error);
+    const advice =
+      missing && program === "sbatch"
+        ? " To submit from here, set `hostname` of the compute to a login node."
+        : "";
+    const message = deadline.passed
+      ? `${program} did not answer within ${timeLimitMs / 1000} seconds.`
+      : `${program} cannot be run: ${reason}.${advice}`;
+    throw new SubmitError("SUBMIT_TOOL", message, { cause: error });
+  } finally {
+    deadline.clear();
+  }
+}
+
+function collected(stream: NodeJS.ReadableStream): { readonly text: string } {
+  const result = { text: "" };
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk: string) => {
+    if (result.text.length < MAX_OUTPUT) result.text += chunk;
+  });
+  return result;
 }

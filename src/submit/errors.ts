@@ -1,17 +1,13 @@
-import { type ErrorTable, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
-export type SubmitErrorCode = "SUBMIT_CONFIG" | "SUBMIT_MOUNT_MISSING" | "SUBMIT_DIRECTORY" | "SUBMIT_TOOL";
-
-/** A job that cannot be described, written or handed to the cluster. */
+/** A job cannot be described, written or submitted. */
 export class SubmitError extends GymError {
-  declare readonly code: SubmitErrorCode;
-
-  constructor(code: SubmitErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: CodesOf<typeof submitErrorCodes>, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
 }
 
-/** Codes of jobs for a cluster. */
+/** Codes of jobs on a cluster. */
 export const submitErrorCodes = {
   SubmitError: {
     SUBMIT_CONFIG: {

@@ -1,24 +1,23 @@
 import { isSecretName, MASK, maskWord } from "../secrets.ts";
-import { OUTPUT_OVERRIDE, POLICY_URL_OVERRIDE } from "./read-submit-config.ts";
+import {
+  type BenchmarkJob,
+  type Driver,
+  OUTPUT_OVERRIDE,
+  POLICY_URL_OVERRIDE,
+  type SubmitConfig,
+} from "./read-submit-config.ts";
 import { shellCommand, shellWord } from "./shell-words.ts";
 import { slurmDirectives, walltimeSeconds, workerDirectives } from "./slurm-directives.ts";
-import type {
-  BenchmarkJob,
-  Driver,
-  HealthCheck,
-  Service,
-  SlurmWorkers,
-  SubmitConfig,
-} from "./submit-config.ts";
+import { READY, type Service, type Workers } from "./submit-schema.ts";
 
-/** Everything runs where the script runs, so that services are at localhost; `--overlap`: steps share the allocation. */
+/** All steps run on the node of the script, so services are at localhost. With `--overlap` they share the allocation. */
 const SRUN = ["srun", "--overlap", "--nodes=1", "--ntasks=1", "--no-container-mount-home"];
 
 export interface JobScriptOptions {
   readonly benchmark: string;
   /** The directory of the job, on the cluster. */
   readonly directory: string;
-  /** Writes `****` for the values of secret variables and keys: for eyes, not for sbatch. */
+  /** Writes `****` for the values of secret variables and keys. Such a script is for people, not for sbatch. */
   readonly maskSecrets?: boolean;
 }
 
@@ -33,9 +32,7 @@ export function jobScript(config: SubmitConfig, options: JobScriptOptions): stri
     ["set -u"],
     ...(services.size > 0 ? [HOUSEKEEPING] : []),
     ...[...services].map(([name, service]) => startService(name, service, maskSecrets)),
-    ...[...services].flatMap(([name, { healthCheck }]) =>
-      healthCheck ? [[waitFor(name, healthCheck)]] : [],
-    ),
+    ...[...services].flatMap(([name, service]) => waitFor(name, service)),
     driverFunction(driver, job, config.workers, maskSecrets),
     startDriver(driver, directory, maskSecrets),
     services.size > 0 ? WATCH : ['wait "$driver_pid"'],
@@ -43,7 +40,7 @@ export function jobScript(config: SubmitConfig, options: JobScriptOptions): stri
   return `${sections.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-/** Bash only: compute nodes need not have curl. */
+/** Uses bash only: a compute node may have no curl. */
 const HOUSEKEEPING = [
   "service_names=()",
   "service_pids=()",
@@ -92,7 +89,7 @@ const HOUSEKEEPING = [
   "}",
 ];
 
-/** A service that dies in the middle would leave every further rollout failing. */
+/** Ends the job with a service: without it every further rollout would fail. */
 const WATCH = [
   'while kill -0 "$driver_pid" 2>/dev/null; do',
   "  check_services",
@@ -118,40 +115,45 @@ function startService(name: string, service: Service, mask: boolean): string[] {
 }
 
 function serviceCommand(service: Service): string[] {
-  // Without --block it would go to the background and the step would end.
+  // Without --block, Ray would run in the background and the step would end.
   if (service.type === "ray") return ["ray", "start", "--head", "--block"];
   const words = ["vllm", "serve", service.model, "--port", String(service.port)];
-  words.push("--tensor-parallel-size", String(service.tensorParallelSize));
-  if (service.pipelineParallelSize > 1)
-    words.push("--pipeline-parallel-size", String(service.pipelineParallelSize));
-  if (service.numberOfInstances > 1) words.push("--data-parallel-size", String(service.numberOfInstances));
-  if (service.trustRemoteCode) words.push("--trust-remote-code");
+  words.push("--tensor-parallel-size", String(service.tensor_parallel_size));
+  if (service.pipeline_parallel_size > 1)
+    words.push("--pipeline-parallel-size", String(service.pipeline_parallel_size));
+  if (service.number_of_instances > 1)
+    words.push("--data-parallel-size", String(service.number_of_instances));
+  if (service.trust_remote_code) words.push("--trust-remote-code");
   return words;
 }
 
-function waitFor(name: string, { port, path, timeoutSeconds }: HealthCheck): string {
-  return shellCommand(["wait_for", name, String(port), path, String(timeoutSeconds)]);
+/** Every vLLM has a health check; a Ray service only if the file configures one. */
+function waitFor(name: string, service: Service): string[][] {
+  const check = service.health_check ?? READY;
+  const port = check.port ?? (service.type === "vllm" ? service.port : undefined);
+  if (port === undefined) return [];
+  return [[shellCommand(["wait_for", name, String(port), check.path, String(check.timeout_seconds)])]];
 }
 
-/** What happens inside the driver's container. A function, so that nothing has to be quoted twice. */
+/** The commands in the container of the driver. As a shell function they need no second quoting. */
 function driverFunction(
   driver: Driver,
   job: BenchmarkJob,
-  workers: SlurmWorkers | undefined,
+  workers: Workers | undefined,
   mask: boolean,
 ): string[] {
   const words = (overrides: readonly string[]) => (mask ? overrides.map(maskedOverride) : overrides);
   const run = ["gym", "eval", "run", OUTPUT_OVERRIDE];
   if (driver.policyModel) run.push("--model-type", "openai_model");
   if (workers) run.push("--queue", workers.queue, "--resume");
-  // Workers on other machines reach the model by the name of this one.
+  // Workers on other machines reach the model by the host name of this machine.
   const isElsewhere = workers !== undefined && driver.policyModel !== undefined;
   const overrides = isElsewhere ? job.run.filter((word) => !word.startsWith(POLICY_URL_OVERRIDE)) : job.run;
   const address = isElsewhere ? ` --model-url "http://$(hostname):${driver.policyModel?.port}/v1"` : "";
   return [
     "driver() {",
     "  set -e",
-    ...(driver.gymInstall ? installCommands(driver.gymInstall) : []),
+    ...(driver.gym_install ? installCommands(driver.gym_install) : []),
     ...(job.prepare.length > 0
       ? [`  ${shellCommand(["gym", "eval", "prepare", ...words(job.prepare)])}`]
       : []),
@@ -160,8 +162,8 @@ function driverFunction(
   ];
 }
 
-/** Both gyms: the one for Node.js and the Python original. */
-function installCommands({ repo, ref }: NonNullable<Driver["gymInstall"]>): string[] {
+/** Installs this gym, or the Python original. */
+function installCommands({ repo, ref }: NonNullable<Driver["gym_install"]>): string[] {
   return [
     "  source_directory=$(mktemp -d)",
     `  git clone --quiet -- ${shellWord(repo)} "$source_directory"`,
@@ -174,7 +176,7 @@ function installCommands({ repo, ref }: NonNullable<Driver["gymInstall"]>): stri
   ];
 }
 
-/** The container sees the directory of the job and works in it, so that results outlive the container. */
+/** The directory of the job is mounted in the container and is its working directory, so that results are kept. */
 function startDriver(driver: Driver, directory: string, mask: boolean): string[] {
   const srun = [
     ...SRUN,
@@ -190,7 +192,7 @@ function startDriver(driver: Driver, directory: string, mask: boolean): string[]
   ];
 }
 
-/** The script of the workers, one job of an array each. A worker that ended because its time was up is queued again. */
+/** The script of the array of workers. A worker that reaches its time limit is queued again. */
 export function workersScript(
   config: SubmitConfig,
   options: { directory: string; maskSecrets?: boolean },
@@ -198,11 +200,11 @@ export function workersScript(
   const { workers, driver, compute } = config;
   if (!workers) throw new Error("the config has no workers");
   const { directory, maskSecrets = false } = options;
-  const seconds = walltimeSeconds(workers.walltime) - workers.drainSeconds;
+  const seconds = walltimeSeconds(workers.walltime) - workers.drain_seconds;
   const words = [
     ...["gym", "worker", "--queue", workers.queue, "--max-seconds", String(seconds)],
-    ...["--drain-seconds", String(Math.max(1, workers.drainSeconds - 30))],
-    ...["--exit-when-idle", String(workers.idleSeconds)],
+    ...["--drain-seconds", String(Math.max(1, workers.drain_seconds - 30))],
+    ...["--exit-when-idle", String(workers.idle_seconds)],
     ...(workers.concurrency === undefined ? [] : ["--concurrency", String(workers.concurrency)]),
   ];
   const srun = [
@@ -218,7 +220,7 @@ export function workersScript(
     [
       "worker() {",
       "  set -e",
-      ...(driver.gymInstall ? installCommands(driver.gymInstall) : []),
+      ...(driver.gym_install ? installCommands(driver.gym_install) : []),
       `  ${shellCommand(words)}`,
       "}",
     ],
@@ -239,7 +241,7 @@ function mountOption(mounts: readonly string[]): string[] {
   return mounts.length > 0 ? [`--container-mounts=${mounts.join(",")}`] : [];
 }
 
-/** Assignments in front of a command: unlike arguments they do not show in the list of processes. */
+/** Assignments in front of a command. Unlike arguments they do not appear in the process list. */
 function environment(variables: ReadonlyMap<string, string>, mask: boolean): string {
   return [...variables]
     .map(([name, value]) => `${name}=${shellWord(mask && isSecretName(name) ? MASK : value)} `)

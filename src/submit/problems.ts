@@ -4,7 +4,7 @@ import { childOf, formatPath, type KeyPath } from "../config/key-path.ts";
 import { type ConfigNode, type DictNode, positionOf } from "../config/node.ts";
 import { SubmitError } from "./errors.ts";
 
-/** Everything wrong with one file; reported together, each with its place. */
+/** The problems of one file. They are reported together, each with its position. */
 export class Problems {
   readonly #found: string[] = [];
   readonly #root: DictNode;
@@ -15,7 +15,7 @@ export class Problems {
     this.#file = file;
   }
 
-  /** Notes a problem with the value at `path`. It is shown where that value is written, or the block that lacks it. */
+  /** Adds a problem of the value at `path`, with the position of the value `at`, or of the block that lacks it. */
   add(path: KeyPath, message: string, at: KeyPath = path): void {
     const near = this.#nearestNode(at);
     const position = positionOf(near);
@@ -24,7 +24,7 @@ export class Problems {
     this.#found.push(`${place}: ${path.length === 0 ? "" : `${formatPath(path)}: `}${message}`);
   }
 
-  /** Notes what a schema says about the file. */
+  /** Adds an issue of the schema. */
   addIssue(issue: z.core.$ZodIssue): void {
     const path = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
     const key = path.at(-1);
@@ -46,7 +46,7 @@ export class Problems {
     );
   }
 
-  /** Null stands for an absent value. */
+  /** Null means absent. */
   #isAbsent(path: KeyPath): boolean {
     const parent = this.#nearestNode(path.slice(0, -1));
     const node = childOf(parent, path.at(-1) ?? "")?.node;

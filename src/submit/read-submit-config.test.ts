@@ -3,8 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { readConfigText } from "../config/read-config-file.ts";
-import { loadSubmitFile } from "./load-submit-file.ts";
-import { readSubmitConfig } from "./read-submit-config.ts";
+import { loadSubmitFile, readSubmitConfig } from "./read-submit-config.ts";
 
 const COMPLETE = `
 compute:
@@ -39,12 +38,12 @@ describe("readSubmitConfig", () => {
     const { services, driver, compute } = read(COMPLETE);
     expect(services.get("policy")).toMatchObject({
       port: 8000,
-      tensorParallelSize: 1,
-      numberOfInstances: 1,
-      trustRemoteCode: false,
-      healthCheck: { path: "/health", port: 8000 },
+      tensor_parallel_size: 1,
+      number_of_instances: 1,
+      trust_remote_code: false,
     });
-    expect(compute).toMatchObject({ account: "acct", hostname: undefined, walltime: undefined });
+    const { account, hostname, walltime } = compute;
+    expect({ account, hostname, walltime }).toEqual({ account: "acct" });
     expect(driver.container).toBe("python:3.12");
   });
 
@@ -234,7 +233,7 @@ describe("loadSubmitFile", () => {
       "++compute.cluster.walltime=02:00:00",
     ];
     const config = readSubmitConfig(loadSubmitFile(file, words, { TP: "4" }), file);
-    expect(config.services.get("policy")).toMatchObject({ tensorParallelSize: 4 });
+    expect(config.services.get("policy")).toMatchObject({ tensor_parallel_size: 4 });
     expect(config.outputPath).toBe("/elsewhere");
     expect(config.compute.walltime).toBe("02:00:00");
     expect(config.driver.benchmarks.get("gpqa")?.run).toContain("+limit=5");

@@ -1,29 +1,70 @@
-import { ConfigError } from "../config/errors.ts";
+import { existsSync } from "node:fs";
+import { ConfigError, OverrideError } from "../config/errors.ts";
+import { Interpolator } from "../config/interpolation/interpolate.ts";
 import { rawNodeAt } from "../config/key-path.ts";
+import { mergeDicts } from "../config/merge.ts";
+import { checkMissingValues } from "../config/missing-values.ts";
 import { type ConfigNode, type DictNode, literalText } from "../config/node.ts";
+import { applyOverrides } from "../config/overrides/apply-overrides.ts";
 import { writeOverrides } from "../config/overrides/override-write.ts";
-import { checkGpus, checkPorts } from "./check-placement.ts";
+import { readConfigFile } from "../config/read-config-file.ts";
+import { SubmitError } from "./errors.ts";
 import { Problems } from "./problems.ts";
 import { nearest } from "./schema-parts.ts";
-import type {
-  BenchmarkJob,
-  Driver,
-  Service,
-  SlurmCompute,
-  SubmitConfig,
-  VllmService,
-} from "./submit-config.ts";
-import { READY, type ServiceBlock, SubmitFile } from "./submit-schema.ts";
+import { type Compute, type Service, SubmitFile, type VllmService, type Workers } from "./submit-schema.ts";
 
-/** Where a run writes its results, relative to the directory of its job. */
+/** The output file of a run, relative to the directory of its job. */
 export const OUTPUT_OVERRIDE = "+output_jsonl_fpath=artifacts/rollouts.jsonl";
-/** The overrides of a model that the job serves itself begin with this. */
+/** The prefix of the override with the address of a model that the job serves. */
 export const POLICY_URL_OVERRIDE = "+policy_base_url=";
 const POLICY_KEYS = ["policy_base_url", "policy_model_name", "policy_api_key"] as const;
-/** `logs/driver.log` is the driver's. */
+/** The driver writes `logs/driver.log`. */
 const RESERVED_NAME = "driver";
 
-/** Checks the mapping of a submit file: first each block, then what they say about each other. Every mistake is reported with its place. */
+/** A checked submit file. docs/reference/submit.md describes every key. */
+export interface SubmitConfig {
+  readonly services: ReadonlyMap<string, Service>;
+  readonly compute: Compute;
+  readonly driver: Driver;
+  /** The jobs that run the rollouts. Absent: the driver runs them. */
+  readonly workers?: Workers & { container: string };
+  /** The directory for the directories of the jobs, on the cluster. */
+  readonly outputPath: string;
+  readonly warnings: readonly string[];
+}
+
+export interface Driver extends Omit<SubmitFile["driver"], "benchmarks" | "policy_model"> {
+  readonly policyModel?: VllmService;
+  readonly benchmarks: ReadonlyMap<string, BenchmarkJob>;
+}
+
+export interface BenchmarkJob {
+  /** Overrides of `gym eval prepare`; empty: nothing to prepare. */
+  readonly prepare: readonly string[];
+  /** Overrides of `gym eval run`. */
+  readonly run: readonly string[];
+}
+
+/** Reads a submit file, merges the overrides of the command line and resolves all interpolations. */
+export function loadSubmitFile(file: string, words: readonly string[], env: NodeJS.ProcessEnv): DictNode {
+  if (!existsSync(file)) throw new SubmitError("SUBMIT_CONFIG", `'${file}' does not exist (--config).`);
+  const root = readConfigFile(file);
+  mergeDicts(root, applyOverrides(words.map(asReplacement), env), { root, path: [], env });
+  checkMissingValues(root);
+  return new Interpolator(root, env).resolveDeep(root, []) as DictNode;
+}
+
+/** An override adds or replaces a key, with and without a `+`. */
+function asReplacement(word: string): string {
+  if (word.startsWith("~")) {
+    throw new OverrideError(`'${word}': keys cannot be removed from the file of a job; set them to null.`, {
+      position: { source: "command line", line: 1, column: 1 },
+    });
+  }
+  return `++${word.replace(/^\++/, "")}`;
+}
+
+/** Checks a submit file: first each block, then references between blocks. Every problem is reported with its position. */
 export function readSubmitConfig(root: DictNode, file: string): SubmitConfig {
   const problems = new Problems(root, file);
   const { data, error } = SubmitFile.safeParse(valuesOf(root));
@@ -32,23 +73,20 @@ export function readSubmitConfig(root: DictNode, file: string): SubmitConfig {
     problems.throwIfAny();
     throw error;
   }
+  const { services } = data;
   const computes = Object.keys(data.compute);
-  const services = new Map<string, Service>();
-  for (const [name, block] of data.services) {
+  for (const [name, { placement }] of services) {
     if (name === RESERVED_NAME) problems.add(["services", name], "a service cannot be called 'driver'");
-    const { placement } = block;
     if (placement !== undefined && !computes.includes(placement))
       problems.add(
         ["services", name, "placement"],
         `there is no compute '${placement}'${nearest(placement, computes)}`,
       );
-    services.set(name, serviceOf(block));
   }
-  const [first, ...others] = Object.values(data.compute);
-  if (first === undefined) problems.add([], "compute is missing");
+  const [compute, ...others] = Object.values(data.compute);
+  if (compute === undefined) problems.add([], "compute is missing");
   if (others.length > 0)
     problems.add(["compute"], `must have exactly one entry, has ${computes.length}: ${computes.join(", ")}`);
-  const compute = first && computeOf(first);
   const driver = driverOf(data.driver, services, root, problems);
   const { output_path: outputPath } = data.job;
   const warnings: string[] = [];
@@ -58,7 +96,7 @@ export function readSubmitConfig(root: DictNode, file: string): SubmitConfig {
     problems.add(["job", "output_path"], "must begin with '/': it is a directory of the cluster");
   problems.throwIfAny();
   if (!compute) throw new Error("a config without problems has compute");
-  const workers = data.workers && workersOf(data.workers, driver.container);
+  const workers = data.workers && { ...data.workers, container: data.workers.container ?? driver.container };
   return { services, compute, driver, workers, outputPath, warnings };
 }
 
@@ -69,58 +107,60 @@ function valuesOf(node: ConfigNode): unknown {
   return Object.fromEntries([...node.entries].map(([key, value]) => [String(key), valuesOf(value)]));
 }
 
-/** Every vLLM answers at /health. */
-function serviceOf(block: ServiceBlock): Service {
-  const { container, env, mounts, health_check: check } = block;
-  const base = { container, env, mounts };
-  const checkAt = (port: number) => ({
-    path: check?.path ?? READY.path,
-    port: check?.port ?? port,
-    timeoutSeconds: check?.timeout_seconds ?? READY.timeoutSeconds,
-  });
-  if (block.type === "ray")
-    return { type: "ray", ...base, healthCheck: check?.port === undefined ? undefined : checkAt(check.port) };
-  return {
-    type: "vllm",
-    ...base,
-    model: block.model,
-    port: block.port,
-    tensorParallelSize: block.tensor_parallel_size,
-    pipelineParallelSize: block.pipeline_parallel_size,
-    numberOfInstances: block.number_of_instances,
-    trustRemoteCode: block.trust_remote_code,
-    healthCheck: checkAt(block.port),
-  };
+/** All services share one machine, so no two can have the same port. */
+function checkPorts(services: ReadonlyMap<string, Service>, problems: Problems): void {
+  const owners = new Map<number, string>();
+  for (const [name, service] of services) {
+    if (service.type !== "vllm") continue;
+    const owner = owners.get(service.port);
+    if (owner === undefined) owners.set(service.port, name);
+    else
+      problems.add(["services", name], `has the same port as '${owner}', ${service.port}; give it another`);
+  }
 }
 
-function computeOf(block: SubmitFile["compute"][string]): SlurmCompute {
-  const pools = [...block.node_pools].map(([name, pool]) => {
-    const { partition, nodes, ntasks_per_node: ntasksPerNode, gpus_per_node: gpusPerNode } = pool;
-    return [name, { partition, nodes, ntasksPerNode, gpusPerNode, extraArgs: pool.extra_args }] as const;
-  });
-  const { account, hostname, walltime, extra_args: extraArgs } = block;
-  return { account, hostname, walltime, nodePools: new Map(pools), extraArgs };
-}
-
-function workersOf(block: NonNullable<SubmitFile["workers"]>, container: string): SubmitConfig["workers"] {
-  const { drain_seconds: drainSeconds, idle_seconds: idleSeconds, extra_args: extraArgs, ...rest } = block;
-  return { ...rest, drainSeconds, idleSeconds, extraArgs, container: block.container ?? container };
+/** All instances of a vLLM service must fit on one node. */
+function checkGpus(
+  services: ReadonlyMap<string, Service>,
+  compute: Compute,
+  problems: Problems,
+  warnings: string[],
+): void {
+  const pools = [...compute.node_pools.values()];
+  const largest = Math.max(...pools.map(({ gpus_per_node: gpus }) => gpus ?? -1));
+  if (largest < 0) return;
+  for (const [name, service] of services) {
+    if (service.type !== "vllm") continue;
+    const {
+      tensor_parallel_size: tensor,
+      pipeline_parallel_size: pipeline,
+      number_of_instances: instances,
+    } = service;
+    const needed = tensor * pipeline * instances;
+    const product = `tensor_parallel_size ${tensor} x pipeline_parallel_size ${pipeline} x number_of_instances ${instances}`;
+    if (needed > largest) {
+      problems.add(
+        ["services", name],
+        `needs ${needed} GPUs (${product}), and the largest node pool has ${largest} per node`,
+      );
+    } else if (needed < largest) {
+      warnings.push(`Service '${name}' uses ${needed} of the ${largest} GPUs of a node (${product}).`);
+    }
+  }
 }
 
 function driverOf(
-  block: SubmitFile["driver"],
+  { policy_model, benchmarks: blocks, ...block }: SubmitFile["driver"],
   services: ReadonlyMap<string, Service>,
   root: DictNode,
   problems: Problems,
 ): Driver {
-  const { container, gym_install: gymInstall, env, mounts } = block;
-  const policyModel = policyModelOf(block.policy_model, services, problems);
+  const policyModel = policyModelOf(policy_model, services, problems);
   const benchmarks = new Map<string, BenchmarkJob>();
-  for (const name of block.benchmarks.keys())
-    benchmarks.set(name, benchmarkOf(name, policyModel, root, problems));
+  for (const name of blocks.keys()) benchmarks.set(name, benchmarkOf(name, policyModel, root, problems));
   if (benchmarks.size === 0)
     problems.add(["driver"], "benchmarks: at least one is needed", ["driver", "benchmarks"]);
-  return { container, gymInstall, policyModel, benchmarks, env, mounts };
+  return { ...block, policyModel, benchmarks };
 }
 
 function policyModelOf(
@@ -169,7 +209,7 @@ function benchmarkOf(
   };
 }
 
-/** The model that the job serves itself, reached from the same machine. */
+/** Overrides for the model that the job serves on the same machine. */
 function policyOverrides(model: VllmService | undefined, { origin }: DictNode): string[] {
   if (!model) return [];
   const values = [`http://localhost:${model.port}/v1`, model.model, "dummy"];

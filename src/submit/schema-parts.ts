@@ -4,10 +4,10 @@ import { getCloseMatches } from "../python/difflib.ts";
 import { PyFloat } from "../python/numbers/py-float.ts";
 import { pyStr } from "../python/repr.ts";
 
-/** What a text must look like, and how to say so. */
+/** The pattern of a text, and its description for messages. */
 export type TextRule = readonly [pattern: RegExp, what: string];
 
-/** No line breaks or other control characters: such a text can go into a line of a script. */
+/** A text without line breaks and other control characters can be part of a script line. */
 const ONE_LINE: TextRule = [/^[^\p{Cc}]+$/u, "a text of one line"];
 
 export const text = ([pattern, what]: TextRule = ONE_LINE) =>
@@ -18,7 +18,7 @@ export const text = ([pattern, what]: TextRule = ONE_LINE) =>
     })
     .regex(pattern, { error: `must be ${what}` });
 
-/** A value that may be absent. Null stands for an absent one. */
+/** A value that may be absent. Null means absent. */
 export const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
@@ -41,7 +41,7 @@ export const boolean = z.unknown().transform((value, context) => {
   return word === "true";
 });
 
-/** A word out of a few; the nearest is offered for others. */
+/** One of several words. The error for another word suggests the nearest. */
 export const choice = <const Choices extends readonly string[]>(choices: Choices) =>
   z.enum(choices, { error: ({ input }) => notOneOf(input, choices) });
 
@@ -50,7 +50,7 @@ export function notOneOf(given: unknown, choices: readonly string[]): string {
   return `'${given}' is not one of ${choices.join(", ")}${nearest(given, choices)}`;
 }
 
-/** Texts by name; numbers are taken as they are written. */
+/** Texts by name. A number becomes a text as it is written. */
 export const texts = (
   [pattern, what]: TextRule,
   check: (value: string) => string | undefined = () => undefined,
@@ -105,7 +105,7 @@ export const block = <Shape extends z.ZodRawShape>(shape: Shape) =>
     },
   });
 
-/** Blocks by name. One without content has the defaults. */
+/** Blocks by name. An empty block has the defaults. */
 export const blocks = <T extends z.ZodType>(schema: T, nameError: string, name: RegExp) =>
   orDefault(
     z
@@ -120,7 +120,7 @@ export const blocks = <T extends z.ZodType>(schema: T, nameError: string, name: 
     new Map(),
   );
 
-/** ` Did you mean 'x'?`, or nothing. */
+/** `. Did you mean 'x'?`, or an empty text. */
 export function nearest(word: string, candidates: readonly string[]): string {
   const [close] = getCloseMatches(word, candidates, 1);
   return close === undefined ? "" : `. Did you mean '${close}'?`;

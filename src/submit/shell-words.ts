@@ -1,4 +1,4 @@
-/** Characters that mean themselves to every shell. */
+/** Characters without a special meaning in every shell. */
 const SAFE = /^[A-Za-z0-9@%+=:,./_-]+$/;
 
 /** Quotes any text as one word of a POSIX shell. */

@@ -1,22 +1,22 @@
-import type { NodePool, SlurmCompute, SlurmWorkers } from "./submit-config.ts";
+import type { Compute, NodePool, Workers } from "./submit-schema.ts";
 
-/** The header of a job: what sbatch reads. Several node pools make a heterogeneous job; everything runs in the first. */
-export function slurmDirectives(compute: SlurmCompute, benchmark: string, directory: string): string[] {
-  const { account, walltime, extraArgs, nodePools } = compute;
+/** The sbatch directives of a job. Several node pools make a heterogeneous job, and everything runs in the first. */
+export function slurmDirectives(compute: Compute, benchmark: string, directory: string): string[] {
+  const { account, walltime, extra_args: extra, node_pools: pools } = compute;
   const shared: [string, string][] = [["account", account]];
   if (walltime !== undefined) shared.push(["time", walltime]);
   const job: [string, string][] = [["job-name", `gym-${benchmark}`], ...shared, ["chdir", directory]];
-  if (!extraArgs.has("output")) job.push(["output", "logs/slurm-%j.log"]);
-  const lines = [...job, ...extraArgs].map(directive);
-  for (const [index, [name, pool]] of [...nodePools].entries()) {
+  if (!extra.has("output")) job.push(["output", "logs/slurm-%j.log"]);
+  const lines = [...job, ...extra].map(directive);
+  for (const [index, [name, pool]] of [...pools].entries()) {
     if (index > 0) lines.push("#SBATCH hetjob", ...shared.map(directive));
     lines.push(...poolDirectives(name, pool));
   }
   return lines;
 }
 
-/** The header of the array of workers. */
-export function workerDirectives(compute: SlurmCompute, workers: SlurmWorkers, directory: string): string[] {
+/** The sbatch directives of the array of workers. */
+export function workerDirectives(compute: Compute, workers: Workers, directory: string): string[] {
   const options: [string, string][] = [
     ["job-name", "gym-workers"],
     ["account", compute.account],
@@ -27,19 +27,19 @@ export function workerDirectives(compute: SlurmCompute, workers: SlurmWorkers, d
     ["chdir", directory],
   ];
   if (workers.partition !== undefined) options.push(["partition", workers.partition]);
-  if (!workers.extraArgs.has("output")) options.push(["output", "logs/slurm-%A_%a.log"]);
-  return [...options, ...workers.extraArgs].map(directive);
+  if (!workers.extra_args.has("output")) options.push(["output", "logs/slurm-%A_%a.log"]);
+  return [...options, ...workers.extra_args].map(directive);
 }
 
 function poolDirectives(name: string, pool: NodePool): string[] {
   const options: [string, string][] = [
     ["nodes", String(pool.nodes)],
-    ["ntasks-per-node", String(pool.ntasksPerNode)],
+    ["ntasks-per-node", String(pool.ntasks_per_node)],
   ];
-  if (pool.gpusPerNode !== undefined) options.push(["gpus-per-node", String(pool.gpusPerNode)]);
+  if (pool.gpus_per_node !== undefined) options.push(["gpus-per-node", String(pool.gpus_per_node)]);
   return [
     `${directive(["partition", pool.partition])}  # pool: ${name}`,
-    ...[...options, ...pool.extraArgs].map(directive),
+    ...[...options, ...pool.extra_args].map(directive),
   ];
 }
 
@@ -48,12 +48,12 @@ function directive([option, value]: readonly [string, string]): string {
   return `#SBATCH --${option}${value === "" ? "" : `=${directiveValue(value)}`}`;
 }
 
-/** sbatch ends a value at a blank or `#` unless it is quoted. */
+/** In sbatch an unquoted value ends at a blank or `#`. */
 function directiveValue(text: string): string {
   return /^[^\s#"'\\]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Slurm's forms: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes, days-hours:minutes:seconds. */
+/** The time formats of Slurm: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes, days-hours:minutes:seconds. */
 export function walltimeSeconds(text: string): number {
   const [days, rest] = text.includes("-") ? text.split("-") : [undefined, text];
   const parts = (rest ?? "").split(":").map(Number);

@@ -19,18 +19,18 @@ import { walltimeSeconds } from "./slurm-directives.ts";
 const DEFAULT_CONTAINER = "python:3.12";
 const DEFAULT_REPOSITORY = "https://github.com/NVIDIA-NeMo/gym";
 const MAX_PORT = 65_535;
-/** How a vLLM is found to be ready. Loading a large model takes minutes. */
-export const READY = { path: "/health", timeoutSeconds: 1_800 };
+/** The default health check. Loading a large model takes minutes. */
+export const READY = { path: "/health", port: undefined, timeout_seconds: 1_800 };
 
 /** Names become directories, log files and parts of job names. */
 const NAME: TextRule = [/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "made of letters, digits, '.', '_' and '-'"];
 const ENV_NAME: TextRule = [/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of an environment variable"];
-/** A comma would begin the next mount. */
+/** A comma separates mounts. */
 const MOUNT: TextRule = [
   /^(?!:)[^\p{Cc},]+$/u,
   "a mount: source, source:target or source:target:flags, without commas",
 ];
-/** A leading dash would be an option of ssh. */
+/** A host with a leading dash would be an option of ssh. */
 const HOST: TextRule = [/^[A-Za-z0-9_][A-Za-z0-9_.@:%-]*$/, "the name of a host, or user@host"];
 /** Options of sbatch, without their dashes. */
 const OPTION: TextRule = [/^[a-z][a-z0-9-]*$/, "the long name of an sbatch option, without dashes"];
@@ -46,7 +46,7 @@ const BROKER: TextRule = [
 const named = <T extends z.ZodType>(what: string, schema: T) =>
   blocks(schema, `the name of a ${what} must be ${NAME[1]}`, NAME[0]);
 
-/** A line break in one of them would leave the comment that directives are. */
+/** Directives are comments of the script. A line break in a value would end the comment. */
 const sbatchOptions = texts(OPTION, (value) =>
   /\p{Cc}/u.test(value) ? "must be a text of one line" : undefined,
 );
@@ -58,7 +58,7 @@ const count = orDefault(integer(1), 1);
 const HealthCheck = block({
   path: orDefault(text(URL_PATH), READY.path),
   port: optional(integer(1, MAX_PORT)),
-  timeout_seconds: orDefault(integer(1), READY.timeoutSeconds),
+  timeout_seconds: orDefault(integer(1), READY.timeout_seconds),
 });
 
 const serviceKeys = {
@@ -68,13 +68,13 @@ const serviceKeys = {
   health_check: optional(HealthCheck),
 };
 
-/** Only checked when the file says how. */
+/** Without a health check, the job does not wait for Ray. */
 const Ray = block({ type: z.literal("ray"), ...serviceKeys }).refine(
   ({ health_check: check }) => check === undefined || check.port !== undefined,
   { path: ["health_check"], error: "port is missing" },
 );
 
-/** Several instances run as vLLM's own data parallelism; there is no other backend to choose yet. */
+/** Several instances use the data parallelism of vLLM, which has one backend so far. */
 const Vllm = block({
   type: z.literal("vllm"),
   ...serviceKeys,
@@ -108,19 +108,22 @@ const NodePool = block({
 const Compute = block({
   type: choice(["slurm"]),
   account: text(),
+  /** The login node to submit on. Absent: this machine. */
   hostname: optional(text(HOST)),
   walltime: optional(text(WALLTIME)),
   node_pools: named("node pool", NodePool),
   extra_args: sbatchOptions,
 });
 
-/** An array of jobs that take rollouts from a broker. */
+/** An array of jobs that take rollouts from a broker (`gym worker`). */
 const Workers = block({
   count,
   queue: text(BROKER),
   partition: optional(text()),
   walltime: orDefault(text(WALLTIME), "04:00:00"),
+  /** A worker takes no new rollouts for this long before the end of its walltime. */
   drain_seconds: orDefault(integer(1), 300),
+  /** A worker ends after this time without rollouts. */
   idle_seconds: orDefault(integer(1), 600),
   concurrency: optional(integer(1)),
   container: optional(text()),
@@ -157,4 +160,8 @@ export const SubmitFile = block({
 });
 
 export type SubmitFile = z.output<typeof SubmitFile>;
-export type ServiceBlock = z.output<typeof Service>;
+export type Service = z.output<typeof Service>;
+export type VllmService = z.output<typeof Vllm>;
+export type Compute = z.output<typeof Compute>;
+export type NodePool = z.output<typeof NodePool>;
+export type Workers = z.output<typeof Workers>;

@@ -3,9 +3,8 @@ import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readConfigText } from "../config/read-config-file.ts";
-import { openCluster } from "./cluster.ts";
+import { openCluster, runTool } from "./cluster.ts";
 import { readSubmitConfig } from "./read-submit-config.ts";
-import { runTool } from "./run-tool.ts";
 import { planJobs, type SubmittedJob, submitJobs } from "./submit.ts";
 
 const NOW = new Date(2026, 0, 31, 9, 5, 7);

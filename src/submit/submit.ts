@@ -2,12 +2,12 @@ import path from "node:path";
 import type { Cluster } from "./cluster.ts";
 import { SubmitError } from "./errors.ts";
 import { jobScript, workersScript } from "./job-script.ts";
-import type { SubmitConfig } from "./submit-config.ts";
+import type { SubmitConfig } from "./read-submit-config.ts";
 
-/** The name of the workers among the jobs. */
+/** The job name of the workers. */
 const WORKERS = "workers";
 
-/** The jobs of one submission, laid out but not written. */
+/** The jobs of one submission, before they are written. */
 export interface SubmitPlan {
   /** `<output_path>/gym-job-<YYYYmmdd_HHMMSS>` */
   readonly directory: string;
@@ -23,37 +23,32 @@ export interface PlannedJob {
 export interface SubmittedJob {
   readonly benchmark: string;
   readonly directory: string;
-  /** Absent when sbatch did not say. */
-  readonly jobId: string | undefined;
+  /** Absent if sbatch did not print an id. */
+  readonly jobId?: string;
 }
 
-/** One script per benchmark, under a directory named after the time. */
+/** Plans one script per benchmark, in a directory named after the time. */
 export function planJobs(
   config: SubmitConfig,
-  options: { now: Date; cwd: string; maskSecrets?: boolean },
+  { now, cwd, maskSecrets }: { now: Date; cwd: string; maskSecrets?: boolean },
 ): SubmitPlan {
   const base =
-    config.compute.hostname === undefined ? path.resolve(options.cwd, config.outputPath) : config.outputPath;
-  const directory = path.posix.join(base, `gym-job-${timestamp(options.now)}`);
+    config.compute.hostname === undefined ? path.resolve(cwd, config.outputPath) : config.outputPath;
+  const root = path.posix.join(base, `gym-job-${timestamp(now)}`);
   const jobs = [...config.driver.benchmarks.keys()].map((benchmark) => {
-    const own = path.posix.join(directory, benchmark);
-    const script = jobScript(config, {
-      benchmark,
-      directory: own,
-      maskSecrets: options.maskSecrets ?? false,
-    });
-    return { benchmark, directory: own, script };
+    const directory = path.posix.join(root, benchmark);
+    return { benchmark, directory, script: jobScript(config, { benchmark, directory, maskSecrets }) };
   });
   if (config.workers) {
     // Workers first: they wait for runs, and runs wait for them.
-    const own = path.posix.join(directory, WORKERS);
-    const script = workersScript(config, { directory: own, maskSecrets: options.maskSecrets ?? false });
-    jobs.unshift({ benchmark: WORKERS, directory: own, script });
+    const directory = path.posix.join(root, WORKERS);
+    const script = workersScript(config, { directory, maskSecrets });
+    jobs.unshift({ benchmark: WORKERS, directory, script });
   }
-  return { directory, jobs };
+  return { directory: root, jobs };
 }
 
-/** Writes every script, then hands them to sbatch one by one; `onJob` learns of each that was taken. */
+/** Writes every script, then passes them to sbatch one by one. Calls `onJob` for each submitted job. */
 export async function submitJobs(
   config: SubmitConfig,
   plan: SubmitPlan,

@@ -1,10 +1,8 @@
 import path from "node:path";
 import { errorMessage } from "../../errors.ts";
 import { openCluster } from "../../submit/cluster.ts";
-import { loadSubmitFile } from "../../submit/load-submit-file.ts";
-import { readSubmitConfig } from "../../submit/read-submit-config.ts";
+import { loadSubmitFile, readSubmitConfig, type SubmitConfig } from "../../submit/read-submit-config.ts";
 import { planJobs, type SubmittedJob, submitJobs } from "../../submit/submit.ts";
-import type { SubmitConfig } from "../../submit/submit-config.ts";
 import { isJsonWord } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 
