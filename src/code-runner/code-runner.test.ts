@@ -3,9 +3,8 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
 import { processTree } from "../sandbox/providers/bubblewrap/memory-watch.ts";
-import type { CodeRunner } from "./code-runner.ts";
-import { createCodeRunner, harnessFile, pythonProgram } from "./config.ts";
-import { runPythonTests } from "./python-tests.ts";
+import { type CodeRunner, createCodeRunner } from "./code-runner.ts";
+import { harnessFile, pythonProgram, runPythonTests } from "./python-tests.ts";
 
 const isMissing = (() => {
   try {

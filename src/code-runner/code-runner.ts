@@ -1,24 +1,55 @@
 import { availableParallelism } from "node:os";
-import { openSandbox, type SandboxServer } from "../sandbox/open-sandbox.ts";
+import { z } from "zod";
+import { openSandbox, type SandboxServer, sandboxConfig } from "../sandbox/open-sandbox.ts";
 import { shellQuote } from "../sandbox/plain-words.ts";
 import type { SandboxExecResult } from "../sandbox/provider.ts";
 import { UnconfinedProvider } from "../sandbox/providers/unconfined.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import type { SandboxSpecInput } from "../sandbox/spec.ts";
-import type { CodeRunnerConfig } from "./config.ts";
 import { sandboxUnavailable } from "./errors.ts";
 import { FairSlots } from "./fair-slots.ts";
-import { Interpreter } from "./interpreter.ts";
-import { InterpreterSession } from "./interpreter-session.ts";
+import { Interpreter, InterpreterSession } from "./interpreter.ts";
 import { WarmPool } from "./warm-pool.ts";
 
-/** Shared by all servers of this process: more programs than cores would only make each other exceed their time. */
+/**
+ * Fields for the config schema of a server that runs code.
+ *
+ * @example
+ * config: z.object({ ...codeRunnerConfig, unit_test_timeout_secs: z.number().default(10) })
+ */
+export const codeRunnerConfig = {
+  ...sandboxConfig,
+  /** `none` runs code as it is on this machine, with all rights of the user. Nothing else does. */
+  sandbox: z.literal("none").nullish(),
+  /** Programs that run at a time; null: one per core, shared by all servers of the process. */
+  max_parallel: z.number().int().positive().nullable().default(null),
+  /** Interpreters started ahead; default: as many as run at a time. */
+  warm: z.number().int().nonnegative().nullish(),
+  /** Stateful sessions that may be open at a time. */
+  max_sessions: z.number().int().positive().default(256),
+  /** The Python inside the sandbox, by name or absolute path: one with the libraries that programs may use. */
+  python: z.string().min(1).default("python3"),
+  /** For each program; needs a provider that can limit it. */
+  memory_mib: z.number().int().positive().default(1024),
+};
+const schema = z.object(codeRunnerConfig);
+export type CodeRunnerConfig = z.output<typeof schema>;
+
+/** A runner for a server, by the fields of `codeRunnerConfig` in its config. The caller must close it. */
+export function createCodeRunner(server: SandboxServer): CodeRunner {
+  const config = schema.parse(server.config ?? {});
+  if (config.sandbox === "none")
+    console.warn(`${server.name} runs code without a sandbox (sandbox: none): it can do whatever you can.`);
+  return new CodeRunner(server, config);
+}
+
+/** Shared by all servers of this process: with more programs than cores, programs would exceed their time limits. */
 const cores = new FairSlots(availableParallelism());
 
 export interface RunOptions {
-  /** Whose turn it is: runs with the same key wait for each other, not for those of others. */
-  key?: string | undefined;
-  signal?: AbortSignal | undefined;
+  /** Waiting runs take turns by key, so that one caller with many runs does not delay the others. */
+  key?: string;
+  signal?: AbortSignal;
 }
 
 export interface Program {
@@ -34,7 +65,7 @@ const LANGUAGES = {
 } as const;
 
 /**
- * Runs untrusted code, each time in a sandbox of its own, with as many at a time as there are cores.
+ * Runs untrusted code. Each program gets its own sandbox. The default concurrency is the number of cores.
  *
  * @example
  * const runner = createCodeRunner(server);
@@ -79,7 +110,7 @@ export class CodeRunner {
     );
   }
 
-  /** Gives `use` a fresh interpreter that runs a Python program speaking the protocol of harness.py. */
+  /** Calls `use` with a new interpreter of a Python program with the protocol of harness.py. */
   async withInterpreter<T>(
     source: string,
     options: RunOptions,
@@ -99,7 +130,7 @@ export class CodeRunner {
     );
   }
 
-  /** An interpreter that keeps its state between calls, for one rollout. Only calls under way take a slot. */
+  /** Opens an interpreter that keeps its state between calls, for one rollout. It takes a slot only during calls. */
   async openSession(source: string, options: RunOptions = {}): Promise<InterpreterSession> {
     const { max_sessions } = this.#config;
     if (this.#sessions.size >= max_sessions)
@@ -114,7 +145,7 @@ export class CodeRunner {
     return session;
   }
 
-  /** Ends all sessions and what was started ahead. */
+  /** Ends all sessions and all interpreters that were started ahead. */
   async close(): Promise<void> {
     await Promise.all([
       ...[...this.#sessions].map((session) => session.close()),

@@ -1,7 +1,7 @@
 import { asciiDigits } from "../python/numbers/parse-number.ts";
 import { splitWords, strip } from "../python/whitespace.ts";
 
-/** What is wrong with an output; undefined: nothing. */
+/** The first difference between an output and the expected output; undefined if they are equal. */
 export function outputDifference(output: string, expected: string): string | undefined {
   const lines = strippedLines(output);
   const expectedLines = strippedLines(expected);
@@ -19,7 +19,7 @@ function strippedLines(text: string): string[] {
     .map((line) => strip(line));
 }
 
-/** Equal texts, or lists of equal numbers, however they are written. Numbers are exact: there is no tolerance. */
+/** Equal texts, or lists of equal numbers in any notation. Numbers are compared exactly, without a tolerance. */
 function sameLine(line: string, wanted: string): boolean {
   if (line === wanted) return true;
   const [words, wantedWords] = [splitWords(line), splitWords(wanted)];
@@ -33,8 +33,8 @@ function sameLine(line: string, wanted: string): boolean {
 const DECIMAL = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,20}))?$/i;
 
 /**
- * One text for all ways to write a number that Python's `Decimal` takes as equal; undefined for what is not a number, and for
- * NaN, which equals nothing.
+ * A text that is the same for all notations of a number that are equal as Python's `Decimal`. Undefined for a text that is
+ * not a number, and for NaN, which equals nothing.
  */
 export function canonicalDecimal(text: string): string | undefined {
   const plain = asciiDigits(text.replaceAll("_", ""));
@@ -51,7 +51,7 @@ export function canonicalDecimal(text: string): string | undefined {
   return `${sign === "-" ? "-" : ""}${significant}e${scale}`;
 }
 
-/** Without a pattern: `0+$` takes quadratic time on long runs of zeros in the middle. */
+/** A loop, because the pattern `0+$` takes quadratic time for long runs of zeros in the middle. */
 function trimZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end--;

@@ -1,7 +1,7 @@
 import { HttpError } from "../definitions/errors.ts";
 import { errorMessage } from "../errors.ts";
 
-/** Failures that another attempt cannot help: the config is wrong, or a program is not installed. */
+/** Failures that a retry cannot solve: a wrong config, or a program that is not installed. */
 const PERMANENT = new Set([
   "SANDBOX_CONFIG",
   "SANDBOX_SPEC",
@@ -9,7 +9,7 @@ const PERMANENT = new Set([
   "SANDBOX_UNSUPPORTED",
 ]);
 
-/** There is no sandbox to run code in. The rollout fails with this class; it is never scored. */
+/** No sandbox is available. The rollout fails with this class and is never scored. */
 export function sandboxUnavailable(cause: unknown): HttpError {
   const message = `sandbox_unavailable: ${errorMessage(cause)}`;
   const code = (cause as { code?: unknown } | null)?.code;

@@ -1,6 +1,6 @@
 /**
- * Lets so many tasks run at a time. Those that wait take turns by key: one that has queued a hundred tasks delays another's
- * only by one.
+ * Runs at most `limit` tasks at a time. Waiting tasks take turns by key, so a key with a hundred waiting tasks delays a task
+ * of another key only by one.
  */
 export class FairSlots {
   readonly limit: number;

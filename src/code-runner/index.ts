@@ -3,11 +3,22 @@
  *
  * @module
  */
-export { CodeRunner, type Program, type RunOptions } from "./code-runner.ts";
+export {
+  CodeRunner,
+  type CodeRunnerConfig,
+  codeRunnerConfig,
+  createCodeRunner,
+  type Program,
+  type RunOptions,
+} from "./code-runner.ts";
 export { canonicalDecimal, outputDifference } from "./compare-output.ts";
-export { type CodeRunnerConfig, codeRunnerConfig, createCodeRunner, pythonProgram } from "./config.ts";
 export { sandboxUnavailable } from "./errors.ts";
 export { FairSlots } from "./fair-slots.ts";
-export type { Answer, Interpreter } from "./interpreter.ts";
-export type { InterpreterSession } from "./interpreter-session.ts";
-export { runPythonTests, type TestReport, type TestResult, type UnitTests } from "./python-tests.ts";
+export type { Answer, Interpreter, InterpreterSession } from "./interpreter.ts";
+export {
+  pythonProgram,
+  runPythonTests,
+  type TestReport,
+  type TestResult,
+  type UnitTests,
+} from "./python-tests.ts";

@@ -1,21 +1,27 @@
-import type { JsonObject } from "../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import { shellQuote } from "../sandbox/plain-words.ts";
 import type { SandboxExecResult, SandboxProcess } from "../sandbox/provider.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { sandboxUnavailable } from "./errors.ts";
+import type { FairSlots } from "./fair-slots.ts";
 
 const START_TIMEOUT_MS = 30_000;
-/** One reply; the programs themselves cut what they report. */
+/** Limit of one reply. The Python programs shorten their reports themselves. */
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
-/** What came of a request: a reply, or why there is none. After the latter the interpreter is of no more use. */
+/** The outcome of a request: a reply, or the reason why there is none. Without a reply the interpreter cannot be used again. */
 export type Answer =
   | { status: "answered"; value: JsonObject }
   | { status: "timeout" }
-  /** The process ended: the code ended it, or used too much memory. */
+  /** The process ended, for example by the code itself or because of its memory use. */
   | { status: "ended"; result: SandboxExecResult };
 
-/** A program in a sandbox of its own that answers requests, one JSON text per line each way. */
+interface AskOptions {
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+/** A program in its own sandbox that answers requests. Requests and replies are one line of JSON each. */
 export class Interpreter {
   readonly #sandbox: Sandbox;
   readonly #process: SandboxProcess;
@@ -32,7 +38,7 @@ export class Interpreter {
     process.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
   }
 
-  /** Starts Python on a program that says `{"ready": true}` first. */
+  /** Starts Python with a program that first prints `{"ready": true}`. */
   static async start(sandbox: Sandbox, source: string, python: string): Promise<Interpreter> {
     const interpreter = new Interpreter(
       sandbox,
@@ -44,8 +50,8 @@ export class Interpreter {
     throw new Error(`Python could not be started in the sandbox: ${reason}`);
   }
 
-  /** Sends a request and waits for its reply. One at a time. */
-  async ask(request: JsonObject, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Answer> {
+  /** Sends a request and waits for its reply. The caller must wait before the next request. */
+  async ask(request: JsonObject, options: AskOptions): Promise<Answer> {
     options.signal?.throwIfAborted();
     const answer = this.#next(options);
     this.#process.stdin.write(`${JSON.stringify(request)}\n`);
@@ -57,9 +63,9 @@ export class Interpreter {
     await this.#sandbox.stop();
   }
 
-  #next({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): Promise<Answer> {
+  #next({ timeoutMs, signal }: AskOptions): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      // This timer is what keeps the program alive: the process itself does not.
+      // The timer keeps this process alive; the sandboxed process does not.
       const timer = setTimeout(() => {
         this.#process.kill();
         settle(() => resolve({ status: "timeout" }));
@@ -78,10 +84,7 @@ export class Interpreter {
       signal?.addEventListener("abort", giveUp);
       this.#tooLong = () => {
         this.#process.kill();
-        const stderr = `The reply was longer than ${MAX_REPLY_BYTES} bytes.`;
-        settle(() =>
-          resolve({ status: "ended", result: { stdout: "", stderr, return_code: 137, error_type: null } }),
-        );
+        settle(() => resolve(endedWith(`The reply was longer than ${MAX_REPLY_BYTES} bytes.`, 137)));
       };
       this.#onReply = (line) => settle(() => resolve(readAnswer(line)));
       void this.#process.ended.then((result) =>
@@ -108,17 +111,66 @@ export class Interpreter {
   }
 }
 
-/** A line that is not a JSON object was written by the code that runs, which thereby gave up its result. */
+/** A line that is not a JSON object comes from the code that runs, not from the harness. */
 function readAnswer(line: string): Answer {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { status: "answered", value: value as JsonObject };
+    if (isObject(value)) return { status: "answered", value };
   } catch {
     // Reported below.
   }
-  return {
-    status: "ended",
-    result: { stdout: "", stderr: "The reply is not a JSON object.", return_code: 1, error_type: null },
-  };
+  return endedWith("The reply is not a JSON object.", 1);
+}
+
+function endedWith(stderr: string, return_code: number): Answer {
+  return { status: "ended", result: { stdout: "", stderr, return_code, error_type: null } };
+}
+
+interface SessionParts {
+  start: () => Promise<Interpreter>;
+  slots: FairSlots;
+  key: string;
+  onClosed: () => void;
+}
+
+/** An interpreter that keeps its state between requests. It starts with the first request, and again after a request that ended it. */
+export class InterpreterSession {
+  readonly #parts: SessionParts;
+  #interpreter: Promise<Interpreter> | undefined;
+  /** Requests of one session run one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  ask(request: JsonObject, options: AskOptions): Promise<Answer> {
+    const { slots, key } = this.#parts;
+    const turn = this.#last.then(() => slots.run(key, () => this.#ask(request, options), options.signal));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async close(): Promise<void> {
+    this.#parts.onClosed();
+    await this.#stop();
+  }
+
+  async #ask(request: JsonObject, options: AskOptions): Promise<Answer> {
+    this.#interpreter ??= this.#parts.start();
+    let answer: Answer | undefined;
+    try {
+      answer = await (await this.#interpreter).ask(request, options);
+      return answer;
+    } finally {
+      if (answer?.status !== "answered") await this.#stop();
+    }
+  }
+
+  async #stop(): Promise<void> {
+    const interpreter = this.#interpreter;
+    this.#interpreter = undefined;
+    // An interpreter that could not start has already reported the error to its caller.
+    await interpreter?.then((started) => started.stop()).catch(() => undefined);
+  }
 }

@@ -1,93 +1,91 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { installRoot } from "../config/paths.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { CodeRunner } from "./code-runner.ts";
 import { outputDifference } from "./compare-output.ts";
-import { harnessFile, pythonProgram } from "./config.ts";
-import type { Answer, Interpreter } from "./interpreter.ts";
 
-/** Beyond the time of all tests together: starting, loading, reporting. */
+/** Added to the time of all tests for the start, the loading of the code and the report. */
 const EXTRA_SECONDS = 5;
 const LONGEST_SHOWN = 300;
 
 export interface UnitTests {
   inputs: readonly string[];
   outputs: readonly string[];
-  /** A function to call with the JSON values of an input's lines; null: the program reads its input and prints. */
-  fn_name?: string | null | undefined;
+  /** A function to call with the JSON values of the lines of an input; null: the program reads the input and prints. */
+  fn_name?: string | null;
 }
 
-/** True, or the number of what went wrong; false is a wrong result of a function. */
+/** True, or an error code; false is a wrong result of a function. */
 export type TestResult = boolean | -1 | -2 | -3 | -4;
 
 export interface TestReport {
-  /** One result per test up to the first failure; all -1 when the process ended or the time of all tests was up. */
+  /** One result per test up to the first failure. All are -1 if the process ended or exceeded the total time. */
   results: TestResult[];
   metadata: JsonObject | null;
 }
 
+/** The text of a Python program for `withInterpreter`: our harness, then the given file. */
+export function pythonProgram(file: string): string {
+  return [harnessFile("harness.py"), file].map((name) => readFileSync(name, "utf8")).join("\n");
+}
+
+/** The Python files are in src/, even if the compiled code reads them. */
+export function harnessFile(name: string): string {
+  return path.join(installRoot(), "src", "code-runner", "python", name);
+}
+
+let programText: string | undefined;
+
 /**
- * Runs the tests of a Python program in order, until one fails, by the rules of LiveCodeBench. Expected outputs of programs that
- * print do not enter the sandbox.
+ * Runs the tests of a Python program in order, until one fails, by the rules of LiveCodeBench. Expected outputs of programs
+ * that print do not enter the sandbox.
  */
 export async function runPythonTests(
   runner: CodeRunner,
   { code, tests, timeoutSeconds }: { code: string; tests: UnitTests; timeoutSeconds: number },
   options: { key?: string; signal?: AbortSignal } = {},
 ): Promise<TestReport> {
-  return runner.withInterpreter(program(), options, async (interpreter) => {
+  programText ??= pythonProgram(harnessFile("tests.py"));
+  return runner.withInterpreter(programText, options, async (interpreter) => {
     const seconds = (timeoutSeconds + 1) * tests.inputs.length + EXTRA_SECONDS;
-    const run = new TestRun(interpreter, performance.now() + seconds * 1000, options.signal);
-    const report = await run.tests(code, tests, timeoutSeconds);
+    const deadline = performance.now() + seconds * 1000;
+    const ask = async (request: JsonObject): Promise<JsonObject | undefined> => {
+      const timeoutMs = deadline - performance.now();
+      if (timeoutMs <= 0) return undefined;
+      const answer = await interpreter.ask(request, { timeoutMs, signal: options.signal });
+      return answer.status === "answered" ? answer.value : undefined;
+    };
+    const report = await runTests(ask, code, tests, timeoutSeconds);
     return report ?? { results: tests.inputs.map(() => -1 as const), metadata: null };
   });
 }
 
-let programText: string | undefined;
-function program(): string {
-  programText ??= pythonProgram(harnessFile("tests.py"));
-  return programText;
-}
-
-class TestRun {
-  readonly #interpreter: Interpreter;
-  readonly #deadline: number;
-  readonly #signal: AbortSignal | undefined;
-
-  constructor(interpreter: Interpreter, deadline: number, signal: AbortSignal | undefined) {
-    this.#interpreter = interpreter;
-    this.#deadline = deadline;
-    this.#signal = signal;
+/** Undefined: the process ended, or the total time was exceeded. */
+async function runTests(
+  ask: (request: JsonObject) => Promise<JsonObject | undefined>,
+  code: string,
+  { inputs, outputs, fn_name = null }: UnitTests,
+  seconds: number,
+): Promise<TestReport | undefined> {
+  const loaded = await ask({ code, seconds, fn_name, ...(fn_name !== null && { inputs, outputs }) });
+  if (loaded === undefined) return undefined;
+  if (loaded["loaded"] !== true) {
+    const metadata = { error_code: -4, error_message: `Error during testing: ${loaded["error"]}` };
+    return { results: [-4], metadata };
   }
-
-  /** Undefined: the process ended, or time was up. */
-  async tests(code: string, tests: UnitTests, seconds: number): Promise<TestReport | undefined> {
-    const { inputs, outputs, fn_name = null } = tests;
-    const loaded = await this.#ask({ code, seconds, fn_name, ...(fn_name !== null && { inputs, outputs }) });
-    if (loaded === undefined) return undefined;
-    if (loaded["loaded"] !== true) {
-      const metadata = { error_code: -4, error_message: `Error during testing: ${loaded["error"]}` };
-      return { results: [-4], metadata };
-    }
-    const results: TestResult[] = [];
-    let took = 0;
-    for (const [index, expected] of outputs.slice(0, inputs.length).entries()) {
-      const input = inputs[index] ?? "";
-      const reply = await this.#ask(fn_name === null ? { input } : { index });
-      if (reply === undefined) return undefined;
-      const { result, metadata } = fn_name === null ? judgeOutput(reply, input, expected) : judgeCall(reply);
-      results.push(result);
-      if (result !== true) return { results, metadata };
-      took += Number(reply["seconds"]);
-    }
-    return { results, metadata: { "execution time": took } };
+  const results: TestResult[] = [];
+  let took = 0;
+  for (const [index, expected] of outputs.slice(0, inputs.length).entries()) {
+    const input = inputs[index] ?? "";
+    const reply = await ask(fn_name === null ? { input } : { index });
+    if (reply === undefined) return undefined;
+    const { result, metadata } = fn_name === null ? judgeOutput(reply, input, expected) : judgeCall(reply);
+    results.push(result);
+    if (result !== true) return { results, metadata };
+    took += Number(reply["seconds"]);
   }
-
-  async #ask(request: JsonObject): Promise<JsonObject | undefined> {
-    const timeoutMs = this.#deadline - performance.now();
-    if (timeoutMs <= 0) return undefined;
-    const options = { timeoutMs, ...(this.#signal !== undefined && { signal: this.#signal }) };
-    const answer: Answer = await this.#interpreter.ask(request, options);
-    return answer.status === "answered" ? answer.value : undefined;
-  }
+  return { results, metadata: { "execution time": took } };
 }
 
 type Verdict = { result: TestResult; metadata: JsonObject };
@@ -118,7 +116,7 @@ function judgeFailure({ timeout, error }: JsonObject, about: JsonObject): Verdic
   return { result, metadata: { error, error_code: result, error_message, ...about } };
 }
 
-/** The beginning and the end of a long text. */
+/** Shortens a long text to its beginning and its end. */
 function shown(text: string): string {
   if (text.length <= LONGEST_SHOWN) return text;
   const characters = Array.from(text);

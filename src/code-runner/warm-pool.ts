@@ -1,13 +1,13 @@
 const IDLE_MS = 30_000;
 
-/** Something that takes time to start, and is used once. */
+/** An item that takes time to start and is used once. */
 export interface Warm {
   stop(): Promise<void>;
 }
 
 /**
- * Keeps a few things started ahead of their use. It begins after the second use, since the first may be the only one. Things
- * that stay unused for a while are stopped.
+ * Keeps a few items started in advance. It begins after the second use, because the first may be the only one. Items that
+ * stay unused for a while are stopped.
  */
 export class WarmPool<T extends Warm> {
   readonly #start: () => Promise<T>;
@@ -22,7 +22,7 @@ export class WarmPool<T extends Warm> {
     this.#size = size;
   }
 
-  /** A started thing. The caller owns it and stops it. */
+  /** Returns a started item. The caller must stop it. */
   async take(): Promise<T> {
     const warm = this.#ready.shift();
     const taken = (await warm) ?? (await this.#start());
@@ -41,7 +41,7 @@ export class WarmPool<T extends Warm> {
     if (this.#closed) return;
     this.#idle = setTimeout(() => void this.#empty(), IDLE_MS).unref();
     while (this.#ready.length < this.#size) {
-      // One that fails to start is started again when it is needed, and fails there.
+      // If the start fails, `take` starts another item and reports the failure.
       this.#ready.push(this.#start().catch(() => undefined));
     }
   }
