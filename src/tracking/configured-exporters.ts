@@ -1,21 +1,20 @@
 import { join } from "node:path";
-import type { ExportedRun, Exporter } from "./exporter.ts";
+import { MASK } from "../secrets.ts";
 import { MlflowExporter } from "./mlflow.ts";
+import type { ExportedRun, Exporter } from "./run-exporters.ts";
 import { WandbExporter } from "./wandb.ts";
 
-const MASK = "****";
 const WANDB_URL = "https://api.wandb.ai";
 
-export interface ExporterSettings extends ExportedRun {
-  /** The value of a config key, undefined or null when it is not set. */
+interface ExporterSettings extends ExportedRun {
+  /** The value of a config key; undefined or null if it is not set. */
   get: (key: string) => unknown;
   env: Readonly<Record<string, string | undefined>>;
   /** `results_dir`. */
   resultsDirectory: string;
-  onWarning: (text: string) => void;
 }
 
-/** The exporters whose keys are all set, in the order they are opened; none by default. */
+/** The exporters with all keys set. By default there are none. */
 export function configuredExporters(settings: ExporterSettings): Exporter[] {
   return [wandb(settings), mlflow(settings)].filter((exporter) => exporter !== undefined);
 }
@@ -36,7 +35,7 @@ function wandb({ get, env, resultsDirectory, ...run }: ExporterSettings): Export
     runName,
     entity,
     directory: join(resultsDirectory, "wandb"),
-    ...(!offline && apiKey !== undefined && { access: { baseUrl, apiKey, entity } }),
+    access: offline || apiKey === undefined ? undefined : { baseUrl, apiKey, entity },
   });
 }
 
@@ -59,7 +58,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A masked key does not count: the config was read from a source that hides keys. */
+/** A masked value means absent: the config comes from a source that hides secrets. */
 function secret(value: unknown): string | undefined {
   const given = text(value);
   return given === MASK ? undefined : given;

@@ -1,11 +1,14 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { isObject } from "../python/json/json-object.ts";
 import type { RunSummary } from "../results/summarize.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
-import type { MetricValues } from "./exporter.ts";
+import type { MetricValues } from "./run-exporters.ts";
 
-/** The metrics of a run under the names exporters give them; lists and objects are left out. */
+/** The metrics of a run by their exported names, without lists and objects. */
 export function exportedMetrics({ agents }: RunSummary): MetricValues {
   const values: Record<string, boolean | number | string | null> = {};
   const add = (prefix: string, metrics: Record<string, unknown>) => {
@@ -19,10 +22,10 @@ export function exportedMetrics({ agents }: RunSummary): MetricValues {
   return values;
 }
 
-/** Members of captured calls that make up most of a row and are of use only beside it. */
+/** Members of captured calls that make up most of the size of a row. */
 const BULK_OF_CALLS = ["request", "response", "request_raw", "response_raw"];
 
-/** The rollouts of a run for a tracking service, failed ones too, without their bulk. */
+/** The rollouts of a run for a tracking service, including failed ones, without large members. */
 export async function* exportedRows(
   paths: Pick<ArtifactPaths, "output" | "failures">,
 ): AsyncGenerator<string> {
@@ -36,15 +39,40 @@ export async function* exportedRows(
 function withoutBulk(row: Row): Row {
   const { ng_trajectory: _trajectory, ...rest } = row;
   const capture = rest["ng_model_call_capture"];
-  if (!isRow(capture) || !Array.isArray(capture["calls"])) return rest;
+  if (!isObject(capture) || !Array.isArray(capture["calls"])) return rest;
   const calls = (capture["calls"] as unknown[]).map((call) =>
-    isRow(call)
+    isObject(call)
       ? Object.fromEntries(Object.entries(call).filter(([key]) => !BULK_OF_CALLS.includes(key)))
       : call,
   );
   return { ...rest, ng_model_call_capture: { ...capture, calls } };
 }
 
-function isRow(value: unknown): value is Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+export interface TableFile {
+  path: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** Writes a table with one column, row by row, as `{"columns": […], "data": [[…], …]}`. Both services show this format. */
+export async function writeTable(
+  path: string,
+  column: string,
+  cells: AsyncIterable<string>,
+): Promise<TableFile> {
+  const hash = createHash("sha256");
+  const table: TableFile = { path, rows: 0, bytes: 0, sha256: "" };
+  async function* parts() {
+    yield `{"columns":[${JSON.stringify(column)}],"data":[`;
+    for await (const cell of cells) yield `${table.rows++ > 0 ? "," : ""}[${JSON.stringify(cell)}]`;
+    yield "]}";
+  }
+  const onBytes = (bytes: Buffer) => {
+    hash.update(bytes);
+    table.bytes += bytes.length;
+  };
+  await writeFileAtomically(path, parts(), { onBytes });
+  table.sha256 = hash.digest("hex");
+  return table;
 }

@@ -7,22 +7,21 @@ import { pyStr } from "../python/repr.ts";
 import { RemoteError } from "../remote/errors.ts";
 import type { RetryPolicy } from "../remote/retry.ts";
 import { callJson, putFile, type RemoteService } from "../remote/service.ts";
-import { EXPORT_RETRIES, type ExportedRun, type Exporter, type MetricValues } from "./exporter.ts";
-import { writeTable } from "./table-file.ts";
+import { writeTable } from "./exported-results.ts";
+import { EXPORT_RETRIES, type ExportedRun, type Exporter, type MetricValues } from "./run-exporters.ts";
 
 const METRICS_PER_BATCH = 1_000;
 const ENTRIES_PER_BATCH = 100;
-/** Longest values the service takes. */
+/** Limits of the service for the length of values. */
 const MAX_PARAM = 6_000;
 const MAX_TAG = 5_000;
 
-export interface MlflowOptions extends ExportedRun {
+interface MlflowOptions extends ExportedRun {
   trackingUri: string;
   experimentName: string;
   runName: string;
-  token?: string | undefined;
-  onWarning: (text: string) => void;
-  retries?: RetryPolicy | undefined;
+  token?: string;
+  retries?: RetryPolicy;
 }
 
 interface Entry {
@@ -30,7 +29,7 @@ interface Entry {
   value: string;
 }
 
-/** An MLflow run, over the REST API. */
+/** Exports to an MLflow run over the REST API. */
 export class MlflowExporter implements Exporter {
   readonly name = "MLflow";
   readonly #options: MlflowOptions;
@@ -81,7 +80,7 @@ export class MlflowExporter implements Exporter {
       const table = await writeTable(join(directory, "rollouts.json"), "Rollout", rows);
       await this.#putArtifact(table.path, "rollouts.json", signal);
     });
-    // The web page shows as a table what this tag names.
+    // The web page of MLflow shows the files in this tag as tables.
     const logged = JSON.stringify([{ path: "rollouts.json", type: "table" }]);
     await this.#logBatch({ tags: [{ key: "mlflow.loggedArtifacts", value: logged }] }, signal);
   }
@@ -96,7 +95,7 @@ export class MlflowExporter implements Exporter {
     return `${this.#base}/#/experiments/${experiment}/runs/${id}`;
   }
 
-  /** The id of the experiment with the configured name; it is created if need be. */
+  /** The id of the experiment with the configured name. A missing experiment is created. */
   async #experiment(signal: AbortSignal): Promise<string> {
     const { experimentName: name } = this.#options;
     const query = new URLSearchParams({ experiment_name: name });
@@ -134,7 +133,7 @@ export class MlflowExporter implements Exporter {
 
   async #putArtifact(file: string, name: string, signal: AbortSignal): Promise<void> {
     const { artifacts } = this.#opened();
-    // A server that hands artifacts through names them by a scheme of its own.
+    // A server that proxies artifacts uses this scheme.
     const proxied = /^mlflow-artifacts:\/*(.*)$/.exec(artifacts)?.[1];
     const base =
       proxied === undefined
@@ -175,7 +174,7 @@ export class MlflowExporter implements Exporter {
   }
 }
 
-/** JSON has no word for these; the service reads them as texts. */
+/** JSON has no NaN and no infinity; the service accepts them as texts. */
 function jsonNumber(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }
@@ -187,7 +186,7 @@ function* batches<T>(items: readonly T[], size: number): Generator<T[]> {
 const MAX_NAME = 250;
 const GAP = "___";
 
-/** A name that MLflow accepts for a metric, parameter or tag; undefined when nothing is left of it. */
+/** A name that MLflow accepts for a metric, parameter or tag; undefined if no characters remain. */
 export function mlflowName(name: string): string | undefined {
   const allowed = name.replaceAll("@", "_at_").replace(/[^\p{L}\p{N}_/.\-: ]/gu, "_");
   const segments = allowed
@@ -202,7 +201,7 @@ export function mlflowName(name: string): string | undefined {
   return `${joined.slice(0, kept - tail)}${GAP}${joined.slice(joined.length - tail)}`;
 }
 
-/** The leaves of a config by their paths: `a.b[0].c`. */
+/** The leaves of a config with their paths, such as `a.b[0].c`. */
 export function* flattened(value: unknown, path = ""): Generator<[path: string, leaf: unknown]> {
   if (Array.isArray(value) && value.length > 0) {
     for (const [index, item] of value.entries()) yield* flattened(item, `${path}[${index}]`);

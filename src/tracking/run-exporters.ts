@@ -1,23 +1,49 @@
 import { errorMessage } from "../errors.ts";
-import type { Exporter, MetricValues } from "./exporter.ts";
+import type { RetryPolicy } from "../remote/retry.ts";
 
-/** What one step of an exporter may take. Rollouts may be gigabytes. */
+/** Few and short, because the user waits for a finished run. */
+export const EXPORT_RETRIES: RetryPolicy = { attempts: 4, baseDelayMs: 300, maxDelayMs: 5_000 };
+
+export type MetricValues = Readonly<Record<string, boolean | number | string | null>>;
+
+/** Sends the results of a run to a tracking service. Every call may throw; `RunExporters` turns that into a warning. */
+export interface Exporter {
+  /** `Weights & Biases`, `MLflow`. */
+  readonly name: string;
+  /** Creates the run in the service, with the config. */
+  open(signal: AbortSignal): Promise<void>;
+  logMetrics(metrics: MetricValues, signal: AbortSignal): Promise<void>;
+  /** Each text is a rollout row as JSON. */
+  logRollouts(rows: AsyncIterable<string>, signal: AbortSignal): Promise<void>;
+  /** Ends the run. Returns its address or directory, if that is known. */
+  close(signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** The data of a run that every exporter needs. */
+export interface ExportedRun {
+  /** The resolved config with masked secrets. */
+  config: Record<string, unknown>;
+  startedAt: Date;
+  onWarning: (text: string) => void;
+}
+
+/** Time limits of a step. Rollouts may be gigabytes. */
 const STEP_LIMIT_MS = 120_000;
 const UPLOAD_LIMIT_MS = 30 * 60_000;
 
 /**
- * The exporters of a run, best effort: a failure of one is a warning and affects neither the run nor the others.
- * An exporter that could not be opened is left out.
+ * The exporters of a run. The failure of an exporter is a warning and affects neither the run nor the other exporters. An
+ * exporter that cannot be opened is not used.
  */
 export class RunExporters {
   readonly #opened: Promise<Exporter[]>;
   readonly #onWarning: (text: string) => void;
   readonly #signal: AbortSignal | undefined;
 
-  /** Begins to open the exporters, without waiting for them. */
+  /** Starts to open the exporters and does not wait for them. */
   constructor(
     exporters: readonly Exporter[],
-    options: { onWarning: (text: string) => void; signal?: AbortSignal | undefined },
+    options: { onWarning: (text: string) => void; signal?: AbortSignal },
   ) {
     this.#onWarning = options.onWarning;
     this.#signal = options.signal;
@@ -38,7 +64,7 @@ export class RunExporters {
     await this.#each(UPLOAD_LIMIT_MS, (exporter, signal) => exporter.logRollouts(rows(), signal));
   }
 
-  /** Ends the runs over there; gives where they can be seen. */
+  /** Ends the runs in the services and returns their addresses. */
   async close(): Promise<{ exporter: string; place: string }[]> {
     const places: { exporter: string; place: string }[] = [];
     await this.#each(STEP_LIMIT_MS, async (exporter, signal) => {

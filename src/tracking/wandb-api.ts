@@ -1,7 +1,7 @@
 import { RemoteError } from "../remote/errors.ts";
 import type { RetryPolicy } from "../remote/retry.ts";
 import { callJson, putFile, type RemoteService } from "../remote/service.ts";
-import { EXPORT_RETRIES } from "./exporter.ts";
+import { EXPORT_RETRIES } from "./run-exporters.ts";
 
 const VIEWER = "query Viewer { viewer { id entity } }";
 
@@ -25,8 +25,8 @@ mutation CreateRunFiles($entity: String!, $project: String!, $run: String!, $fil
 export interface WandbAccess {
   baseUrl: string;
   apiKey: string;
-  entity?: string | undefined;
-  retries?: RetryPolicy | undefined;
+  entity?: string;
+  retries?: RetryPolicy;
 }
 
 export interface WandbRun {
@@ -35,7 +35,7 @@ export interface WandbRun {
   id: string;
 }
 
-/** The part of the HTTP API of Weights & Biases that a finished run needs. */
+/** The part of the HTTP API of Weights & Biases that exports a run. */
 export class WandbApi {
   readonly #access: WandbAccess;
   readonly #service: RemoteService;
@@ -61,7 +61,7 @@ export class WandbApi {
     signal: AbortSignal,
   ): Promise<WandbRun> {
     const entity = this.#access.entity ?? (await this.#ownEntity(signal));
-    // Every value of a config stands under `value`, beside which the service keeps notes of its own.
+    // The service expects each value of a config under the key `value`.
     const config = Object.entries(run.config).map(([key, value]) => [key, { value }]);
     const answer = (await this.#graphql(
       UPSERT_RUN,
@@ -86,7 +86,7 @@ export class WandbApi {
     };
   }
 
-  /** Sends lines of the run's history and its summary as it stands. */
+  /** Sends lines of the history, and the current summary. */
   async stream(
     run: WandbRun,
     files: { history: readonly string[]; offset: number; summary: string },
@@ -123,12 +123,10 @@ export class WandbApi {
         return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
       }),
     ) as Record<string, string>;
-    // A self-hosted service may take uploads itself. Other hosts do not get the key.
-    const own = new URL(target, this.#base).origin === new URL(this.#base).origin;
-    const credentials = own ? this.#service.headers : {};
-    await putFile({ ...this.#service, signal }, new URL(target, this.#base).href, file, {
-      headers: { ...credentials, ...headers },
-    });
+    // A self-hosted service may accept uploads itself. Other hosts must not receive the key.
+    const url = new URL(target, this.#base);
+    const credentials = url.origin === new URL(this.#base).origin ? this.#service.headers : {};
+    await putFile({ ...this.#service, signal }, url.href, file, { headers: { ...credentials, ...headers } });
   }
 
   async #ownEntity(signal: AbortSignal): Promise<string> {

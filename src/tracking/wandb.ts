@@ -4,30 +4,28 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { errorMessage } from "../errors.ts";
 import { makeDirectory } from "../files/make-directory.ts";
-import type { ExportedRun, Exporter, MetricValues } from "./exporter.ts";
-import { type TableFile, writeTable } from "./table-file.ts";
+import { type TableFile, writeTable } from "./exported-results.ts";
+import type { ExportedRun, Exporter } from "./run-exporters.ts";
 import { type WandbAccess, WandbApi, type WandbRun } from "./wandb-api.ts";
-import { WandbLog } from "./wandb-log.ts";
-import { encodeRecord, type WandbRecord } from "./wandb-records.ts";
+import { encodeRecord, WandbLog, type WandbRecord } from "./wandb-log.ts";
 
 const ID_LENGTH = 8;
 const ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-export interface WandbOptions extends ExportedRun {
+interface WandbOptions extends ExportedRun {
   project: string;
   runName: string;
-  entity?: string | undefined;
+  entity?: string;
   /** Directory for runs, `<results_dir>/wandb`. */
   directory: string;
-  /** Without it the run is only written to the directory. */
-  access?: WandbAccess | undefined;
-  onWarning: (text: string) => void;
+  /** Absent: the run is only written to the directory. */
+  access?: WandbAccess;
   runId?: string;
 }
 
 /**
- * A run of Weights & Biases. It is always written to a directory that `wandb sync` uploads; with a key it is sent
- * as well, and the directory is what remains when that fails.
+ * Exports to a run of Weights & Biases. The run is always written to a directory that `wandb sync` can upload. With a key it
+ * is also sent; if that fails, the directory remains.
  */
 export class WandbExporter implements Exporter {
   readonly name = "Weights & Biases";
@@ -60,38 +58,8 @@ export class WandbExporter implements Exporter {
     });
   }
 
-  async logMetrics(metrics: MetricValues, signal: AbortSignal): Promise<void> {
-    await this.#logHistory(metrics, signal);
-  }
-
-  async logRollouts(rows: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-    const media = join(this.#directory, "files", "media", "table");
-    const written = await writeTable(join(media, "Rollouts.table.json"), "Rollout", rows);
-    const name = `Rollouts_${this.#history.length}_${written.sha256.slice(0, 20)}.table.json`;
-    await rename(written.path, join(media, name));
-    const path = `media/table/${name}`;
-    this.#write({ type: "files", paths: [path] });
-    await this.#online((api, run) => api.upload(run, path, join(media, name), signal));
-    await this.#logHistory({ Rollouts: tableValue(written, path) }, signal);
-  }
-
-  async close(signal: AbortSignal): Promise<string | undefined> {
-    const runtimeSeconds = this.#runtime();
-    this.#write({ type: "summary", values: this.#summary });
-    this.#write({ type: "exit", exitCode: 0, runtimeSeconds });
-    this.#write({ type: "footer" });
-    this.#log?.close();
-    this.#log = undefined;
-    await this.#online((api, run) => api.finish(run, 0, signal));
-    if (!this.#api || !this.#run) return `${this.#directory} (upload it with \`wandb sync\`)`;
-    // As the service's own client names a run that need not be synced.
-    await rename(this.#directory, this.#place("run"));
-    const { entity, project, id } = this.#run;
-    const site = (this.#options.access?.baseUrl ?? "").replace("//api.wandb.ai", "//wandb.ai");
-    return `${site.replace(/\/+$/, "")}/${entity}/${project}/runs/${id}`;
-  }
-
-  async #logHistory(values: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+  /** Adds a step to the history. */
+  async logMetrics(values: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
     const step = this.#history.length;
     const timed = { ...values, _step: step, _timestamp: Date.now() / 1000, _runtime: this.#runtime() };
     this.#write({ type: "history", step, values: timed });
@@ -105,7 +73,34 @@ export class WandbExporter implements Exporter {
     });
   }
 
-  /** Does something over there; once that fails, the directory has to do. */
+  async logRollouts(rows: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+    const media = join(this.#directory, "files", "media", "table");
+    const written = await writeTable(join(media, "Rollouts.table.json"), "Rollout", rows);
+    const name = `Rollouts_${this.#history.length}_${written.sha256.slice(0, 20)}.table.json`;
+    await rename(written.path, join(media, name));
+    const path = `media/table/${name}`;
+    this.#write({ type: "files", paths: [path] });
+    await this.#online((api, run) => api.upload(run, path, join(media, name), signal));
+    await this.logMetrics({ Rollouts: tableValue(written, path) }, signal);
+  }
+
+  async close(signal: AbortSignal): Promise<string | undefined> {
+    const runtimeSeconds = this.#runtime();
+    this.#write({ type: "summary", values: this.#summary });
+    this.#write({ type: "exit", exitCode: 0, runtimeSeconds });
+    this.#write({ type: "footer" });
+    this.#log?.close();
+    this.#log = undefined;
+    await this.#online((api, run) => api.finish(run, 0, signal));
+    if (!this.#api || !this.#run) return `${this.#directory} (upload it with \`wandb sync\`)`;
+    // The client of the service uses this name for a run that needs no sync.
+    await rename(this.#directory, this.#place("run"));
+    const { entity, project, id } = this.#run;
+    const site = (this.#options.access?.baseUrl ?? "").replace("//api.wandb.ai", "//wandb.ai");
+    return `${site.replace(/\/+$/, "")}/${entity}/${project}/runs/${id}`;
+  }
+
+  /** Calls the service. After a failure the run is only written to the directory. */
   async #online(action: (api: WandbApi, run: WandbRun) => Promise<void>): Promise<void> {
     if (!this.#api) return;
     try {
