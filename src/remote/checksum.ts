@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { type Headers, header } from "./answer.ts";
+import { type Headers, header } from "./errors.ts";
 
-/** What the other side says the content is; `git-blob` is the id git gives a file. */
+/** The checksum that the server reports for the content. `git-blob` is the id of the file in git. */
 export interface Checksum {
   algorithm: "sha256" | "git-blob";
   hex: string;
 }
 
-/** The checksum an answer carries in a header made for it, if any. */
+/** The checksum in the headers of an answer. */
 export function checksumOfHeaders(headers: Headers): Checksum | undefined {
   const plain = header(headers, "x-checksum-sha256");
   if (plain !== undefined && /^[0-9a-f]{64}$/i.test(plain))
@@ -22,7 +22,7 @@ export function checksumOfHeaders(headers: Headers): Checksum | undefined {
     : { algorithm: "sha256", hex: Buffer.from(encoded, "base64").toString("hex") };
 }
 
-/** On the hub an entity tag is the content's address: a sha256 for large files, the git id for the others. */
+/** On the Hugging Face hub, an entity tag is the address of the content: a sha256 for large files, otherwise the git id. */
 export function checksumOfHubEtag(etag: string | undefined): Checksum | undefined {
   const value = etag?.replaceAll('"', "");
   if (value === undefined) return undefined;

@@ -2,12 +2,12 @@ import { type Dispatcher, EnvHttpProxyAgent } from "undici";
 
 const CONNECT_TIMEOUT_MS = 20_000;
 const HEADERS_TIMEOUT_MS = 60_000;
-/** Longest silence within a body. */
+/** Longest pause within a body. */
 const BODY_TIMEOUT_MS = 60_000;
 
 let shared: Dispatcher | undefined;
 
-/** The connection pool of all transfers; honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
+/** The connection pool of all transfers. It uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
 export function transferDispatcher(): Dispatcher {
   shared ??= new EnvHttpProxyAgent({
     connect: { timeout: CONNECT_TIMEOUT_MS },

@@ -2,20 +2,19 @@ import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectory } from "../files/make-directory.ts";
 import { redactMessage } from "../secrets.ts";
-import { answerError, header } from "./answer.ts";
 import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
-import { RemoteError, unreachable, webPage } from "./errors.ts";
+import { answerError, header, RemoteError, unreachable, webPage } from "./errors.ts";
 import { type DownloadAnswer, openDownload } from "./open-download.ts";
 import { PartFile } from "./part-file.ts";
 import { pauseAfter, type RetryPolicy } from "./retry.ts";
 
-/** A failure after this many new bytes starts the count of attempts again. */
+/** A failure after this many new bytes resets the count of attempts. */
 const PROGRESS_BYTES = 1 << 20;
 
 export interface TransferProgress {
-  /** Bytes there so far, those of an earlier run included. */
+  /** Bytes so far, including those of an earlier run. */
   done: number;
-  /** Unknown where the other side does not say. */
+  /** Undefined if the server does not report the size. */
   total: number | undefined;
 }
 
@@ -23,11 +22,11 @@ export interface DownloadOptions {
   url: string;
   destination: string;
   headers?: Readonly<Record<string, string>>;
-  /** Texts that must not show in an error. */
+  /** Texts that must not appear in an error. */
   secrets?: readonly (string | undefined)[];
-  /** The entity tag is the content's address, as on the Hugging Face hub. */
+  /** Whether the entity tag is the address of the content, as on the Hugging Face hub. */
   etagIsAddress?: boolean;
-  /** A larger file is refused. Default: without limit. */
+  /** A larger file is refused. Default: no limit. */
   maxBytes?: number;
   signal?: AbortSignal;
   retries?: RetryPolicy;
@@ -37,15 +36,15 @@ export interface DownloadOptions {
 
 export interface DownloadResult {
   bytes: number;
-  /** Bytes of an earlier, interrupted run that did not have to be fetched again. */
+  /** Bytes of an earlier, interrupted run that were not fetched again. */
   resumedFrom: number;
-  /** Absent when the other side gave none to compare with. */
+  /** Undefined if the server reported no checksum. */
   checksum: Checksum | undefined;
 }
 
 /**
- * Fetches `url` into `destination`: into a `.part` file first, continued after a break (also by a later run), compared
- * with the checksum the other side gives, then renamed. The destination never holds half a file.
+ * Downloads `url` to `destination`. The bytes go to a `.part` file, which is continued after an interruption, even by a later
+ * run. The file is compared with the checksum of the server and then renamed, so the destination is never incomplete.
  */
 export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
   await makeDirectory(path.dirname(path.resolve(options.destination)));
@@ -142,18 +141,17 @@ async function writeAt(handle: FileHandle, chunk: Buffer, position: number): Pro
   }
 }
 
-/** The chunks of the body; a broken connection comes as a retryable error. */
+/** The chunks of the body. A broken connection becomes a retryable error. */
 async function* readBody(answer: DownloadAnswer, options: DownloadOptions): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of answer.body) yield chunk as Buffer;
   } catch (error) {
     options.signal?.throwIfAborted();
-    const failure = unreachable(answer.host, error);
-    throw new RemoteError(
-      "REMOTE_INCOMPLETE",
-      redactMessage(`The transfer broke off: ${failure.message}`, options.secrets ?? []),
-      { retryable: true, cause: error },
-    );
+    const { message } = unreachable(answer.host, error, { secrets: options.secrets });
+    throw new RemoteError("REMOTE_INCOMPLETE", `The transfer broke off: ${message}`, {
+      retryable: true,
+      cause: error,
+    });
   }
 }
 
@@ -170,12 +168,12 @@ async function verify(
     "REMOTE_CHECKSUM_MISMATCH",
     `The content of ${redactMessage(options.url, options.secrets ?? [])} does not have its ${expected.algorithm} checksum: ` +
       `expected ${expected.hex}, got ${actual}. The file was not kept.`,
-    // What an earlier run left may have been damaged since; a file fetched in one go will not get better.
+    // The part of an earlier run may be damaged. A file that was fetched at once would be the same again.
     { retryable: resumed },
   );
 }
 
-/** A sign-in or error page with status 200. An address that ends in .html is meant to be a page. */
+/** Whether an answer is a sign-in or error page with status 200. For an address that ends in .html a page is expected. */
 function isWebPage(answer: DownloadAnswer, url: string): boolean {
   const type = header(answer.headers, "content-type") ?? "";
   return (
@@ -185,7 +183,7 @@ function isWebPage(answer: DownloadAnswer, url: string): boolean {
 
 function identityOf(answer: DownloadAnswer): string | undefined {
   const etag = answer.linked.etag ?? header(answer.headers, "etag");
-  // A weak tag says "much the same", which is not enough to glue two halves together.
+  // The content of a weak tag may differ in its bytes, so two parts cannot be joined.
   return etag === undefined || etag.startsWith("W/") ? undefined : etag;
 }
 
@@ -194,7 +192,7 @@ function continues(answer: DownloadAnswer, left: { identity: string | undefined;
   return Number(start) === left.size && left.identity !== undefined && identityOf(answer) === left.identity;
 }
 
-/** The last run had every byte but did not get to rename the file. */
+/** Whether an earlier run received all bytes but did not rename the file. */
 function alreadyComplete(
   answer: DownloadAnswer,
   left: { identity: string | undefined; size: number },

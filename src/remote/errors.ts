@@ -1,5 +1,7 @@
+import type { Readable } from "node:stream";
 import { retryAfterMs } from "../calls/retry.ts";
 import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
+import { redactMessage } from "../secrets.ts";
 
 /** Codes of transfers to and from hubs and registries. */
 export const remoteErrorCodes = {
@@ -57,12 +59,12 @@ interface RemoteErrorDetails {
   status?: number;
   /** Whether the same request could succeed later. */
   retryable?: boolean;
-  /** How long the other side asked us to wait. */
+  /** The wait that the server requested. */
   retryAfterMs?: number;
   cause?: unknown;
 }
 
-/** A hub or registry could not be reached or refused; the message never holds a key. */
+/** A hub or registry could not be reached, or refused a request. The message never contains a key. */
 export class RemoteError extends GymError {
   declare readonly code: RemoteErrorCode;
   override readonly remedy: string | undefined;
@@ -72,7 +74,7 @@ export class RemoteError extends GymError {
 
   constructor(code: RemoteErrorCode, message: string, details: RemoteErrorDetails = {}) {
     super(code, message, { cause: details.cause });
-    // The texts of the error reference are Markdown.
+    // The texts of the table are Markdown.
     this.remedy = remoteErrorCodes.RemoteError[code].fix.replaceAll("`", "");
     this.status = details.status;
     this.retryable = details.retryable ?? false;
@@ -89,6 +91,16 @@ const CODES: Readonly<Record<number, RemoteErrorCode>> = {
 };
 
 const MAX_MESSAGE = 500;
+/** Limit of the part of an error body that is read. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+type Secrets = readonly (string | undefined)[];
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export function header(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
 
 /** The error for an answer with a failing status: `401 from <host>: <its message>`. */
 export function statusError(host: string, status: number, message: string, retryAfter?: string): RemoteError {
@@ -104,12 +116,55 @@ export function statusError(host: string, status: number, message: string, retry
   );
 }
 
-/** The error for a request that got no answer. */
-export function unreachable(host: string, cause: unknown): RemoteError {
-  return new RemoteError("REMOTE_UNREACHABLE", `${host} cannot be reached: ${rootMessage(cause)}`, {
-    retryable: true,
-    cause,
-  });
+/** The error for a failing answer, with a message from its body. */
+export async function answerError(
+  host: string,
+  answer: { statusCode: number; headers: Headers; body: Readable },
+  secrets: Secrets,
+): Promise<RemoteError> {
+  const text = await readSome(answer.body);
+  const message = messageOf(text) || header(answer.headers, "x-error-message") || "";
+  const retryAfter = header(answer.headers, "retry-after");
+  return statusError(host, answer.statusCode, redactMessage(message, secrets), retryAfter);
+}
+
+async function readSome(body: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(Buffer.from(chunk));
+      size += chunk.length;
+      if (size >= MAX_ERROR_BYTES) break;
+    }
+  } catch {
+    // If the body does not arrive, the status is enough.
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString("utf8");
+}
+
+/** The message in an error body: `message`, `error` or `error_code` of JSON; nothing of an HTML page. */
+export function messageOf(text: string): string {
+  if (/^\s*</.test(text)) return "";
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  if (typeof body !== "object" || body === null) return text;
+  const { error, message, error_code: code } = body as Record<string, unknown>;
+  return [message, error, code].find((part): part is string => typeof part === "string") ?? text;
+}
+
+/** The error for a request without an answer. */
+export function unreachable(
+  host: string,
+  cause: unknown,
+  { secrets = [], retryable = true }: { secrets?: Secrets; retryable?: boolean } = {},
+): RemoteError {
+  const message = redactMessage(`${host} cannot be reached: ${rootMessage(cause)}`, secrets);
+  return new RemoteError("REMOTE_UNREACHABLE", message, { retryable, cause });
 }
 
 /** The same error with the subject of the request added to its message. */
@@ -119,7 +174,7 @@ export function aboutSubject(error: unknown, subject: string): unknown {
   return new RemoteError(code, `${message} (${subject})`, { status, cause: error });
 }
 
-/** The error for an answer that is meant for a browser. */
+/** The error for an answer with a web page. */
 export function webPage(host: string, cause?: unknown): RemoteError {
   return new RemoteError(
     "REMOTE_UNEXPECTED_ANSWER",
@@ -130,7 +185,7 @@ export function webPage(host: string, cause?: unknown): RemoteError {
 
 function rootMessage(error: unknown): string {
   let current = error;
-  // An AggregateError of several addresses has no message of its own.
+  // The AggregateError of a host with several addresses has no message.
   for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
     if (current instanceof AggregateError && current.errors.length > 0) current = current.errors[0];
     else if (current.cause instanceof Error) current = current.cause;

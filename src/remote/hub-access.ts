@@ -2,16 +2,15 @@ import { Readable } from "node:stream";
 import { type CommitParams, HubApiError } from "@huggingface/hub";
 import { type BodyInit, request, fetch as undiciFetch } from "undici";
 import { redactMessage } from "../secrets.ts";
-import { answerError, header, messageOf } from "./answer.ts";
 import { transferDispatcher } from "./dispatcher.ts";
-import { RemoteError, statusError, unreachable, webPage } from "./errors.ts";
+import { answerError, header, messageOf, RemoteError, statusError, unreachable, webPage } from "./errors.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 
 const DEFAULT_HUB_URL = "https://huggingface.co";
 
 type HubFetch = NonNullable<CommitParams["fetch"]>;
 
-/** How to reach the Hugging Face hub. */
+/** The address and token of the Hugging Face hub. */
 export interface HubAccess {
   token?: string;
   /** Address of the hub, without a trailing slash. */
@@ -29,16 +28,16 @@ export function hubHeaders(access: HubAccess): Record<string, string> {
   return access.token === undefined ? {} : { authorization: `Bearer ${access.token}` };
 }
 
-/** What the calls of `@huggingface/hub` take: address, token, and a fetch that retries and honours proxies. */
+/** Parameters of `@huggingface/hub`: address, token, and a fetch with retries and proxies. */
 export function hubParams(access: HubAccess, onSent?: (bytes: number) => void) {
   return {
     hubUrl: hubUrl(access),
     fetch: hubFetch(access, onSent),
-    ...(access.token !== undefined && { accessToken: access.token }),
+    accessToken: access.token,
   };
 }
 
-/** Runs a call to the hub and turns what it throws into a RemoteError that says status, host and message. */
+/** Runs a call to the hub. Its errors become RemoteErrors with status, host and message. */
 export async function callHub<T>(access: HubAccess, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -48,20 +47,20 @@ export async function callHub<T>(access: HubAccess, call: () => Promise<T>): Pro
   }
 }
 
-/** A JSON call the library has no function for; with a body it is a POST. */
+/** A JSON call without a function in the library. With a body it is a POST. */
 export async function hubJson(access: HubAccess, route: string, body?: unknown): Promise<unknown> {
   const text = await hubText(access, route, body);
   return callHub(access, async () => JSON.parse(text) as unknown);
 }
 
-/** The text behind a path of the hub; with a body it is a POST. */
+/** The text at a path of the hub. With a body the request is a POST. */
 export function hubText(access: HubAccess, route: string, body?: unknown): Promise<string> {
   const send = hubFetch(access);
   return callHub(access, async () => {
     const answer = await send(`${hubUrl(access)}${route}`, {
       method: body === undefined ? "GET" : "POST",
       headers: { ...hubHeaders(access), "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await answer.text();
     if (answer.ok) return text;
@@ -77,7 +76,7 @@ function hubError(access: HubAccess, error: unknown): unknown {
     const message = error.data === undefined ? error.message : messageOf(JSON.stringify(error.data));
     return statusError(host, error.statusCode, redactMessage(message, [access.token]));
   }
-  // The library reads JSON and its fields without looking at what came.
+  // The library does not check the type of an answer before it reads JSON and fields.
   if (error instanceof SyntaxError) return webPage(host, error);
   if (error instanceof TypeError && error.message.includes("must start with 'hf_'")) {
     return new RemoteError("REMOTE_UNAUTHORIZED", "The Hugging Face token (hf_token) must start with 'hf_'.");
@@ -89,7 +88,7 @@ function hubError(access: HubAccess, error: unknown): unknown {
   return error;
 }
 
-/** A `fetch` with bounded retries whose failures carry no keys. A commit is repeated only when it was refused. */
+/** A `fetch` with limited retries and without keys in its errors. A commit is repeated only if the hub refused it. */
 function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch {
   const send = async (input: Parameters<HubFetch>[0], init: RequestInit = {}): Promise<Response> => {
     const url = String(input instanceof Request ? input.url : input);
@@ -114,9 +113,8 @@ function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch
     } catch (error) {
       access.signal?.throwIfAborted();
       init.signal?.throwIfAborted();
-      const failure = unreachable(new URL(url).host, error);
-      const message = redactMessage(failure.message, [access.token]);
-      throw new RemoteError(failure.code, message, { retryable: !actsTwice(method, url), cause: error });
+      const retryable = !actsTwice(method, url);
+      throw unreachable(new URL(url).host, error, { secrets: [access.token], retryable });
     }
   };
   return (input, init) =>
@@ -127,17 +125,17 @@ function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch
     });
 }
 
-/** Whether a request that is repeated could do its work a second time. What else we post, the hub does once. */
+/** Whether a repeated request could take effect twice. All other POST requests are idempotent on the hub. */
 function actsTwice(method: string, url: string): boolean {
   return method === "POST" && /\/commit\/[^/]+$/.test(new URL(url).pathname);
 }
 
-/** 429 and 503 were refused before anything happened; other server errors may have left their mark. */
+/** A request with 429 or 503 had no effect. With another server error it may have had one. */
 function mayRepeat(actsTwice: boolean, status: number): boolean {
   return status === 429 || status === 503 || (!actsTwice && status >= 500);
 }
 
-/** Uploads a file with its length, as signed addresses demand, and reports how much was sent. */
+/** Uploads a file with its length, which signed addresses require, and reports the bytes sent. */
 async function putBlob(url: string, init: RequestInit, blob: Blob, onSent?: (bytes: number) => void) {
   async function* chunks() {
     for await (const chunk of blob.stream()) {
@@ -165,7 +163,7 @@ async function putBlob(url: string, init: RequestInit, blob: Blob, onSent?: (byt
   return new Response(null, { status: answer.statusCode, headers: etag === undefined ? {} : { etag } });
 }
 
-/** An address a user configured, without trailing slashes; `keys` names where it came from. */
+/** A configured address without trailing slashes. `keys` are the settings for the error message. */
 export function checkedAddress(given: string, keys: string, example: string): string {
   if (/^https?:\/\//i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, "");
   const shown = redactMessage(given, []);

@@ -1,29 +1,27 @@
 import type { Readable } from "node:stream";
 import { request } from "undici";
-import { redactMessage } from "../secrets.ts";
-import { type Headers, header } from "./answer.ts";
 import { transferDispatcher } from "./dispatcher.ts";
-import { RemoteError, unreachable } from "./errors.ts";
+import { type Headers, header, RemoteError, unreachable } from "./errors.ts";
 
 const MAX_REDIRECTS = 10;
 
-/** One answer to a GET, redirects followed. */
+/** The answer to a GET, after redirects. */
 export interface DownloadAnswer {
   host: string;
   statusCode: number;
   headers: Headers;
   body: Readable;
-  /** The first hop that named the content (the hub does so before it redirects to its store). */
+  /** From the first answer with information about the content. The hub sends it before it redirects to its store. */
   linked: { etag: string | undefined; size: number | undefined };
 }
 
-export interface OpenDownloadOptions {
+interface OpenDownloadOptions {
   headers?: Readonly<Record<string, string>>;
   secrets?: readonly (string | undefined)[];
   signal?: AbortSignal;
 }
 
-/** Sends a GET and follows redirects; the authorization header never leaves the origin it was meant for. */
+/** Sends a GET and follows redirects. Credentials are not sent to another origin. */
 export async function openDownload(url: string, options: OpenDownloadOptions = {}): Promise<DownloadAnswer> {
   const linked: DownloadAnswer["linked"] = { etag: undefined, size: undefined };
   let headers: Record<string, string> = { "accept-encoding": "identity", ...options.headers };
@@ -54,9 +52,7 @@ async function send(target: URL, headers: Record<string, string>, options: OpenD
     return await request(target, { headers, signal: options.signal, dispatcher: transferDispatcher() });
   } catch (error) {
     options.signal?.throwIfAborted();
-    const failure = unreachable(target.host, error);
-    failure.message = redactMessage(failure.message, options.secrets ?? []);
-    throw failure;
+    throw unreachable(target.host, error, { secrets: options.secrets });
   }
 }
 

@@ -1,8 +1,8 @@
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 
 /**
- * The unfinished copy of a download: `<destination>.part` with the bytes and `<destination>.part.json` with the identity
- * of the content they belong to. Without an identity nothing can be continued.
+ * An incomplete download: `<destination>.part` contains the bytes and `<destination>.part.json` the identity of their
+ * content. Without an identity a download cannot be continued.
  */
 export class PartFile {
   private readonly destination: string;
@@ -19,7 +19,7 @@ export class PartFile {
     return `${this.destination}.part.json`;
   }
 
-  /** What an earlier run left behind. */
+  /** The part that an earlier run left behind. */
   async left(): Promise<{ identity: string | undefined; size: number }> {
     const size = await stat(this.path).then(
       (entry) => entry.size,
@@ -29,7 +29,7 @@ export class PartFile {
     return identity === undefined ? { identity, size: 0 } : { identity, size };
   }
 
-  /** Opens the bytes for writing; starts empty unless `keep` bytes of the same content are to stay. */
+  /** Opens the file for writing and keeps the first `keep` bytes. */
   async open(keep: number, identity: string | undefined): Promise<FileHandle> {
     const handle = await open(this.path, keep > 0 ? "r+" : "w");
     if (keep > 0) await handle.truncate(keep);
@@ -42,7 +42,7 @@ export class PartFile {
     await Promise.all([rm(this.path, { force: true }), rm(this.notePath, { force: true })]);
   }
 
-  /** Puts the finished file in its place in one step. */
+  /** Renames the complete file to its destination. */
   async finish(): Promise<void> {
     await rename(this.path, this.destination);
     await rm(this.notePath, { force: true });
@@ -54,7 +54,7 @@ export class PartFile {
       const identity = (note as { identity?: unknown } | null)?.identity;
       return typeof identity === "string" ? identity : undefined;
     } catch {
-      // No note, or a torn one: the bytes cannot be trusted, so the download starts again.
+      // Without a complete note the content of the part is unknown, so the download starts again.
       return undefined;
     }
   }

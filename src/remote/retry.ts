@@ -6,7 +6,7 @@ export type RetryPolicy = Omit<RetryBudget, "wallClockMs">;
 
 const DEFAULT_RETRIES: RetryPolicy = { attempts: 5, baseDelayMs: 500, maxDelayMs: 30_000 };
 
-/** A longer Retry-After than this is not waited for. */
+/** With a longer Retry-After there is no retry. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
 export interface RetryOptions {
@@ -16,7 +16,7 @@ export interface RetryOptions {
   onRetry?: (error: RemoteError, delayMs: number) => void;
 }
 
-/** Runs `operation` again while it fails with a retryable RemoteError and attempts are left. */
+/** Repeats `operation` after a retryable RemoteError, up to the number of attempts. */
 export async function withRetries<T>(operation: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     options.signal?.throwIfAborted();
@@ -28,7 +28,7 @@ export async function withRetries<T>(operation: () => Promise<T>, options: Retry
   }
 }
 
-/** Waits before the next attempt; throws the error when no attempt is left. */
+/** Waits before the next attempt. Throws the error after the last attempt. */
 export async function pauseAfter(error: unknown, attempt: number, options: RetryOptions): Promise<void> {
   if (!(error instanceof RemoteError) || !error.retryable) throw error;
   const { retryAfterMs } = error;

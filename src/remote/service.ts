@@ -2,25 +2,23 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { redactMessage } from "../secrets.ts";
-import { answerError, type Headers } from "./answer.ts";
 import type { TransferProgress } from "./download-file.ts";
-import { RemoteError, unreachable } from "./errors.ts";
+import { answerError, RemoteError, unreachable } from "./errors.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 
-/** A service with a key. The key goes with every request to the service and never into a message. */
+/** A service with a key. The headers contain the key; messages never do. */
 export interface RemoteService extends RetryOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly (string | undefined)[];
-  /** The setting that holds the address, for the message about a wrong one. */
+  /** The setting with the address, for the message about a wrong address. */
   readonly addressKey?: string;
-  /** Whether a POST that got no answer must not be sent again. */
+  /** Whether a POST without an answer must not be repeated. */
   readonly postsOnce?: boolean;
 }
 
 type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** Sends JSON and reads JSON; a failing status is a RemoteError with the service's own words. */
+/** Sends JSON and reads JSON. A failing status is a RemoteError with the message of the service. */
 export async function callJson(
   service: RemoteService,
   method: Method,
@@ -36,14 +34,14 @@ export async function callJson(
     try {
       return text === "" ? {} : (JSON.parse(text) as unknown);
     } catch (error) {
-      // A wrong address usually leads to a web page.
+      // A wrong address often returns a web page.
       const message = `${new URL(url).host} did not answer with JSON; is ${service.addressKey ?? "the address"} right?`;
       throw new RemoteError("REMOTE_UNEXPECTED_ANSWER", message, { cause: error });
     }
   }, service);
 }
 
-/** Uploads a file with PUT; `headers` are those of the upload, which may go to another host than the service's. */
+/** Uploads a file with PUT. `headers` replace those of the service, because the upload may go to another host. */
 export async function putFile(
   service: RemoteService,
   url: string,
@@ -53,7 +51,7 @@ export async function putFile(
     onProgress,
   }: {
     headers?: Readonly<Record<string, string>>;
-    onProgress?: ((progress: TransferProgress) => void) | undefined;
+    onProgress?: (progress: TransferProgress) => void;
   } = {},
 ): Promise<void> {
   const { size } = await stat(file);
@@ -76,15 +74,15 @@ export async function putFile(
   }, service);
 }
 
-/** One request without retries; a failing status or a broken connection is a RemoteError. */
+/** Sends one request without retries. A failing status or a broken connection is a RemoteError. */
 export async function sendOnce(
   { secrets, signal, postsOnce }: RemoteService,
   method: Method,
   url: string,
-  { headers, body }: { headers: Record<string, string>; body?: string | Readable | undefined },
+  { headers, body }: { headers: Record<string, string>; body?: string | Readable },
 ): Promise<Dispatcher.ResponseData> {
   const { host } = new URL(url);
-  // Loaded by commands that call a service, and not by the others.
+  // Loaded on demand: most commands do not call a service.
   const { request } = await import("undici");
   const { transferDispatcher } = await import("./dispatcher.ts");
   let answer: Dispatcher.ResponseData;
@@ -92,14 +90,8 @@ export async function sendOnce(
     answer = await request(url, { method, headers, body, signal, dispatcher: transferDispatcher() });
   } catch (error) {
     signal?.throwIfAborted();
-    const { code, message } = unreachable(host, error);
-    const retryable = !(postsOnce && method === "POST");
-    throw new RemoteError(code, redactMessage(message, secrets), { retryable, cause: error });
+    throw unreachable(host, error, { secrets, retryable: !(postsOnce && method === "POST") });
   }
   if (answer.statusCode < 300) return answer;
-  throw await answerError(
-    host,
-    { ...answer, headers: answer.headers as Headers, body: answer.body },
-    secrets,
-  );
+  throw await answerError(host, answer, secrets);
 }
