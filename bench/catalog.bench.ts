@@ -11,7 +11,7 @@ const ROUNDS = 8;
 const RUNS = 3;
 const BUDGET_MS = 150;
 
-/** What listing costs over bare Node in a project with 100 resources servers and 100 benchmarks, besides the built-in ones. */
+/** The cost of a listing compared with bare Node, in a project with 100 resources servers and 100 benchmarks besides the built-in ones. */
 export async function run(report: Report): Promise<void> {
   const gym = [process.execPath, path.join(installRoot(), "bin/gym.js")];
   const cwd = await mkdtemp(path.join(os.tmpdir(), "gym-bench-"));

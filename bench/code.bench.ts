@@ -18,8 +18,8 @@ const LAG_MS = 50;
 const TICK_MS = 5;
 
 /**
- * Runs a program and prints the CPU seconds of all it started. It adopts orphans: bubblewrap ends without having waited for
- * what runs inside, which would count nowhere otherwise.
+ * Runs a program and prints the CPU seconds of all its descendants. It adopts orphans: bubblewrap exits without waiting for
+ * the processes inside, whose CPU time would otherwise be lost.
  */
 const COUNT = `
 import ctypes, os, resource, subprocess, sys
@@ -41,7 +41,7 @@ async function cpuOf(kind: string, count: number): Promise<number> {
   return Number(stdout) * 1000;
 }
 
-/** The CPU of one more start: what a program needs for itself is in both counts. */
+/** The CPU of one additional start: the program's own cost is in both counts and cancels out. */
 async function perStart(kind: string): Promise<number> {
   const least = async (count: number) => {
     const counts: number[] = [];
@@ -61,8 +61,8 @@ async function startOfPython(report: Report): Promise<void> {
 }
 
 /**
- * How long this thread at most held its event loop. A thread that waits for a core holds nothing up by itself, so that time is left
- * out; what it waits for besides counts, as for a process that is being started.
+ * The longest block of this thread's event loop. Time spent waiting for a core does not count, because it is not caused by this
+ * thread; other waits count, for example while a process starts.
  */
 class LoopWatch {
   readonly #delay = monitorEventLoopDelay({ resolution: TICK_MS });
@@ -76,7 +76,7 @@ class LoopWatch {
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Milliseconds, waits for a core included. */
+  /** Milliseconds, including waits for a core. */
   stop(): { longest: number; p99: number } {
     clearInterval(this.#timer);
     this.#delay.disable();
@@ -91,7 +91,7 @@ class LoopWatch {
   }
 }
 
-/** Milliseconds that the main thread was ready to run while others did. */
+/** Milliseconds in which the main thread was ready but did not run. */
 function waitedForCore(): number {
   const [, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
   return Number(waited) / 1e6;

@@ -10,7 +10,7 @@ import type { Report } from "./report.ts";
 export const name = "collate";
 
 const ROWS = 200_000;
-/** CPU seconds for all rows, and resident memory above what the process had before. */
+/** CPU seconds for all rows, and resident memory above the initial memory of the process. */
 const BUDGET_CPU_S = 20;
 const BUDGET_RSS_MB = 250;
 

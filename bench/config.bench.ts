@@ -11,7 +11,7 @@ const INSTANCES_PER_FILE = 10;
 const RUNS = 5;
 const BUDGET_MS = 1000;
 
-/** A large config: many files, each with servers that refer to one another. */
+/** A large config: many files, each with servers that reference each other. */
 export async function run(report: Report): Promise<void> {
   const cwd = await mkdtemp(path.join(os.tmpdir(), "gym-bench-"));
   try {

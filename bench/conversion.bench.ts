@@ -22,7 +22,7 @@ const tool = {
   strict: true,
 };
 
-/** About 3 kB, as the agents of this package send them. */
+/** About 3 kB, as sent by the agents of this package. */
 const request = {
   model: "policy",
   temperature: 0.7,
@@ -101,7 +101,7 @@ const completion: ChatCompletion = {
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
 };
 
-/** What the hot path of a rollout costs: reading and filling in bodies, and converting a long conversation. */
+/** The hot path of a rollout: reading and completing bodies, and converting a long conversation. */
 export async function run(report: Report): Promise<void> {
   const params = parseCreateParams(request);
   const answer = parseResponse(response);
@@ -126,7 +126,7 @@ export async function run(report: Report): Promise<void> {
   );
 }
 
-/** Steps this short need a warm-up of their own and no await between them; returns microseconds. */
+/** Short steps need a separate warm-up and no await between them; returns microseconds. */
 function measure(report: Report, label: string, operations: number, operation: () => unknown): number {
   for (let run = 0; run < Math.min(WARM_UP_RUNS, operations); run++) operation();
   const before = process.cpuUsage();

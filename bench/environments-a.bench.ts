@@ -14,12 +14,12 @@ import type { Report } from "./report.ts";
 
 export const name = "environments-a";
 
-/** What a verifier may hold the event loop for; whatever takes longer runs in the worker pool. */
+/** Maximum time that a verifier may block the event loop; slower verifiers run in the worker pool. */
 const loopBudgetMs = 5;
 const runs = 300;
 const root = new URL(import.meta.url.endsWith(".ts") ? "../" : "../../", import.meta.url);
 
-/** About 4 kB of reasoning before the answer, as models write it. */
+/** About 4 kB of reasoning before the answer, as is typical for models. */
 const reasoning =
   "Let us look at the options one by one. The first does not fit, because the answer must be larger.\n\n".repeat(
     40,
@@ -180,10 +180,10 @@ const cases: Case[] = [
   },
 ];
 
-/** How often each fixture is verified; the fastest counts, whatever else the machine does meanwhile. */
+/** Number of verifications per fixture; the fastest one counts. */
 const passes = 5;
 
-/** The slowest verify over the fixtures of an environment, where they are at hand. */
+/** The slowest verification over the fixtures of an environment, if they are available. */
 async function slowestFixture(
   environment: string,
   definition: ResourcesServerDefinition,

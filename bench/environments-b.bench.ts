@@ -22,10 +22,10 @@ import type { Report } from "./report.ts";
 
 export const name = "environments-b";
 
-/** Nothing may hold the event loop longer than this for an ordinary row. */
+/** Maximum time that an ordinary row may block the event loop. */
 const MAX_CPU_MS = 5;
 const RUNS = 200;
-/** Characters of a page that are read at one go. */
+/** Characters of a page that are read at once. */
 const PAGE_SLICE = 16 * 1024;
 
 type JsonObject = Record<string, unknown>;
@@ -34,7 +34,7 @@ interface Subject {
   environment: string;
   definition: ResourcesServerDefinition;
   config?: JsonObject;
-  /** What the model did in the rollout of an example row. */
+  /** The output of the model in the rollout of an example row. */
   output(row: JsonObject): unknown[];
   tools?: [name: string, input: JsonObject][];
 }
@@ -139,7 +139,7 @@ async function measured(
 ): Promise<void> {
   const { status } = await operation();
   if (status !== 200) throw new Error(`${label} answered ${status}`);
-  // The compiler needs some runs before the figure is the one of a long-lived server.
+  // The compiler needs some runs before the figure is that of a long-running server.
   for (let warmUp = 0; warmUp < RUNS; warmUp++) await operation();
   const { cpuMs } = await report.measure(label, RUNS, operation);
   report.check(
@@ -148,14 +148,14 @@ async function measured(
   );
 }
 
-/** A page like many: navigation, an article, a list of links, a footer. */
+/** A typical page: navigation, an article, a list of links, a footer. */
 function samplePage(): string {
   const paragraph = `<p class="text">${"Lighthouses guide <a href='/ships'>ships</a> past rocks &amp; shoals by night. ".repeat(8)}</p>`;
   const links = `<ul class="menu">${"<li><a href='/somewhere'>Somewhere</a></li>".repeat(200)}</ul>`;
   return `<html><body><nav>${links}</nav><article><h1>Lights</h1>${paragraph.repeat(300)}</article><footer>${links}</footer></body></html>`;
 }
 
-/** Example data lie beside the sources, also when this file has been compiled into another folder. */
+/** Example data is next to the sources, even if this file has been compiled into another folder. */
 function repositoryRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);

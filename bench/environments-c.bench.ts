@@ -6,7 +6,7 @@ import type { Report } from "./report.ts";
 
 export const name = "environments-c";
 
-/** What a verifier may hold the event loop for; whatever takes longer runs in the worker pool. */
+/** Maximum time that a verifier may block the event loop; slower verifiers run in the worker pool. */
 const LOOP_BUDGET_MS = 5;
 const RUNS = 300;
 

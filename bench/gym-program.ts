@@ -16,15 +16,15 @@ export interface FinishedRun {
   /** CPU of the program and all its processes. */
   cpuMs: number;
   seconds: number;
-  /** From the first rollout to the last; 0 where no rollouts were collected. */
+  /** Seconds from the first rollout to the last; 0 if no rollouts were collected. */
   collectingSeconds: number;
-  /** Memory of all its processes at the most. */
+  /** Maximum memory of all its processes. */
   peakMb: number;
 }
 
-/** Starts `gym` with these words. */
+/** Starts `gym` with these arguments. */
 function spawnGym(words: readonly string[], cwd: string): ChildProcess & { pid: number } {
-  // As users start it, and not by naming Node, so that it runs with its own settings.
+  // Started like by a user and not with `node`, so that it runs with its own settings.
   return spawnProgram([path.join(installRoot(), "bin/gym.js"), ...words], cwd);
 }
 
@@ -36,14 +36,14 @@ function spawnProgram(
   return Object.assign(child, { pid: child.pid ?? 0 });
 }
 
-/** Runs `gym` to its end and measures its CPU and memory. */
+/** Runs `gym` until it exits and measures its CPU and memory. */
 export async function finishedGym(words: readonly string[], cwd: string): Promise<FinishedRun> {
   const result = await finishedProgram([path.join(installRoot(), "bin/gym.js"), ...words], cwd);
   result.collectingSeconds = await collectingSeconds(words, cwd);
   return result;
 }
 
-/** Runs a program to its end. The kernel counts its CPU; its memory is sampled. */
+/** Runs a program until it exits. The kernel counts its CPU; its memory is sampled. */
 export async function finishedProgram(command: readonly string[], cwd: string): Promise<FinishedRun> {
   const started = performance.now();
   const child = spawnProgram(command, cwd);
@@ -65,12 +65,12 @@ export async function finishedProgram(command: readonly string[], cwd: string): 
   return result;
 }
 
-/** CPU of all children of this process that have ended, and of their children. */
+/** CPU of all children of this process that have exited, and of their children. */
 function endedChildrenCpuMs(): number {
   return processTree(process.pid)[0]?.endedChildrenCpuMs ?? 0;
 }
 
-/** The run tells other programs how far it is in a file beside its output. */
+/** The run writes its progress to a file next to its output. */
 async function collectingSeconds(words: readonly string[], cwd: string): Promise<number> {
   const output = words[words.indexOf("-o") + 1] ?? "";
   const file = path.join(cwd, output.replace(/\.jsonl$/, "_progress.json"));
@@ -78,7 +78,7 @@ async function collectingSeconds(words: readonly string[], cwd: string): Promise
   return (JSON.parse(text) as { elapsed_seconds: number }).elapsed_seconds;
 }
 
-/** Starts `gym`, waits until it says something, hands its process id to `use`, and ends it with Ctrl-C. */
+/** Starts `gym`, waits for a text in its output, passes its process id to `use`, and stops it with Ctrl-C. */
 export async function whileGymRuns<T>(
   words: readonly string[],
   cwd: string,
@@ -109,7 +109,7 @@ function said(child: ChildProcess, words: string): Promise<void> {
   });
 }
 
-/** An input file of as many rows as wanted, made of the first example row of example_single_tool_call. */
+/** An input file with this many rows, made from the first example row of example_single_tool_call. */
 export async function writeRows(file: string, count: number): Promise<void> {
   const example = path.join(installRoot(), "resources_servers/example_single_tool_call/data/example.jsonl");
   const [first = ""] = (await readFile(example, "utf8")).split("\n");
@@ -124,7 +124,7 @@ export async function writeRows(file: string, count: number): Promise<void> {
   }, createWriteStream(file));
 }
 
-/** `simple_agent` on example_single_tool_call with the model server that is given: seed, model, tool, model, verify. */
+/** `simple_agent` on example_single_tool_call with the given model server: seed, model, tool, model, verify. */
 export function singleToolConfig(model: string): string {
   return `
 bench_resources:

@@ -13,7 +13,7 @@ interface Pair {
   readonly generated_text: string;
 }
 
-/** CPU per pair of the golden vectors, the least disturbed of several rounds, after one round to warm up. */
+/** CPU per pair of the golden vectors: the minimum of several rounds, after one round to warm up. */
 export async function run(report: Report): Promise<void> {
   const file = process.env["BENCH_MATH_PAIRS"] ?? "../shared/fixtures/math_with_judge/parity.jsonl";
   const pairs = readFileSync(file, "utf8")

@@ -1,9 +1,9 @@
 /**
- * A model API that answers at once, in a process of its own, so that its work is not counted. The first part of the path is
- * its latency in milliseconds. It asks for the tool until the conversation holds a tool's answer.
+ * A model API that responds at once, in a separate process, so that its work is not counted. The first part of the path is
+ * its latency in milliseconds. It calls the tool until the conversation contains a tool output.
  *
- * It reads only what the benches send (HTTP/1.1, a content length, no pipelining) and nothing more: cores that share their
- * parts get slower when both are busy, so what the other side of a measurement does must be little.
+ * It supports only the requests of the benches (HTTP/1.1, a content length, no pipelining): cores that share resources
+ * slow down if both are busy, so the other side of a measurement must do little work.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const response = replyWith(given.response);
 const completion = replyWith(given.completion ?? null);
 const toolCall = given.toolCall && replyWith(given.toolCall);
 
-// Whoever started it holds the other end: it ends with them, however they end.
+// The process that started it holds the other end of the pipe: it exits with that process in every case.
 process.stdin.resume().on("end", () => process.exit());
 createServer({ noDelay: true }, serve).listen(
   { port: 0, host: "127.0.0.1", backlog: BACKLOG },

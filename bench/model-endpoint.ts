@@ -2,16 +2,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** What the endpoint says, always the same. */
+/** The constant responses of the endpoint. */
 export interface EndpointAnswers {
   response: object;
-  /** Said instead of the response while no tool has answered yet. */
+  /** Sent instead of the response until there is a tool output. */
   toolCall?: object;
-  /** Said to anybody who does not ask for a response. */
+  /** Sent for other requests. */
   completion?: object;
 }
 
-/** Starts a model API on this machine, gives its address to `use`, and ends it. */
+/** Starts a model API on this machine, passes its address to `use`, and stops it. */
 export async function withModelEndpoint<T>(
   answers: EndpointAnswers,
   use: (origin: string) => Promise<T>,

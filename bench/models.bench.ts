@@ -68,7 +68,7 @@ const completion = {
   usage: { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 },
 };
 
-/** What it costs to stand between an agent and a model. */
+/** The cost of a model server between an agent and a model. */
 export async function run(report: Report): Promise<void> {
   await withModelEndpoint({ response, completion }, (origin) => measure(report, origin));
 }
@@ -82,7 +82,7 @@ async function measure(report: Report, origin: string): Promise<void> {
   const converted = await start(inferenceProvider, { base_url: `${origin}/0/v1`, api_key: "k", model: "m" });
   const pool = new Pool(origin, { connections: AT_ONCE });
   const bare = (path: string) => send(pool, `/0/v1${path}`);
-  // Parsing costs more between requests than in a loop of its own, so it is measured between requests.
+  // Parsing costs more between requests than in a separate loop, so it is measured between requests.
   const costs = await calls(report, [
     ["one bare request over a pooled connection", async () => void (await bare("/responses"))],
     [
@@ -112,7 +112,7 @@ async function measure(report: Report, origin: string): Promise<void> {
   await manySlowCalls(report, origin);
 }
 
-/** Both in turns, so that whatever else the machine does falls on none of them alone. */
+/** Both alternate, so that other work on the machine affects both. */
 async function manySlowCalls(report: Report, origin: string): Promise<void> {
   const slow = await start(openaiModel, {
     openai_base_url: `${origin}/${SLOW_MS}/v1`,
@@ -172,7 +172,7 @@ async function start(definition: ServerDefinition, config: Record<string, unknow
 
 const headers = {};
 
-/** Calls like an agent in the middle of a rollout: with the cookie of the turn before. */
+/** Calls like an agent in the middle of a rollout: with the cookie of the previous turn. */
 function caller(app: ServerApp): () => Promise<void> {
   let cookies = {};
   return async () => {
@@ -201,7 +201,7 @@ function parseChatCall(text: string): void {
   materializeResponse(convertChatCompletion(parseChatCompletion(JSON.parse(text)), params));
 }
 
-/** CPU microseconds of each kind of call: they take turns, and the least disturbed round of each counts. */
+/** CPU microseconds of each kind of call: they alternate, and the minimum over the rounds counts. */
 async function calls(
   report: Report,
   kinds: readonly [label: string, call: () => Promise<void>][],

@@ -1,6 +1,6 @@
 /**
- * The yardstick of the `servers` bench: the same conversations by a plain loop on the `openai` package, without any servers. Reads rows, keeps
- * some of them in flight, asks the model, runs its tool, asks again, and writes one line a rollout.
+ * The baseline of the `servers` bench: the same conversations in a plain loop on the `openai` package, without servers. Reads rows, keeps
+ * some of them in flight, calls the model, runs its tool, calls the model again, and writes one line per rollout.
  *
  * Usage: `node openai-loop-process.js <base URL> <rows.jsonl> <results.jsonl> <in flight>`
  *

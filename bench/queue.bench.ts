@@ -15,9 +15,9 @@ const ROLLOUTS = 20_000;
 const QUEUE_BUDGET_MS = 0.25;
 const SPEEDUP = 1.7;
 const BURNED_MS = 10;
-/** Enough that loading the servers, which happens once in each worker, weighs little. */
+/** Large enough that the one-time loading of the servers in each worker has little effect. */
 const BURNING_ROLLOUTS = 2_000;
-/** One worker and two take turns this often; the median of the comparisons counts, since other programs disturb single ones. */
+/** Number of alternations of one worker and two; the median counts, because other programs disturb single rounds. */
 const SPEEDUP_ROUNDS = 3;
 const IN_FLIGHT = 100_000;
 const IN_FLIGHT_WORKERS = 4;
@@ -25,7 +25,7 @@ const IN_FLIGHT_WORKERS = 4;
 const EVALUATION = ["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model"];
 const MODEL = "++policy_model.responses_api_models.random_model";
 
-/** What distributing a run costs, how it scales with workers, and how many rollouts can be in flight. */
+/** The cost of distributing a run, how it scales with workers, and the maximum number of rollouts in flight. */
 export async function run(report: Report): Promise<void> {
   if (spawnSync("nats-server", ["--version"]).status !== 0) {
     report.check("nats-server is not installed: nothing was measured", false);
@@ -61,7 +61,7 @@ function writeRows(cwd: string, count: number): string {
   return file;
 }
 
-/** A worker, on one core if one is named. */
+/** A worker, on one core if one is given. */
 function startWorker(cwd: string, concurrency: number, core?: number): ChildProcess & { pid: number } {
   const gym = [
     path.join(installRoot(), "bin/gym.js"),
@@ -76,7 +76,7 @@ function startWorker(cwd: string, concurrency: number, core?: number): ChildProc
   return Object.assign(child, { pid: child.pid ?? 0 });
 }
 
-/** Ends workers and waits for them: the CPU of children that have ended counts for the program that runs then. */
+/** Stops workers and waits for them, because the CPU of exited children counts for the program that runs then. */
 async function end(workers: readonly ChildProcess[]): Promise<void> {
   for (const worker of workers) {
     const ended = once(worker, "exit");
@@ -85,7 +85,7 @@ async function end(workers: readonly ChildProcess[]): Promise<void> {
   }
 }
 
-/** CPU of all processes of a distributed run, broker included, against the same run in one process. */
+/** CPU of all processes of a distributed run, including the broker, compared with the same run in one process. */
 async function overhead(report: Report, cwd: string, broker: ChildProcess): Promise<void> {
   const rows = ["-i", writeRows(cwd, ROLLOUTS), "--disable-aggregation"];
   const few = ["-i", writeRows(cwd, 50), "--disable-aggregation"];
@@ -99,7 +99,7 @@ async function overhead(report: Report, cwd: string, broker: ChildProcess): Prom
     await end([worker]);
     return cpuMs;
   };
-  // Starting costs more with more processes; the difference of two sizes is what a rollout costs.
+  // More processes cost more to start; the difference of two sizes is the cost of a rollout.
   const one = ((await alone(rows, "a.jsonl")) - (await alone(few, "b.jsonl"))) / (ROLLOUTS - 50);
   const queued = ((await together(rows, "c.jsonl")) - (await together(few, "d.jsonl"))) / (ROLLOUTS - 50);
   report.add({ label: "a rollout in one process", cpuMs: one, operations: ROLLOUTS });
@@ -110,7 +110,7 @@ async function overhead(report: Report, cwd: string, broker: ChildProcess): Prom
   );
 }
 
-/** An environment whose verifier takes CPU, as those that run code or compare proofs do. */
+/** An environment whose verifier uses CPU, like those that run code or compare proofs. */
 const BURNING = [
   'import { defineResourcesServer } from "nemo-gym";',
   "export default defineResourcesServer({",
@@ -135,7 +135,7 @@ const BURNING_CONFIG = {
   },
 };
 
-/** Two workers on a core each against one, with rollouts that take CPU. Other programs on these cores lower the figure. */
+/** Two workers on one core each, compared with one worker, with rollouts that use CPU. Other programs on these cores lower the figure. */
 export async function speedup(report: Report, cwd: string): Promise<void> {
   const server = path.join(cwd, "resources_servers/burning");
   mkdirSync(path.join(server, "configs"), { recursive: true });
@@ -156,7 +156,7 @@ export async function speedup(report: Report, cwd: string): Promise<void> {
     const seconds: number[] = [];
     for (const cores of [[0], [0, 1]]) {
       const workers = cores.map((core) => startWorker(cwd, 64, core));
-      // Workers that join late would count as idle ones.
+      // Workers that join late would count as idle.
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       const output = `speed-${round}-${cores.length}.jsonl`;
       const { collectingSeconds } = await finishedGym([...words, ...rows, "-o", output], cwd);

@@ -14,7 +14,7 @@ export interface Program {
   readonly cwd?: string;
 }
 
-/** What a bench module hands its numbers to. All ratios are within one run: no figure depends on another machine. */
+/** Collects the figures of a bench module. All ratios are within one run: no figure depends on another machine. */
 export class Report {
   readonly measurements: Measurement[] = [];
   readonly checks: { readonly text: string; readonly ok: boolean }[] = [];
@@ -33,7 +33,7 @@ export class Report {
     return this.add({ label, cpuMs: (user + system) / 1000 / operations, operations });
   }
 
-  /** The same for an operation that takes long: the least disturbed of several runs counts. */
+  /** The same for a slow operation: the minimum of several runs counts. */
   async measureLeast(label: string, runs: number, operation: () => unknown): Promise<Measurement> {
     await operation();
     let cpuMs = Number.POSITIVE_INFINITY;
@@ -47,8 +47,8 @@ export class Report {
   }
 
   /**
-   * CPU of programs, their own children included. They take turns and the least disturbed round of each counts, so that
-   * whatever else the machine does falls on none of them alone.
+   * CPU of programs, including their children. They alternate, and the minimum over the rounds counts, so that
+   * other work on the machine affects all of them.
    */
   async measurePrograms(programs: readonly Program[], rounds: number, runs: number): Promise<Measurement[]> {
     const best = programs.map(() => Number.POSITIVE_INFINITY);
@@ -62,7 +62,7 @@ export class Report {
     );
   }
 
-  /** States whether a promised bound was kept. */
+  /** Records whether a bound was met. */
   check(text: string, ok: boolean): void {
     this.checks.push({ text, ok });
   }
@@ -70,7 +70,7 @@ export class Report {
 
 const LOOP = 'i=0; while [ $i -lt "$0" ]; do "$@" >/dev/null || exit; i=$((i+1)); done; times';
 
-/** The shell's `times` gives the CPU of everything it waited for; bash counts milliseconds, other shells clock ticks. */
+/** The shell's `times` prints the CPU of everything it waited for; bash counts milliseconds, other shells clock ticks. */
 async function programCpu(
   command: readonly string[],
   runs: number,

@@ -18,7 +18,7 @@ const IN_FLIGHT = 1_000;
 const MAX_MICROSECONDS_PER_ROW = 50;
 const TEXT = "The quick brown fox jumps over the lazy dog and thinks about it. ".repeat(15);
 
-/** What the files of a run cost: expansion before it, one line per rollout during it, the plan of a resume after it. */
+/** The cost of the files of a run: expansion before it, one line per rollout during it, the plan of a resume after it. */
 export async function run(report: Report): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "bench-files-"));
   try {
@@ -49,7 +49,7 @@ function* inputLines(): Generator<string> {
   }
 }
 
-/** As a collector does: many rollouts under way, each waits for its own line. */
+/** Like a collector: many rollouts in flight, each waits for its own line. */
 async function writeResults(path: string): Promise<void> {
   const writer = await JsonlWriter.open(path, { truncate: true });
   let next = 0;

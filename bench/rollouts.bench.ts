@@ -31,7 +31,7 @@ export default defineAgent({
 `;
 const NO_OP_CONFIG = "noop_agent:\n  responses_api_agents:\n    noop: {entrypoint: app.ts}\n";
 
-/** What whole runs cost: the command from start to metrics, files included. */
+/** The cost of whole runs: the command from start to metrics, including files. */
 export async function run(report: Report): Promise<void> {
   const cwd = await mkdtemp(path.join(tmpdir(), "bench-rollouts-"));
   try {
@@ -50,9 +50,9 @@ const evalRun = ["eval", "run", "--config", "bench.yaml", "-i", "in.jsonl", "-o"
 const slow = `++policy_model.responses_api_models.random_model.latency_ms=${LATENCY_MS}`;
 
 /**
- * Many rollouts that wait for their model must not slow down the others. Both kinds of run take turns. Of CPU time the least counts,
- * because what else the machine does can only add to it; rates are compared within each round, because the machine may be faster
- * in the next one, and the median of the rounds counts.
+ * Many rollouts that wait for their model must not slow down the others. Both kinds of run alternate. The minimum of the CPU time
+ * counts, because other work on the machine can only add to it. Rates are compared within each round, because the machine may be
+ * faster in the next one, and the median of the rounds counts.
  */
 async function measureRuns(report: Report, cwd: string): Promise<void> {
   const plain: FinishedRun[] = [];
@@ -72,7 +72,7 @@ async function measureRuns(report: Report, cwd: string): Promise<void> {
       `${Math.round(withoutLatency)} a second, ${Math.round(least(plain, "peakMb"))} MB`,
     each <= COHOSTED_MS,
   );
-  // Each rollout waits for two answers of its model. The first answers come after their latency, and so do the last ones.
+  // Each rollout waits for two model responses. The first and the last responses are delayed by the latency.
   const rolloutSeconds = (2 * LATENCY_MS) / 1000;
   const byLatency = IN_FLIGHT / rolloutSeconds;
   const rates = waiting.map((run) => ROLLOUTS / (run.collectingSeconds - rolloutSeconds));
@@ -88,7 +88,7 @@ async function measureRuns(report: Report, cwd: string): Promise<void> {
   );
 }
 
-/** All rollouts start at once in a process that has run nothing before. Ideal is twice the latency, because each rollout waits for two answers. */
+/** All rollouts start at once in a new process. Ideal is twice the latency, because each rollout waits for two responses. */
 async function measureWave(report: Report, cwd: string): Promise<void> {
   const idealSeconds = (2 * LATENCY_MS) / 1000;
   const shares: number[] = [];

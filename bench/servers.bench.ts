@@ -25,7 +25,7 @@ const FEW = "few.jsonl";
 const STARTS = 5;
 const IDLE_AFTER_MS = 2_000;
 const IDLE_MB = 120;
-/** `share`: CPU of a rollout at most, as a share of what a plain loop on the `openai` package takes in the same run. */
+/** `share`: maximum CPU of a rollout relative to a plain loop on the `openai` package in the same run. */
 const FORMS = [
   { label: "co-hosted", words: [], share: 0.55, startMs: 1_000 },
   { label: "a process per server", words: ["+hosting=process"], share: 0.8, startMs: 2_500 },
@@ -40,7 +40,7 @@ const OPENAI_MODEL = `openai_model:
 const words = (count: number) => "the ferry leaves the harbour at five past four ".repeat(count);
 const reasoning = { id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: words(5) }] };
 
-/** Answers of the size providers give, with everything they echo. */
+/** Responses of a realistic size, with all echoed fields. */
 const answer = (id: string, item: object) => ({
   id,
   created_at: 1_700_000_000,
@@ -88,8 +88,8 @@ const answers = {
 };
 
 /**
- * What the servers cost between a model API that answers at once and the result: whole evaluations by `openai_model` beside a plain loop on the
- * `openai` package that has the same conversations, and what it takes to start and to hold the servers. The CPU of the model API does not count.
+ * The cost of the servers between a model API that responds at once and the result: evaluations with `openai_model` and a plain loop on the
+ * `openai` package with the same conversations, and the cost to start and to keep the servers. The CPU of the model API does not count.
  */
 export async function run(report: Report): Promise<void> {
   const cwd = await mkdtemp(path.join(tmpdir(), "bench-servers-"));
@@ -111,7 +111,7 @@ export async function run(report: Report): Promise<void> {
 type Form = (typeof FORMS)[number];
 
 /**
- * The arrangements take turns. Starting costs more with more processes, so a rollout costs the difference between a run of many
+ * The arrangements alternate. More processes cost more to start, so the cost of a rollout is the difference between a run of many
  * rollouts and one of few.
  */
 async function measureRollouts(report: Report, cwd: string, baseUrl: string): Promise<void> {
@@ -133,7 +133,7 @@ async function measureRollouts(report: Report, cwd: string, baseUrl: string): Pr
   }
 }
 
-/** Runs of many and of few rollouts. The least disturbed of each counts: other work on the machine can only add to their CPU time. */
+/** Runs of many and of few rollouts. The minimum of each counts: other work on the machine can only add to their CPU time. */
 class Measured {
   readonly #start: (input: string) => Promise<FinishedRun>;
   readonly #many: FinishedRun[] = [];
@@ -152,7 +152,7 @@ class Measured {
     return leastDisturbed(this.#many);
   }
 
-  /** What one rollout costs. */
+  /** The cost of one rollout. */
   get cpuMs(): number {
     return (this.many.cpuMs - leastDisturbed(this.#few).cpuMs) / (ROLLOUTS - FEW_ROLLOUTS);
   }
@@ -172,7 +172,7 @@ function leastDisturbed(runs: readonly FinishedRun[]): FinishedRun {
   return runs.reduce((least, run) => (run.cpuMs < least.cpuMs ? run : least));
 }
 
-/** The least disturbed of a few starts counts. */
+/** The minimum of a few starts counts. */
 async function measureStart(report: Report, cwd: string, { label, words, startMs }: Form): Promise<void> {
   let least = Number.POSITIVE_INFINITY;
   let [processes, idleMb] = [0, 0];

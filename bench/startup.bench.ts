@@ -26,7 +26,7 @@ bench_agent:
       model_server: {type: responses_api_models, name: policy_model}
 `;
 
-/** What it costs to start: nothing but Node, the help, and a whole validation. */
+/** The cost of a start: bare Node, the help, and a whole validation. */
 export async function run(report: Report): Promise<void> {
   const gym = [process.execPath, path.join(installRoot(), "bin/gym.js")];
   const cwd = await mkdtemp(path.join(os.tmpdir(), "gym-bench-"));

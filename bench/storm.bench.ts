@@ -10,10 +10,10 @@ export const name = "storm";
 const STORM_SECONDS = 30;
 const CALLS = 200;
 const AT_ONCE = 50;
-/** One each for those that are on their way, and one at a time after pauses that double up to ten seconds. */
+/** One for each call in flight, then one at a time after pauses that double up to ten seconds. */
 const ALLOWED_REQUESTS = AT_ONCE + 12;
 
-/** An endpoint that refuses everything for half a minute and then recovers. */
+/** An endpoint that rejects everything for half a minute and then recovers. */
 export async function run(report: Report): Promise<void> {
   let until = Number.POSITIVE_INFINITY;
   const endpoint = await new MockModelEndpoint({

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 
 const PIECE = 1 << 20;
 
-/** Writes lines until `enough` says so; returns how many. */
+/** Writes lines until `enough` returns true; returns their number. */
 async function writeLines(
   file: string,
   line: (row: number) => string,
@@ -29,7 +29,7 @@ const words = (length: number) =>
 const ids = (length: number, seed: number) =>
   Array.from({ length }, (_, place) => (place * 7919 + seed) % 150_000);
 
-/** Rollouts with tool calls, more than half of them with token ids, until they fill so many bytes. */
+/** Writes rollouts with tool calls, more than half of them with token ids, until the file has this many bytes. */
 export function writeRollouts(file: string, bytes: number): Promise<number> {
   return writeLines(
     file,
@@ -48,7 +48,7 @@ export function shortRollout(row: number): string {
   return `${JSON.stringify(rollout(row, [message(400)], 50))}\n`;
 }
 
-/** One rollout of so many bytes: three hundred turns with their token ids. */
+/** Writes one rollout of this many bytes: three hundred turns with their token ids. */
 export function writeLargeRollout(file: string, bytes: number): Promise<number> {
   const turns = 300;
   const share = bytes / turns;

@@ -12,7 +12,7 @@ const APPENDED = 21;
 const IDLE_SECONDS = 10;
 const SHOWN_WITHIN_MS = 30_000;
 
-/** What a reader waits for in Chromium; `file` names a place for a file. */
+/** Waiting times of a reader in Chromium; `file` returns a path for a file. */
 export async function pagesInBrowser(report: Report, file: (base: string) => string): Promise<void> {
   const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
   if (!existsSync(executablePath)) return report.check(`pages: there is no ${executablePath}`, false);
@@ -83,7 +83,7 @@ async function checkScrolling(report: Report, page: Page, selector: string, what
   );
 }
 
-/** Milliseconds between frames while an element is scrolled a little in each, for five seconds. */
+/** Milliseconds between frames while an element scrolls a little in each frame, for five seconds. */
 async function framesWhileScrolling(page: Page, selector: string): Promise<number[]> {
   return page.evaluate<number[]>(`new Promise((resolve) => {
     const list = document.querySelector(${JSON.stringify(selector)});
@@ -100,7 +100,7 @@ async function framesWhileScrolling(page: Page, selector: string): Promise<numbe
   })`);
 }
 
-/** A file that grows: from the append to the screen, and what the viewer uses while nothing happens. */
+/** A growing file: the time from the append to the screen, and the CPU of the viewer while idle. */
 async function growing(report: Report, browser: Browser, file: string): Promise<void> {
   await viewing(file, async (viewer) => {
     await indexed(viewer);
@@ -109,7 +109,7 @@ async function growing(report: Report, browser: Browser, file: string): Promise<
     await shown(page, 100);
     const delays: number[] = [];
     for (let row = 100; row < 100 + APPENDED; row++) {
-      // At different moments between two looks of the server at the file.
+      // At different phases of the server's polling interval.
       await sleep(300 + ((row * 37) % 200));
       const onScreen = shown(page, row + 1);
       delays.push(

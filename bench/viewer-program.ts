@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { request } from "undici";
 import { whileGymRuns } from "./gym-program.ts";
 
-/** A viewer that runs: how to ask its API, its process and its address. */
+/** A running viewer: its API, its process and its address. */
 export interface Viewing {
   ask: (address: string) => Promise<unknown>;
   pid: number;
   url: string;
 }
 
-/** Runs the viewer on a file while `use` asks it. */
+/** Runs the viewer on a file during `use`. */
 export async function viewing<T>(file: string, use: (viewer: Viewing) => Promise<T>): Promise<T> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
@@ -29,7 +29,7 @@ export async function indexed({ ask }: Pick<Viewing, "ask">): Promise<void> {
   while (((await ask("status")) as { indexing: boolean }).indexing) await sleep(50);
 }
 
-/** Milliseconds until something has been done. */
+/** Milliseconds that the work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();

@@ -16,7 +16,7 @@ import { indexed, median, timed, type Viewing, viewing } from "./viewer-program.
 
 export const name = "viewer";
 
-/** How long a gigabyte takes until it can be looked at and searched, what large files and long lists cost, and how the pages keep up. */
+/** The time until a gigabyte can be viewed and searched, the cost of large files and long lists, and the speed of the pages. */
 export async function run(report: Report): Promise<void> {
   const directory = await mkdtemp(path.join(os.tmpdir(), "bench-viewer-"));
   const file = (base: string) => path.join(directory, `${base}.jsonl`);
@@ -42,7 +42,7 @@ export async function run(report: Report): Promise<void> {
   }
 }
 
-/** CPU seconds that something takes. */
+/** CPU seconds that the work takes. */
 async function cpuOf(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -91,13 +91,13 @@ async function firstRows(report: Report, file: string): Promise<void> {
   });
 }
 
-/** From the command to what the link to the last rollout asks for: with the index that the first look left, and without. */
+/** The time from the command to the row of the link to the last rollout: with the index of the first start, and without. */
 async function lastRow(report: Report, file: string, rows: number): Promise<void> {
   const link = `rollouts?q=${encodeURIComponent(`task=${Math.floor((rows - 1) / 8)} repeat=${(rows - 1) % 8}`)}`;
   const secondsUntilFound = async () => {
     const started = performance.now();
     return viewing(file, async (viewer) => {
-      // As often as a page asks; the server counts rows for each answer instead of reading on.
+      // As often as a page polls; with each response the server counts rows instead of reading on.
       while (((await viewer.ask(link)) as Rows).rows.length === 0) await sleep(100);
       const seconds = (performance.now() - started) / 1000;
       await indexed(viewer);
@@ -111,7 +111,7 @@ async function lastRow(report: Report, file: string, rows: number): Promise<void
   report.check(`link to the last row of 1 GB, cold, within 3 s: ${cold.toFixed(2)} s`, cold <= 3);
 }
 
-/** Texts that stand in one of the first rows; each search goes on to the end before the next. */
+/** Searches texts of the first rows; each search runs to the end before the next. */
 async function firstHit(report: Report, file: string): Promise<void> {
   await viewing(file, async (viewer) => {
     await indexed(viewer);

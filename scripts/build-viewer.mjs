@@ -1,4 +1,4 @@
-// Builds the pages of the viewer into dist/viewer, unless nothing they are made of has changed since the last time.
+// Builds the pages of the viewer into dist/viewer, unless their sources have not changed since the last build.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,7 +9,7 @@ const source = path.join(root, "src/viewer/web");
 const output = path.join(root, "dist/viewer");
 const stamp = path.join(root, "dist/.viewer-stamp");
 
-/** The pages also use these folders; tests are no part of them. */
+/** The pages also use these folders, without their tests. */
 const FOLDERS = ["src/viewer", "src/python", "src/wire"];
 const FILES = ["src/errors.ts", "scripts/build-viewer.mjs", "package-lock.json"];
 

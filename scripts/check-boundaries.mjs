@@ -1,4 +1,4 @@
-// Holds the direction of imports between the folders of src/, and keeps the start of `gym` light.
+// Checks the direction of imports between the folders of src/, and keeps the start of `gym` light.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ const SHARED_FILES = [
   "secrets.ts",
 ];
 
-/** Which folders (and top-level files) of src/ a folder may import from. The table must have no cycle. */
+/** The folders (and top-level files) of src/ that a folder may import from. The table must have no cycle. */
 const MAY_IMPORT = {
   python: [],
   files: ["python"],
@@ -107,7 +107,7 @@ const MAY_IMPORT = {
   ],
 };
 
-/** What `gym --help` loads: these and nothing else, so that it starts at once. */
+/** The only modules that `gym --help` loads, so that it starts fast. */
 const START_FILE = "src/cli/process.ts";
 const START_MAY_LOAD = [
   /^src\/cli\//,
@@ -125,7 +125,7 @@ const SERVER_FOLDERS = [
   "benchmarks",
   "environments",
 ];
-/** Code that several servers share; each folder below it stands alone. */
+/** Code that several servers share; the folders below it are independent of each other. */
 const LIBRARY_FOLDER = "libraries";
 
 const root = path.resolve(process.argv[2] ?? path.join(path.dirname(fileURLToPath(import.meta.url)), ".."));

@@ -1,6 +1,6 @@
-// Adds the optional packages of other platforms to package-lock.json, and checksums that are missing. npm leaves out packages
-// that the registry in use does not have, and `npm ci` then refuses the whole file. Run it after adding a dependency with
-// native parts. Checksums come from the registry; those it does not know are listed, to be filled in with another one.
+// Adds the optional packages of other platforms to package-lock.json, and missing checksums. npm omits packages
+// that the current registry does not have, and `npm ci` then rejects the whole file. Run it after adding a dependency with
+// native parts. Checksums come from the registry; unknown ones are listed and must be added from another registry.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const PLATFORM =
   /-(android|darwin|freebsd|linux|openharmony|win32|wasm32)(?:-(arm64|arm|x64|ia32|ppc64|riscv64|s390x))?/;
 
-/** The entries that are missing from a lock file, by their place in `packages`. */
+/** The entries that are missing from a lock file, by their key in `packages`. */
 export function missingEntries(lock) {
   const missing = {};
   for (const [place, entry] of Object.entries(lock.packages)) {

@@ -1,4 +1,4 @@
-// The main job on what ships with the package: no key, no network.
+// Runs an evaluation with the content of the package: no key, no network.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const target = path.resolve(process.argv[2] ?? path.join(root, "docs/guide/images"));
 const RUN = "run/repair%2Flarge-model";
 
-/** Name of the picture, page, and what differs from a light window of 1280 px. */
+/** Name of the picture, page, and differences from a light window of 1280 px. */
 const PAGES: readonly {
   name: string;
   hash: string;
@@ -44,7 +44,7 @@ const gym = (words: readonly string[], output: "pipe" | "ignore") =>
     cwd: directory,
     stdio: ["ignore", output, output === "pipe" ? "inherit" : "ignore"],
   });
-/** A run under way, for the live page. */
+/** A run in progress, for the live page. */
 const collection = gym(
   [
     ...["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model", "--num-repeats", "40"],
@@ -54,7 +54,7 @@ const collection = gym(
   "ignore",
 );
 while (!existsSync(path.join(directory, "quiz/rollouts_progress.json"))) await sleep(200);
-// A few rollouts are done by then.
+// Until then a few rollouts are done.
 await sleep(12_000);
 const viewer = gym(["eval", "view", directory, "--port", "0", "--json"], "pipe");
 try {
@@ -85,7 +85,7 @@ try {
 /** Encodes a PNG as WebP at a quality that keeps text readable: the pictures are part of the package. */
 async function asWebp(png: Buffer): Promise<Buffer> {
   const page = await browser.newPage();
-  // A script for the browser, as text: these files are checked without the types of the DOM.
+  // A browser script as text: these files are checked without the DOM types.
   const encoded = await page.evaluate<string>(`(async () => {
     const reply = await fetch("data:image/png;base64,${png.toString("base64")}");
     const image = await createImageBitmap(await reply.blob());

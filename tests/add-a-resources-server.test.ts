@@ -7,7 +7,7 @@ import { repository } from "./gym-process.ts";
 import { freePort } from "./support/free-port.ts";
 import { packedProject, runBin, startBin } from "./support/packed-project.ts";
 
-/** A model that looks the weather up once, then repeats what the tool said. */
+/** A model that looks the weather up once, then repeats the output of the tool. */
 async function startWeatherModel(): Promise<string> {
   const server: Server = createServer((request, response) => {
     let body = "";
@@ -64,14 +64,14 @@ function answer({ input, tools = [] }: { input: string | Item[]; tools?: unknown
   };
 }
 
-/** The files a reader of the guide is told to write, by their path in the folder of the server. */
+/** The files that the guide asks the reader to write, by their path in the folder of the server. */
 async function guideFiles(): Promise<Map<string, string>> {
   const guide = await readFile(path.join(repository, "docs/guide/writing-an-environment.md"), "utf8");
   const blocks = guide.matchAll(/^\*\*`([^`]+)`\*\*\n\n```\w+\n([\s\S]*?)^```$/gm);
   return new Map([...blocks].map(([, file = "", content = ""]) => [file, content]));
 }
 
-/** The user's how-to "Add a resource server", step by step, in a project of its own that installed this package. */
+/** The how-to "Add a resource server", step by step, in a new project that has installed this package. */
 it("adds a resources server from the scaffold to the rollouts", { timeout: 180_000 }, async () => {
   const modelUrl = await startWeatherModel();
   const cwd = await packedProject({
@@ -80,14 +80,14 @@ it("adds a resources server from the scaffold to the rollouts", { timeout: 180_0
   const folder = path.join(cwd, "resources_servers/test_weather");
   const read = (file: string) => readFile(path.join(folder, file), "utf8");
 
-  // Initialise the server. It runs, validates and passes its own tests as it is.
+  // Initialise the server. It runs, validates and passes its own tests without changes.
   const init = await runBin(cwd, "ng_init_resources_server", "+entrypoint=resources_servers/test_weather");
   expect(init.exitCode, init.stderr).toBe(0);
   expect(init.stdout).toContain("resources_servers/test_weather/app.ts");
   const fresh = await runBin(cwd, "ng_test", "+entrypoint=resources_servers/test_weather");
   expect(fresh.exitCode, fresh.stdout + fresh.stderr).toBe(0);
 
-  // Implement the tool and the verifier, word for word as the guide has them.
+  // Implement the tool and the verifier with the code of the guide.
   const files = await guideFiles();
   expect([...files.keys()]).toEqual(["app.ts", "app.test.ts", "data/example.jsonl"]);
   for (const [file, content] of files) await writeFile(path.join(folder, file), content);
@@ -96,7 +96,7 @@ it("adds a resources server from the scaffold to the rollouts", { timeout: 180_0
   const types = await runBin(cwd, "tsc", "--noEmit", "-p", ".");
   expect(types.stdout).toBe("");
 
-  // Run an agent with the new server, and ask it.
+  // Run an agent with the new server and query it.
   const head = `++head_server.port=${await freePort()}`;
   const configPaths = [
     "responses_api_agents/simple_agent/configs/simple_agent.yaml",
@@ -139,7 +139,7 @@ it("adds a resources server from the scaffold to the rollouts", { timeout: 180_0
     "Number of tools": { Average: 0 },
   });
 
-  // Rollouts of the examples, from the servers that run.
+  // Rollouts of the examples, from the running servers.
   const collected = await runBin(
     cwd,
     "ng_collect_rollouts",
@@ -161,7 +161,7 @@ it("adds a resources server from the scaffold to the rollouts", { timeout: 180_0
   expect(JSON.stringify(rollouts)).toContain("The weather in Lima is cold.");
   expect(await servers.stop()).toBe(0);
 
-  // All that is asked for in the end is there.
+  // Every required file exists at the end.
   const complete = await runBin(
     cwd,
     "ng_test",

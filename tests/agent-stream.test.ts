@@ -20,7 +20,7 @@ const tools: OpenAI.Responses.Tool[] = [
 const ask = { model: "agent", input: "What is the weather in Oslo?", tools };
 const call = { toolCalls: [{ name: "get_weather", arguments: { city: "Oslo" } }] };
 
-/** Serves an agent in front of a model that gives these answers in order; then it refuses to answer. */
+/** Serves an agent with a model that returns these responses in order and then fails. */
 async function serve(...answers: (MockAnswer | Promise<MockAnswer>)[]): Promise<OpenAI> {
   const left = [...answers];
   const endpoint = await new MockModelEndpoint({
@@ -44,7 +44,7 @@ async function serve(...answers: (MockAnswer | Promise<MockAnswer>)[]): Promise<
 
 it("streams what the agent does while it does it", async () => {
   let answer = (_: MockAnswer): void => {};
-  // The model does not answer before the client has seen the tool's output: a stream that waits for the end never ends.
+  // The model does not respond before the client has seen the output of the tool: a stream that waits for the end would never end.
   const later = new Promise<MockAnswer>((resolve) => {
     answer = resolve;
   });

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 type Answer = (conversation: string, tools: string[]) => MockAnswer;
 
-/** Makes an environment with `gym env init --from`, runs it once per row, and returns the rows of the result. */
+/** Creates an environment with `gym env init --from`, runs it once per row, and returns the result rows. */
 async function run(options: {
   from: string[];
   answer: Answer;
@@ -86,7 +86,7 @@ it.skipIf(skipWithoutBubblewrap)(
   },
 );
 
-/** Says how long the message was, and pays a tenth of it. */
+/** Returns the length of the message, and a tenth of it as the reward. */
 const echo =
   () =>
   ({ type, data }: { type: string; data: Record<string, unknown> }) => {
@@ -156,14 +156,14 @@ describe.skipIf(!bridges)("the libraries themselves", () => {
     const example = path.join(repository, "examples/responses_api_agents/verifiers_sums/sums.py");
     const { rows, text } = await run({
       from: ["verifiers", "sums"],
-      // Beside app.py, where Python finds it.
+      // Next to app.py, where Python finds it.
       files: { "responses_api_agents/abroad/sums.py": await readFile(example, "utf8") },
       answer(conversation) {
         const [, left = "", right = ""] = /(\d+) \+ (\d+)/.exec(conversation) ?? [];
         return { text: `It is ${Number(left) + Number(right)}.` };
       },
       words,
-      // The library fetches the program of its harness with uv.
+      // The library downloads the program of its harness with uv.
       env: networkVariables(),
     });
     expect(text).toContain("5 of 5 rollouts scored");

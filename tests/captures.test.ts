@@ -40,7 +40,7 @@ export default defineResourcesServer({
 `;
 
 /**
- * Looks once and then answers. "tear" leaves half a line in the file of its rollout as a writer does that is killed, "deny" makes
+ * Makes one look-up and then answers. "tear" leaves half a line in the file of its rollout, like a killed writer; "deny" makes
  * the file impossible to write.
  */
 const MODEL = `
@@ -70,7 +70,7 @@ export default defineModel({
 });
 `;
 
-/** Knows only text, as a program does that speaks to an Anthropic endpoint. */
+/** Supports only text, like a client of an Anthropic endpoint. */
 const HARNESS = `
 import { callServer, defineAgent } from "nemo-gym";
 export default defineAgent({
@@ -186,7 +186,7 @@ it.each(["cohosted", "process"])(
       const capture = captureOf(row);
       expect(capture.rollout_id).toBe(id);
       expect(capture).not.toHaveProperty("gaps");
-      // The judge was asked on behalf of the rollout although the verifier knows nothing of rollouts.
+      // The call to the judge is attributed to the rollout, although the verifier does not know about rollouts.
       expect(capture.calls.map((call) => call.model_ref.name)).toEqual(["policy", "policy", "judge"]);
       expect(capture.metrics).toMatchObject({ num_calls: 3, tokens_in: 30, tokens_total: 36 });
       expect(row["ng_trajectory"]).toMatchObject({
@@ -221,7 +221,7 @@ it.each(["cohosted", "process"])(
       const { name, lines, matched } = await readLogs(logs, { rollout: id });
       expect([name, matched]).toEqual(["tools.log", true]);
       const own = lines.map((line) => line.replace(/^\S+ /, ""));
-      // The output of this process belongs to the test; that of a server's own process to the server.
+      // The output of this process belongs to the test, that of a separate server process to the server.
       expect(own).toEqual([`[${id}] asked the judge`, ...(hosting === "process" ? [`[${id}] printed`] : [])]);
     }
   },
@@ -284,7 +284,7 @@ it("rebuilds responses of agents that only see text from recorded tokens", async
 });
 
 it("ends a run whose rollouts are mostly masked", async () => {
-  // The harness asks for no capture, so nothing is recorded of what it does.
+  // The harness does not request captures, so its calls are not recorded.
   const setup = await start(
     { token_id_capture: { enabled: true, max_mask_fraction: 0.1, mask_fraction_min_samples: 2 } },
     "harness",

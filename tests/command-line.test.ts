@@ -28,7 +28,7 @@ describe("gym env validate", () => {
     expect(search.stdout).toContain(
       "google_search.resources_servers.google_search.google_api_key: is required",
     );
-    // In this process: a process for each of them takes a minute.
+    // In this process: a separate process for each of them would take a minute.
     const here = (...words: string[]) => captureRun(words, { cwd: tmpdir(), env: {} });
     const listed = JSON.parse((await here("list", "resources-servers", "--json")).stdout) as {
       name: string;
@@ -97,7 +97,7 @@ export default defineResourcesServer({ verify: () => ({ reward: 1 }) });
   });
 });
 
-/** What users get wrong: one clear message, the right code, no stack. */
+/** User errors: one clear message, the correct exit code, no stack. */
 describe("bad input", () => {
   const agent = (name: string) => `${KILN}agent:
   responses_api_agents:

@@ -7,7 +7,7 @@ import { skipWithoutBubblewrap } from "../src/testing/skip-without-bubblewrap.ts
 
 const root = path.resolve(import.meta.dirname, "..");
 const suites = path.join(root, "scripts/conformance");
-/** A sample of the golden vectors is part of the repository. All of them lie beside it where the project is developed. */
+/** A sample of the golden vectors is part of the repository. The complete set is next to it during development. */
 const places = [path.join(root, "tests/golden"), path.resolve(root, "../shared")].filter(existsSync);
 
 const CASE_FILES: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ for (const place of places) {
 }
 const present = runs.filter(({ file }) => existsSync(file));
 
-// The built suites: environments and core then are one set of modules, as they are for users.
+// The built suites, so that environments and core share one set of modules, as for users.
 const built = pathToFileURL(path.join(root, "dist/scripts/conformance/suite.js")).href;
 const { runSuite } = (await import(built)) as { runSuite: typeof RunSuite };
 

@@ -70,7 +70,7 @@ it(`survives ${KILLS} kills at random moments without losing or doubling a rollo
   let kills = 0;
   while (kills < KILLS) {
     const { child, collecting, ended, stderr } = start("killed.jsonl", 8);
-    // Mostly while results are being written, now and then while it is still starting.
+    // Mostly while results are being written, sometimes during the start.
     if (kills % 10 === 9) await sleep(Math.random() * 600);
     else {
       await Promise.race([collecting, ended]);

@@ -22,13 +22,13 @@ interface ComposeService {
   volumes?: string[];
 }
 
-/** Keys of the compose specification that the file uses; another one is likely misspelt. */
+/** Keys of the compose specification that the file uses; any other key is probably misspelt. */
 const COMPOSE_KEYS = [
   ...["image", "build", "command", "environment", "depends_on", "volumes", "healthcheck", "deploy"],
   ...["stop_grace_period", "security_opt"],
 ];
 
-/** The Python that has `kubernetes-validate`, which holds the schemas of Kubernetes; CI installs it. */
+/** The Python with `kubernetes-validate`, which contains the schemas of Kubernetes; CI installs it. */
 const python = process.env["NEMO_GYM_TEST_PYTHON"] ?? "python3";
 const hasValidator = spawnSync(python, ["-c", "import kubernetes_validate"]).status === 0;
 if (!hasValidator)
@@ -104,7 +104,7 @@ describe("deploy", () => {
     for (const line of instructions.filter((each) => /^COPY (?!--from)/.test(each)))
       for (const source of line.split(" ").slice(1, -1))
         expect(existsSync(path.join(repository, source)), source).toBe(true);
-    // What the entry point links to is in the package.
+    // The targets of the entry point's links are in the package.
     expect(existsSync(path.join(repository, "bin/gym.js"))).toBe(true);
     // Later instructions would run as root again if a USER followed.
     expect(instructions.filter((line) => line.startsWith("USER"))).toEqual(["USER gym"]);

@@ -11,10 +11,10 @@ import { type HubServer, startHubServer } from "./support/hub-server.ts";
 import { type MlflowServer, startMlflowServer } from "./support/mlflow-server.ts";
 
 /**
- * The commands of the five documents that describe the original (the CLI page, the CLI reference, the old README with its
- * how-tos, the new README, the docs' home), as they stand there, in a shell, against doubles of the model, the hub and the
- * registry. `python …/client.py` is `node …/client.ts` here, and `ray stop` is `gym env stop`. Left out: ng_dev_test and
- * ng_test_all, which run the tests that run here anyway (src/cli/env/test/shipped-servers.test.ts checks that they would
+ * Runs the commands of the five documents that describe the original (the CLI page, the CLI reference, the old README with its
+ * how-tos, the new README, the docs' home) unchanged, in a shell, against doubles of the model, the hub and the
+ * registry. `python …/client.py` is `node …/client.ts` here, and `ray stop` is `gym env stop`. Not included: ng_dev_test and
+ * ng_test_all, which run tests that run here anyway (src/cli/env/test/shipped-servers.test.ts checks that they would
  * pass), and `+outdated=true`, which asks the npm registry.
  */
 
@@ -102,7 +102,7 @@ async function succeeds(script: string): Promise<string> {
   return stdout;
 }
 
-/** Runs a command that stays, such as `ng_run`, until `text` is on its output. */
+/** Runs a command that keeps running, such as `ng_run`, until `text` is in its output. */
 async function inTerminal(script: string, text: string): Promise<void> {
   const child = start(`exec ${script}`);
   terminal = child;
@@ -225,7 +225,7 @@ describe("the old README", () => {
     +num_repeats=null \\
     +num_samples_in_parallel=null`,
       );
-      // The old name stands for the folder there is, for what is written too.
+      // The old name refers to the current folder, also for written files.
       expect(await rows("resources_servers/example_multi_step/data/example_rollouts.jsonl")).toHaveLength(5);
     },
     TIMEOUT_MS,

@@ -47,7 +47,7 @@ async function startGym(words: string[]) {
 const example = ["--resources-server", "example_single_tool_call", "--model-type", "random_model"];
 const ready = { timeout: 60_000, interval: 100 };
 
-/** A zombie that nobody has reaped yet does not run. */
+/** A zombie process does not count as running. */
 function isRunning(pid: number): boolean {
   if (!existsSync(`/proc/${pid}/stat`)) return false;
   return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

@@ -7,7 +7,7 @@ import { project, repository, runGym } from "./gym-process.ts";
 const test = (value: number) =>
   `import { expect, it } from "vitest";\nit("holds", () => expect(${value}).toBe(1));\n`;
 
-/** A project whose packages are those of this repository. */
+/** A project that uses the packages of this repository. */
 async function projectWithPackages(files: Record<string, string>): Promise<string> {
   const cwd = await project({ "package.json": '{"type": "module"}', ...files });
   await symlink(path.join(repository, "node_modules"), path.join(cwd, "node_modules"));
@@ -66,7 +66,7 @@ describe("gym env test", () => {
     files["responses_api_agents/good/app.test.ts"] = test(1);
     files["responses_api_agents/bad/app.test.ts"] = test(2);
     const cwd = await projectWithPackages(files);
-    // Under a root of its own, so that no built-in server is tested.
+    // With its own root, so that no built-in server is tested.
     const all = (...words: string[]) =>
       captureRun(["env", "test", ...words], { cwd, env: { PATH: process.env["PATH"] }, installRoot: cwd });
     const { exitCode, stdout, stderr } = await all();

@@ -23,7 +23,7 @@ async function gym(cwd: string, words: readonly string[], env: Record<string, st
   return { exitCode, stdout, stderr, text: stdout + stderr };
 }
 
-/** What users get wrong: one clear message with the place, exit code, no stack, nothing half written. */
+/** User errors: one clear message with the position, an exit code, no stack, no partial output. */
 describe("bad input of gym eval run", () => {
   const good = { responses_create_params: { input: "Is it cold in Bergen?" } };
   const cases: {
@@ -278,7 +278,7 @@ describe("bad input of gym eval run", () => {
     expect(second.text).not.toContain("starting");
     expect(await ended).toBe(0);
     expect(rowsOf(path.join(cwd, "out.jsonl"))).toHaveLength(5);
-    // A lock whose owner was killed does not stop anybody.
+    // A lock whose owner was killed does not block others.
     await writeFile(
       path.join(cwd, "out.jsonl.lock"),
       JSON.stringify({ pid: 2 ** 22 + 7, host: os.hostname(), started: "" }),
@@ -319,7 +319,7 @@ describe("bad input of gym eval run", () => {
 
   it("a clock that jumps", { timeout: 60_000 }, async () => {
     const cwd = await project({
-      // An hour back, a day ahead, a year back: as when a machine wakes up or its clock is set.
+      // An hour back, a day ahead, a year back: as when a machine wakes up or its clock is adjusted.
       "jump.mjs": `const now = Date.now.bind(Date); let calls = 0;
 const jumps = [0, -3_600_000, 86_400_000, -31_536_000_000];
 Date.now = () => now() + jumps[calls++ % jumps.length];\n`,
@@ -390,7 +390,7 @@ Date.now = () => now() + jumps[calls++ % jumps.length];\n`,
   });
 });
 
-/** A small file system, where this user may mount one. */
+/** A small file system, if this user may mount one. */
 function mounted(place: string, options: string): boolean {
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", place], { stdio: "pipe" });

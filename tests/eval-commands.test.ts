@@ -11,7 +11,7 @@ import { WandbServer } from "./support/wandb-server.ts";
 const TOOL_CALL = ["--resources-server", "example_single_tool_call", "--model-type", "random_model"];
 const AGENT = "example_single_tool_call_simple_agent";
 
-/** A resources server whose judge answers only once the file `judge.ok` exists, and a model that says "yes". */
+/** A resources server whose judge responds only after the file `judge.ok` exists, and a model that says "yes". */
 const JUDGED: Record<string, string> = {
   "resources_servers/judged/app.ts": `
 import { existsSync } from "node:fs";
@@ -459,7 +459,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** `gym env start`, ready; ended with the test. */
+/** Starts `gym env start` and waits until it is ready; it is stopped with the test. */
 async function startServers(cwd: string, words: readonly string[]): Promise<ChildProcess> {
   const child = spawn(process.execPath, [path.join(repository, "bin/gym.js"), "env", "start", ...words], {
     cwd,

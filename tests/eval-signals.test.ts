@@ -15,7 +15,7 @@ function start(cwd: string, argv: readonly string[], out: "pipe" | "ignore" = "i
   });
 }
 
-/** Waits until the process has said this on stderr. */
+/** Waits until the process has written this text to stderr. */
 function said(child: ChildProcess, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let all = "";
@@ -45,7 +45,7 @@ it("a run whose reader leaves goes on to its end", { timeout: 60_000 }, async ()
   expect(existsSync(path.join(cwd, "out.jsonl.lock"))).toBe(false);
 });
 
-/** Sends the signal to a run whose model never answers; it must end by itself and be good to go on with. */
+/** Sends the signal to a run whose model never responds; the run must exit by itself and be resumable. */
 async function stopsBy(signal: NodeJS.Signals, code: number, cwd: string): Promise<void> {
   const child = start(cwd, [...MCQA, "--limit", "4", `${LATENCY}=600000`]);
   const end = ended(child);

@@ -5,7 +5,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { project, repository, runGym } from "./gym-process.ts";
 
-/** A project with a submit file, and a fake sbatch that keeps what it was given. */
+/** A project with a submit file, and a fake sbatch that keeps its input. */
 async function cluster(more = "") {
   const directory = await project({
     "jobs.yaml": `
@@ -25,7 +25,7 @@ job: {output_path: jobs}
 ${more}`,
     "bin/sbatch": '#!/bin/bash\necho "$@" >>sbatch.said\necho "Submitted batch job 4711"\n',
     "bin/gym": `#!/bin/bash\nexec ${process.execPath} ${path.join(repository, "bin/gym.js")} "$@"\n`,
-    // Runs what stands behind its options in the container's working directory.
+    // Runs the command after its options in the working directory of the container.
     "bin/srun": `#!/bin/bash
 while [[ $1 == --* ]]; do
   case $1 in --output=*) log=$PWD/\${1#*=};; --container-workdir=*) cd "\${1#*=}";; esac
@@ -54,7 +54,7 @@ describe("gym eval submit", () => {
     expect(jobs).toEqual([{ benchmark: "weather", directory: `${own}/weather`, job_id: "4711" }]);
     expect(readFileSync(path.join(directory, "sbatch.said"), "utf8")).toBe(`${own}/weather/job.sh\n`);
 
-    // What Slurm would do with it: the directory of --chdir, then the script.
+    // Like Slurm: changes to the directory of --chdir, then runs the script.
     execFileSync("bash", ["--norc", `${own}/weather/job.sh`], {
       cwd: `${own}/weather`,
       env: { ...env, HOME: directory },

@@ -38,7 +38,7 @@ export default defineResourcesServer({
 });
 `;
 
-/** A model that calls the tools named in the question, one a turn, and then says done. */
+/** A model that calls the tools named in the question, one per turn, and then says done. */
 const SCRIPTED_MODEL = `
 import { defineModel } from "nemo-gym";
 export default defineModel({
@@ -169,7 +169,7 @@ it.each(modes)("takes a body of 50 MB and refuses one beyond the limit with 413:
     method: "POST",
     body: "x".repeat(129 * 1024 * 1024),
   }).catch((error: Error & { code?: string }) => error);
-  // The server answers before it has read everything; a client that is still sending may only see the closed socket.
+  // The server responds before it has read everything; a client that is still sending may only see the closed socket.
   if (refused instanceof Error) expect(refused.code).toMatch(/UND_ERR_SOCKET|EPIPE|ECONNRESET/);
   else expect(refused.statusCode).toBe(413);
 });

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { MockAnswer } from "../src/testing/mock-model-endpoint.ts";
 import { networkVariables, project, repository, runGym } from "./gym-process.ts";
 
-/** Agents around libraries that are not dependencies of the product: they are installed from npm into a cache folder of their own. */
+/** Agents for libraries that are not dependencies of the product: they are installed from npm into a separate cache folder. */
 const AGENTS = ["ai_sdk_agent", "langgraph_agent", "openai_agents_agent"];
 /** The agent of the guide "Bring your own agent". */
 const NEWCOMER = "examples/responses_api_agents/office_planner";
@@ -99,7 +99,7 @@ describe.skipIf(!isChosen)("frameworks in this process", () => {
     const { compilerOptions } = JSON.parse(await readFile(base, "utf8")) as {
       compilerOptions: { paths: Record<string, string[]> };
     };
-    // Their folders lie in the cache, so everything that is not in their own node_modules is named here.
+    // Their folders are in the cache, so everything outside of their own node_modules is listed here.
     const paths: Record<string, string[]> = { zod: [path.join(repository, "node_modules/zod")] };
     for (const [name, [target = ""]] of Object.entries(compilerOptions.paths))
       paths[name] = [path.join(repository, target)];
@@ -138,7 +138,7 @@ describe.skipIf(!isChosen)("frameworks in this process", () => {
       ]);
       expect(row.response.usage).toMatchObject({ input_tokens: 30, output_tokens: 15, total_tokens: 45 });
       expect(text).toContain("tokens 30 in, 15 out");
-      // Settings of the row reach the model although the framework knows nothing of them.
+      // Settings of the row reach the model, although the framework does not know them.
       const asked = endpoint.requests.filter(({ method }) => method === "POST");
       expect(asked.map(({ body }) => body["temperature"])).toEqual([0.5, 0.5, 0.5]);
     },

@@ -7,7 +7,7 @@ import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { project, repository } from "./gym-process.ts";
 
-/** Guides whose bash blocks run as they stand, in a folder of their own. */
+/** Guides whose bash blocks run unchanged, each in a separate folder. */
 const GUIDES = [
   "evaluation.md",
   "ci.md",
@@ -23,7 +23,7 @@ function yamlOf(guide: string, name: string): string {
   return guide.split(`\`\`\`yaml\n# ${name}\n`)[1]?.split("```")[0] ?? "";
 }
 
-/** A model endpoint that always gives the same answer. */
+/** A model endpoint that always returns the same answer. */
 async function startEndpoint(): Promise<string> {
   const content = [{ type: "output_text", text: "[[YES]]", annotations: [] }];
   const message = { id: "m", type: "message", role: "assistant", status: "completed", content };

@@ -16,11 +16,11 @@ export interface FinishedProcess {
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The file to run; an older command is started through a link with its name. */
+  /** The file to run; an older command is started through a symbolic link with its name. */
   readonly program?: string;
 }
 
-/** Starts the built program and waits for its end. */
+/** Starts the built program and waits until it exits. */
 export function runGym(
   argv: readonly string[],
   { cwd, env, program }: ProcessOptions,
@@ -46,7 +46,7 @@ export function runGym(
   });
 }
 
-/** A directory with these files that is removed when the test is over. */
+/** A directory with these files; it is removed after the test. */
 export async function project(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
   const directory = await realpath(await mkdtemp(path.join(os.tmpdir(), "gym-test-")));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -57,7 +57,7 @@ export async function project(files: Readonly<Record<string, string | Uint8Array
   return directory;
 }
 
-/** What programs need to reach the internet from here: certificates and proxies, in the environment of those who have them. */
+/** Environment variables that programs need for the internet: certificates and proxies. */
 export function networkVariables(): Record<string, string> {
   const names = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|https?_proxy|no_proxy|npm_config_(registry|cafile))$/i;
   const given = Object.entries(process.env).filter(([name]) => names.test(name));

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { harnessRoot } from "../src/agents/cli/program.ts";
 import { networkVariables, project, runGym } from "./gym-process.ts";
 
-/** The shell tool of each harness, and how it takes a command. */
+/** The shell tool of each harness, and the format of its commands. */
 const SHELLS: Record<string, (command: string) => { name: string; arguments: unknown }> = {
   claude_code: (command) => ({ name: "Bash", arguments: { command, description: "look" } }),
   codex: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
@@ -17,7 +17,7 @@ const SHELLS: Record<string, (command: string) => { name: string; arguments: unk
 };
 /** On a busy machine they need half a minute before their first model call. */
 const SLOW_STARTERS = new Set(["opencode", "cline"]);
-/** Where harnesses that know skills look for them, below their home. */
+/** Folders below the home directory where harnesses look for skills. */
 const SKILLS: Record<string, string> = { claude_code: ".claude/skills", codex: ".codex/skills" };
 const chosen = (process.env["NEMO_GYM_TEST_HARNESSES"] ?? "").split(",").filter((name) => name !== "");
 if (chosen.length === 0)
@@ -63,7 +63,7 @@ const env = () => ({
   ANTHROPIC_API_KEY: SECRET,
 });
 
-/** Runs one row of example_mcp_weather by a harness; returns the row of the result. */
+/** Runs one row of example_mcp_weather with a harness; returns the result row. */
 async function runHarness(harness: string, model: string[], prompt: string, ...words: string[]) {
   const row = { ...ROW, responses_create_params: { input: prompt } };
   const cwd = await project({ "rows.jsonl": `${JSON.stringify(row)}\n` });
@@ -91,7 +91,7 @@ const modelAt = (url: string) => [
   ],
 ];
 
-/** Calls the tool of the environment, then repeats what it said. */
+/** Calls the tool of the environment, then repeats its output. */
 function askAndRepeat(conversation: string, tools: string[], city = '{"city":"Oslo"}') {
   const seen = /The weather in Oslo is sunny and 72 F\./.exec(conversation);
   if (seen) return textAnswer(seen[0]);
@@ -115,13 +115,13 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     const items: { type: string; name?: string }[] = row.response.output;
     expect(items.map(({ type }) => type)).toEqual(["function_call", "function_call_output", "message"]);
     expect(items[0]?.name).toContain("get_weather");
-    // Counted by the model server: harnesses that also ask for a title have made more than two calls.
+    // Counted by the model server: harnesses that also request a title make more than two calls.
     const { ng_model_calls: calls, ...usage } = row.response.usage;
     expect(calls).toBeGreaterThanOrEqual(2);
     expect(usage).toMatchObject({ input_tokens: 10 * calls, output_tokens: 5 * calls });
     expect(row.ng_model_call_capture.metrics.num_calls).toBe(calls);
     expect(row).toMatchObject({ turns_used: 1, finished_naturally: true });
-    // The calls were attributed to the rollout by the prefix in the address the program was given.
+    // The calls were attributed to the rollout by the prefix of the address that the program received.
     expect(row.ng_model_call_capture.metrics).toMatchObject({
       num_calls: expect.toSatisfy((n: number) => n >= 2),
     });
@@ -132,7 +132,7 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     const shell = SHELLS[harness];
     if (shell === undefined) throw new Error(`no shell tool is known for ${harness}`);
     const endpoint = await scripted((conversation) => {
-      // Some harnesses ask for a title first, without tools.
+      // Some harnesses request a title first, without tools.
       if (conversation.includes("HOME=")) return textAnswer("done");
       return { toolCalls: [shell("env | sort")] };
     });
@@ -169,7 +169,7 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     );
     expect(JSON.stringify(row.response.output)).toContain("Low water is at noon.");
     expect(row.skills_ref.skills).toMatchObject([{ name: "tides" }]);
-    // The program itself has found it: it tells the model what the skill is for.
+    // The program itself has found the skill: it tells the model its purpose.
     const asked = endpoint.requests.map(({ body }) => JSON.stringify(body));
     expect(asked.some((text) => text.includes("Reads the tide table of Husoy"))).toBe(true);
   });
@@ -179,7 +179,7 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     if (shell === undefined) throw new Error(`no shell tool is known for ${harness}`);
     let answered = 0;
     const endpoint = await scripted((_, tools) => {
-      // The first call is answered, so there is something to count; the ones after it hang.
+      // The first call gets a response, so that there is something to count; later calls hang.
       if (tools.length === 0) return textAnswer("Waiting");
       if (answered++ === 0) return { toolCalls: [shell("sleep 600 & sleep 1")] };
       return new Promise((resolve) => setTimeout(resolve, 120_000, textAnswer("late")).unref());
@@ -195,14 +195,14 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
   });
 
   it("can be trained on when the model server gives token ids", { timeout: TIMEOUT_MS }, async () => {
-    // Harnesses write the arguments of earlier calls anew. Only a model that spells them the same way has a history that continues.
+    // Harnesses serialize the arguments of earlier calls again. The history continues only if the model uses the same format.
     const spelling = harness === "claude_code" ? '{"city": "Oslo"}' : '{"city":"Oslo"}';
     const vllm = await new VllmDouble({
       maxModelLen: 10_000_000,
       answer: ({ body }) => {
         const tools = (body["tools"] ?? []) as { function: { name: string } }[];
         const names = tools.map(({ function: fn }) => fn.name);
-        // A request without tools asks for a title; it is answered at once.
+        // A request without tools is for a title; it gets a response at once.
         return names.length === 0
           ? { text: "Weather" }
           : (askAndRepeat(JSON.stringify(body["messages"]), names, spelling) as { text: string });
@@ -297,7 +297,7 @@ it.skipIf(!bubblewrap || !chosen.includes("opencode"))(
     const probe = [
       "ls -A /root /home/sandbox",
       `curl -sS -m 5 ${other.baseUrl}/models 2>&1`,
-      // Every port that listens inside: the two ways out, and what the harness itself may have opened.
+      // Every listening port inside: the two ways out, and ports that the harness itself opened.
       `for hex in $(awk '$4 == "0A" { split($2, at, ":"); print at[2] }' /proc/net/tcp); do curl -sS -m 5 -o /dev/null -w 'status:%{http_code} ' -X POST http://127.0.0.1:$((16#$hex))/verify; done`,
       "env | sort",
       "echo probed",
@@ -321,14 +321,14 @@ it.skipIf(!bubblewrap || !chosen.includes("opencode"))(
     expect(said).toContain("HOME=/work/home");
     expect(said).not.toContain(SECRET);
     expect(said).not.toContain("another server");
-    // The verifier is on the way to the tools, but not for the harness.
+    // The verifier is reachable on the same path as the tools, but not for the harness.
     expect(said.match(/status:404/g)?.length, said).toBeGreaterThanOrEqual(2);
     expect(said).not.toMatch(/status:[25]/);
     expect((await readdir(os.tmpdir())).filter((name) => name.startsWith("nemo-gym-way-out-"))).toEqual([]);
   },
 );
 
-/** Folders of rollouts, and processes that still work in one. */
+/** Folders of rollouts, and processes that still run in one. */
 async function leftBehind(): Promise<string[]> {
   const marker = path.join(os.tmpdir(), "nemo-gym-harness-");
   const folders = (await readdir(os.tmpdir())).filter((name) => name.startsWith("nemo-gym-harness-"));

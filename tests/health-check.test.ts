@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { project, runGym } from "./gym-process.ts";
 
-/** A model that says nothing when it is asked to be mute. */
+/** A model that returns nothing if the prompt asks for that. */
 const FILES = {
   "resources_servers/lenient/app.ts": `
 import { defineResourcesServer } from "nemo-gym";

@@ -168,7 +168,7 @@ describe("gym eval run", { timeout: 120_000 }, () => {
 
   it.each([
     ["co-hosted", [], / in \S+ \(.*resources_servers\/unruly\/app\.ts:\d+\)\. .*hosting: process/],
-    // Advice to do what is done already would be no advice.
+    // The advice must not suggest a setting that is already active.
     [
       "in its own process",
       ["++hosting=process"],
@@ -181,7 +181,7 @@ describe("gym eval run", { timeout: 120_000 }, () => {
     expect(told).toContain("Server 'my_tools' hangs: the event loop has been blocked for 1 s");
     expect(told).toMatch(where);
     expect(output).toContain("That is the limit (blocked_loop_limit_seconds: 3): the process ends here.");
-    // A blocked process of its own is reported by the one that started it; a blocked gym is killed.
+    // A blocked server process is reported by its parent; a blocked gym process is killed.
     expect(exitCode).toBe(words.length > 0 ? 1 : null);
   });
 });

@@ -65,7 +65,7 @@ describe.each(modes)("%s", (_mode, globalConfig, resources) => {
         const { headers } = (seeded.json() as { mcp: { headers: Record<string, string> } }).mcp;
         const call = async (name: string, args: object) => {
           const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
-          // Each on a connection of its own, so that any of several workers may get it.
+          // Each on a separate connection, so that any worker may get it.
           const reply = await fetch(`${servers.client.baseUrl("counter")}/mcp`, {
             method: "POST",
             headers: { ...headers, "content-type": "application/json", connection: "close" },
@@ -253,7 +253,7 @@ describe.skipIf(!hasPython)("a Python server", () => {
   });
 });
 
-/** A zombie that nobody has reaped yet does not run. */
+/** A zombie process does not count as running. */
 function isRunning(pid: string): boolean {
   if (!existsSync(`/proc/${pid}/stat`)) return false;
   return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -291,7 +291,7 @@ it("counts the calls of a rollout in one place, whichever worker takes them", as
   ]);
   const post = async (route: string, body: object) => {
     const url = `${servers.client.baseUrl("model")}/ng-rollout/7-0${route}`;
-    // Each call on a connection of its own, so that the workers share them.
+    // Each call on a separate connection, so that the workers share them.
     const headers = { "content-type": "application/json", connection: "close" };
     const reply = await request(url, { method: "POST", headers, body: JSON.stringify(body) });
     return { type: reply.headers["content-type"], text: await reply.body.text() };

@@ -49,7 +49,7 @@ function files() {
   });
 }
 
-// The built program, whose signal goes into every request: in the process of a test there is none.
+// The built program, because its signal is part of every request; within the test process there is no such signal.
 it("uploads, migrates and downloads from the command line", async () => {
   const cwd = await files();
   const config = "+resource_config_path=resources_servers/sums/configs/sums.yaml";

@@ -6,14 +6,14 @@ import { silentLogger } from "../src/logger.ts";
 import { freePort } from "./support/free-port.ts";
 
 const REQUESTS = 16_000;
-/** Each request is a file descriptor on either side, and each side has others. */
+/** Each request needs a file descriptor on both sides, and each side has others. */
 const DESCRIPTORS_NEEDED = REQUESTS + 1_000;
 
 const allowed = Number(spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).stdout);
 const enough = !(allowed < DESCRIPTORS_NEEDED);
 if (!enough) console.log(`The test of ${REQUESTS} open requests is skipped: ulimit -n is ${allowed}.`);
 
-/** Opens the requests from a process of its own and says how many were answered. */
+/** Opens the requests from a separate process and reports the number of responses. */
 const CLIENT = `
 const net = require("node:net");
 const [port, count] = process.argv.slice(1).map(Number);

@@ -25,7 +25,7 @@ it.skipIf(skipWithoutBubblewrap).each(["mini_swe_agent", "mini_swe_agent_2"])(
     };
     const expected = {
       ...{ "tiny__shop-1": 1, "tiny__shop-2": 1, "tiny__shop-3": 1, "tiny__shop-4": 1 },
-      // The recorded patch breaks prices with two digits.
+      // The recorded patch breaks prices with two decimals.
       "tiny__shop-5": 0,
     };
     expect(rewardsOf("rollouts.jsonl")).toEqual(expected);

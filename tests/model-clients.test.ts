@@ -19,7 +19,7 @@ import { startModelServer } from "./model-servers.ts";
 
 const KEY = "sk-provider-0123456789";
 
-/** A tool when there are tools and no result yet, else the answer. */
+/** A tool call if there are tools and no result yet, else the answer. */
 const answer = ({ body }: EndpointRequest): MockAnswer => {
   const text = JSON.stringify(body);
   const answered = /tool_result|function_call_output|"role":"tool"/.test(text);
@@ -214,7 +214,7 @@ describe.each(Object.keys(backends))("the official clients and %s", (name) => {
       .create({ model: "m", messages: [question] })
       .catch((error: Error) => error);
     expect(limited).toBeInstanceOf(OpenAI.RateLimitError);
-    // Two attempts of ours; the client was asked not to add its own.
+    // Two attempts of the server; the client is configured not to retry.
     expect(endpoint.count - before).toBe(2);
     endpoint.fail({ kind: "status", status: 400, message: "Too clever a question." });
     const bad = await anthropic.messages
@@ -262,7 +262,7 @@ it("the Python client talks to it too, where it is installed", async () => {
     return;
   }
   const { url } = await start("vllm_model");
-  // The server lives in this process: waiting must not block it.
+  // The server runs in this process, so waiting must not block it.
   const child = spawn(python, ["-c", PROGRAM, url], { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   for await (const chunk of child.stdout) text += chunk;

@@ -13,7 +13,7 @@ const answer = (_: EndpointRequest): MockAnswer => ({ text: "It is cold." });
 
 interface Example {
   endpoint: () => EndpointServer;
-  /** The config key that leads to the double instead of the address in the README. */
+  /** The config key that selects the double instead of the address in the README. */
   urlKey: string;
   base?: string;
 }
@@ -45,18 +45,18 @@ function blockOf(server: string): string {
   return /```bash\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
 }
 
-/** The commands of a block; those that go on in the next line end there with a backslash. */
+/** The commands of a block; a backslash at the end of a line continues a command. */
 function commandsOf(block: string): string[] {
   return block.trimEnd().split(/\n(?! )/);
 }
 
-/** The same command for another address than that in the README. */
+/** The same command with another address. */
 function leadTo(command: string, url: string, key: string): string {
   const given = /--model-url \S+/;
   return given.test(command) ? command.replace(given, `--model-url ${url}`) : `${command} ${key}=${url}`;
 }
 
-/** Runs a block in a shell where `gym` is this one, with more words behind each command. */
+/** Runs a block in a shell where `gym` is this build, with additional arguments after each command. */
 async function shell(block: string, more: readonly string[]) {
   const cwd = await project({
     "bin/gym": `#!/bin/sh\nexec "${process.execPath}" "${path.join(repository, "bin/gym.js")}" "$@" $MORE\n`,

@@ -30,7 +30,7 @@ async function endpoint(options: MockModelOptions = {}): Promise<MockModelEndpoi
 }
 
 interface RunOptions {
-  /** The words that give the key; a key of the command line unless told. */
+  /** The arguments that pass the key; by default a key of the command line. */
   keyWords?: readonly string[];
   env?: Record<string, string>;
 }
@@ -104,7 +104,7 @@ describe.each(Object.entries(PROCESSES))("a storm of 429s %s", (where, hosting) 
     );
     expect(rollouts).toHaveLength(100);
     expect(failures).toEqual([]);
-    // One for each call under way, then one at a time from each process.
+    // One for each running call, then one at a time from each process.
     expect(inStorm).toBeLessThanOrEqual(50 + 12 * (hosting.length === 0 ? 1 : 4));
     expect(seconds).toBeLessThan(STORM_SECONDS + 45);
   });
@@ -143,7 +143,7 @@ describe("an endpoint that is down", () => {
     expect(exitCode).toBe(1);
     expect(text).toMatch(/\(policy_model\) warning: 200 from 127\.0\.0\.1:\d+, but the body is not JSON/);
     expect(text).toContain("(--model-url)");
-    // Two rollouts, three attempts each, three requests for each attempt; one more may ask for the models.
+    // Two rollouts, three attempts each, three requests per attempt; one more may list the models.
     expect(odd.count).toBeLessThanOrEqual(20);
     const progress = readFileSync(path.join(cwd, "out/rollouts_progress.json"), "utf8");
     expect(JSON.parse(progress)).toMatchObject({
@@ -183,7 +183,7 @@ describe.each(Object.entries(PROCESSES))("money %s", (_, hosting) => {
     expect(
       (done[0] as unknown as { response: { usage: { ng_cost: number } } }).response.usage.ng_cost,
     ).toBeCloseTo(0.02);
-    // However often it is resumed, it has no more to spend; and its rollouts keep their attempts.
+    // Resuming does not increase the budget, and the rollouts keep their attempts.
     for (let session = 0; session < 3; session++) {
       const broke = await run(cwd, paid.baseUrl, [...words, "++max_cost=0.2", "--resume"]);
       expect(broke.text).toContain("Earlier sessions of this run have spent $0.2");
@@ -202,7 +202,7 @@ const HOSTING: Readonly<Record<string, readonly string[]>> = {
 
 const HEADER_SECRET = "tok-0123456789-of-a-header";
 
-/** Where a key may come from: the words, and what must be in the folder or the environment for them. */
+/** Sources of a key: the arguments, and the required content of the folder or the environment. */
 const SOURCES: Readonly<Record<string, { files?: Record<string, string>; options?: RunOptions }>> = {
   "the command line": {},
   "env.yaml and the environment": {
@@ -224,7 +224,7 @@ describe.each(CASES)("keys from %s %s", (_source, _where, hosting, { files: give
     const cwd = await project(given);
     let served = 0;
     const leaky = await endpoint({
-      // Some endpoints repeat the key in their errors; a few rollouts fail for good with it.
+      // Some endpoints repeat the key in their errors; a few rollouts fail permanently with such an error.
       faultFor: ({ headers }) =>
         ++served % 7 === 0
           ? {

@@ -5,7 +5,7 @@ import { HttpEdge } from "../src/hosting/http-edge.ts";
 import { silentLogger } from "../src/logger.ts";
 import { freePort } from "./support/free-port.ts";
 
-/** Starts a model server on a port of its own until the test is over; returns its address. */
+/** Starts a model server on a free port until the test is over; returns its address. */
 export async function startModelServer(
   definition: ServerDefinition,
   config: Record<string, unknown>,

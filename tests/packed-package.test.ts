@@ -22,7 +22,7 @@ async function publicEntries(): Promise<string[]> {
     .map((entry) => path.posix.join("nemo-gym", entry));
 }
 
-/** A project whose only server imports every public entry, and uses one name of most. */
+/** A project whose only server imports every public entry and uses one name of most of them. */
 async function everyEntryProject(): Promise<Record<string, string>> {
   const imports = (await publicEntries()).map((name, index) => `import * as entry${index} from "${name}";`);
   const entries = imports.map((_, index) => `entry${index}`).join(", ");
@@ -75,7 +75,7 @@ it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
   const names = files.map(({ name }) => name);
   expect(names).toContain("dist/src/index.d.ts");
   expect(names).toContain("README.md");
-  // Every entry of a server is there, but not the modules it imports: the compiled ones run.
+  // The entry file of every server is included, but not the modules it imports: the compiled ones run.
   expect(names).toContain("resources_servers/mcqa/app.ts");
   expect(names).toContain("responses_api_agents/simple_agent/client.ts");
   expect(names.filter((name) => /^libraries\/.*\.ts$/.test(name))).toEqual([]);
@@ -142,7 +142,7 @@ it("starts through the command files that npm writes on Windows", { timeout: 60_
     const batch = await readFile(path.join(bin, "gym.cmd"), "utf8");
     expect(batch).toMatch(/"%_prog%" --max-semi-space-size=\d+ -- +"%dp0%\\.*bin\\gym\.js" %\*/);
     expect(batch).toContain('SET "_prog=node"');
-    // The file for the shells of Windows is a POSIX script too.
+    // The wrapper for Windows shells is a POSIX script too.
     const { stdout } = await run("sh", [path.join(bin, "gym"), "--version", "--json"]);
     expect(JSON.parse(stdout)).toHaveProperty("nemo_gym");
   } finally {
@@ -150,7 +150,7 @@ it("starts through the command files that npm writes on Windows", { timeout: 60_
   }
 });
 
-/** The oldest Node that is supported, and the newest of each later line. */
+/** The oldest supported Node, and the newest of each later major version. */
 const NODES = ["20.11.1", "22", "24"];
 const canInstallNode = process.platform === "linux" && process.arch === "x64";
 const wanted = process.env["CI"] !== undefined || process.env["NEMO_GYM_TEST_NODES"] !== undefined;

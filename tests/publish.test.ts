@@ -47,7 +47,7 @@ it("takes an environment from nothing to published", async () => {
     ["licensing: unknown", "licensing: MIT"],
   );
 
-  // A verifier that gives ten points, as the manifest does not say yet.
+  // A verifier with a maximum of ten points, which the manifest does not declare yet.
   await edit(APP, ["? 1 : 0", "? 10 : 0"]);
   const outside = await gym("env", "publish", "tide_quiz");
   expect(outside.stdout).toContain("the reward 10 is outside the declared range [0, 1]");

@@ -24,7 +24,7 @@ it.skipIf(problem !== undefined && process.env["CI"] === undefined)(
   550_000,
 );
 
-/** What trainers import. */
+/** The names that trainers import. */
 const IMPORTS = [
   "from nemo_gym.cli import GlobalConfigDictParserConfig, RunHelper",
   "from nemo_gym.rollout_collection import RolloutCollectionHelper",
@@ -36,9 +36,9 @@ it.skipIf(problem !== undefined && process.env["CI"] === undefined)(
   "the Python package builds as a wheel that trainers can import",
   async ({ skip }) => {
     const cwd = await project({});
-    // A build leaves files in the source folder.
+    // A build creates files in the source folder.
     cpSync(folder, path.join(cwd, "source"), { recursive: true });
-    // The wheel is installed without its dependencies: the aiohttp that is there will do.
+    // The wheel is installed without its dependencies; the installed aiohttp is used.
     const where = ["-c", "import aiohttp, os; print(os.path.dirname(os.path.dirname(aiohttp.__file__)))"];
     const PYTHONPATH = spawnSync(python, where, { encoding: "utf8" }).stdout.trim();
     const run = (program: string, ...words: string[]) =>

@@ -31,7 +31,7 @@ async function connected(): Promise<Broker> {
   return made;
 }
 
-/** A worker's queue that keeps what is settled. */
+/** The queue of a worker that records settled rollouts. */
 async function consumer(from: Broker, leaseMs: number) {
   const saved: number[] = [];
   const queue = new JetStreamQueue<string>({ broker: from, isFinal: (result) => result === "completed" });
@@ -48,7 +48,7 @@ async function consumer(from: Broker, leaseMs: number) {
   return { queue, saved, pull };
 }
 
-/** A broker with so many bytes for everything in place of the other. */
+/** Replaces the broker with one that has this much storage. */
 async function useStorage(bytes: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "nemo-gym-nats-full-"));
   const config = join(directory, "nats.conf");
@@ -60,7 +60,7 @@ async function useStorage(bytes: number): Promise<void> {
   broker = await connected();
 }
 
-/** Publishes more than there is room for, then takes all of it. */
+/** Publishes more than the storage holds, then consumes all of it. */
 async function fillAndTake(refusal: RegExp): Promise<void> {
   const notices: string[] = [];
   const producer = new JetStreamQueue<string>({ broker, run: RUN, onNotice: (text) => notices.push(text) });
@@ -132,12 +132,12 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     const other = await consumer(await connected(), 1_000);
     const again = await other.pull(2);
     for (const { deliveries } of again) expect(deliveries).toBeGreaterThan(1);
-    // The frozen one wakes up and knows, by a clock that cannot be set, that it is late.
+    // The frozen worker wakes up and detects with the monotonic clock that it is late.
     await frozen.queue.settle(held[0] as Lease<RolloutRef>, "failed");
     expect(frozen.saved).toEqual([]);
     await frozen.queue.settle(held[1] as Lease<RolloutRef>, "completed");
     expect(frozen.saved).toHaveLength(1);
-    // Its heartbeats and acknowledgements are those of an old delivery: the rollouts are still the other's.
+    // Its heartbeats and acknowledgements belong to an old delivery: the other worker keeps the rollouts.
     for (const lease of again) await other.queue.settle(lease, "completed");
     expect(other.saved).toHaveLength(2);
     await producer.close();
@@ -166,7 +166,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     const slow = await consumer(await connected(), 30_000);
     const held = await slow.pull(4);
     await pause(500);
-    // Places and what is taken ahead of them, out of 2,000.
+    // Slots and prefetched rollouts, out of 2,000.
     expect(slow.queue.leases.size).toBeLessThanOrEqual(4 + 4 + 2 * 32);
     const fast = await consumer(await connected(), 30_000);
     let settled = 0;
@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
         await fast.queue.settle(lease, "completed");
         settled++;
       }
-    // What the slow one holds is not given to others while its leases last.
+    // Rollouts held by the slow worker are not given to others while its leases last.
     for (const { item } of held) expect(fast.saved).not.toContain(item.task);
     await producer.close();
   });

@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)("a collector of a distributed run", { tim
     expect(done).toHaveLength(ROLLOUTS);
     expect(new Set(done).size).toBe(ROLLOUTS);
     expect(lines(join(cwd, "a_failures.jsonl"))).toEqual([]);
-    // Results that waited were taken: none of their rollouts ran again, which would have left a late result.
+    // Waiting results were used: none of their rollouts ran again, which would have left a late result.
     expect(tasks(join(cwd, "a_late_results.jsonl"))).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)("gym queue up", { timeout: 60_000 }, () =
     await until("the broker", () => up.text().includes(`Broker at nats://127.0.0.1:${port}`));
     const status = await runGym(["queue", "status", "--queue", `nats://127.0.0.1:${port}`], { cwd });
     expect(status.exitCode, status.stderr).toBe(0);
-    // Another user of this machine does not know the password.
+    // Another user of this machine does not have the password.
     const elsewhere = { XDG_RUNTIME_DIR: cwd };
     const stranger = await runGym(["queue", "status", "--queue", `nats://127.0.0.1:${port}`], {
       cwd,

@@ -12,7 +12,7 @@ const ROLLOUTS = 5_000;
 const FAULTS = 32;
 const WORKERS = 3;
 const PORT = 4222;
-/** Shorter than a partition, so that leases run out while a worker is cut off. */
+/** Shorter than a partition, so that leases expire while a worker is disconnected. */
 const LEASE_SECONDS = 3;
 const EVALUATION = ["--resources-server", "example_session_state_mgmt", "--model-type", "random_model"];
 
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** A program that is started again whenever a fault ended it. */
+/** A program that is restarted whenever a fault ended it. */
 class Member {
   readonly host: Host;
   readonly #words: readonly string[];
@@ -124,7 +124,7 @@ it.skipIf(missing !== undefined)(
 
     const counts = { worker: 0, broker: 0, collector: 0, partition: 0, frozen: 0 };
     for (let fault = 0; fault < FAULTS; fault++) {
-      // Faults come as the work goes on: each waits for its share of the results.
+      // Faults follow the progress of the run: each waits for its share of the results.
       const share = Math.floor((ROLLOUTS * (fault + 1)) / (FAULTS + 2));
       const since = performance.now();
       while (results() < share && performance.now() - since < 20_000 && collector.exitCode === undefined)

@@ -11,7 +11,7 @@ const LATENCY = "++policy_model.responses_api_models.random_model.latency_ms";
 
 let broker: TestBroker;
 
-/** Sets the clock of a program that is started with it: `Date` is off by so many minutes. */
+/** Shifts the clock of a program that preloads this file: `Date` is off by this many minutes. */
 const shiftedClock = (minutes: number) => `
 const shift = ${minutes * 60_000};
 const RealDate = Date;
@@ -27,7 +27,7 @@ globalThis.Date = class extends RealDate {
 
 describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 120_000 }, () => {
   beforeEach(async () => {
-    // A client that does not read is cut off soon.
+    // A client that does not read is disconnected soon.
     const config = join(await rows(0), "nats.conf");
     writeFileSync(config, 'max_payload: 65536\nmax_pending: 65536\nwrite_deadline: "500ms"\n');
     broker = new TestBroker(await freePort(), { words: ["-c", config] });
@@ -56,12 +56,12 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
       writeFileSync(join(cwd, `clock${minutes}.mjs`), shiftedClock(minutes));
       startGym(worker(), cwd, { NODE_OPTIONS: `--import ${join(cwd, `clock${minutes}.mjs`)}` });
     }
-    // Longer than a lease, so that heartbeats count.
+    // Longer than a lease, so that heartbeats are needed.
     const collector = startGym(run(2, `${LATENCY}=2500`), cwd);
     expect(await collector.ended, collector.text()).toBe(0);
     const { workers } = JSON.parse(readFileSync(join(cwd, "queued_resources.json"), "utf8"));
     const counts = Object.values<{ rollouts: number }>(workers).map(({ rollouts }) => rollouts);
-    // Each was run once: no lease was taken to have run out.
+    // Each rollout ran once: no lease counted as expired.
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(80);
     expect(Math.min(...counts)).toBeGreaterThan(0);
     await sameAsLocal(cwd);
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
     await until("results", () => results(cwd) > 4);
     frozen.child.kill("SIGSTOP");
     startGym(worker(), cwd);
-    // The other one does what it held, once its leases have run out: longer than its request for more stays open.
+    // The other worker runs the rollouts that it held, after its leases have expired: longer than its request for more stays open.
     await until("most results", () => results(cwd) >= 45);
     frozen.child.kill("SIGCONT");
     expect(await collector.ended, collector.text()).toBe(0);
@@ -99,7 +99,7 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
   });
 
   it("wait for a broker that is gone as long as they are told, and go on later", async () => {
-    // More than the worker has taken when the broker goes.
+    // More rollouts than the worker has taken when the broker stops.
     const cwd = await rows(120);
     const patience = "++queue_outage_seconds=3";
     const first = startGym(worker(patience), cwd);

@@ -24,7 +24,7 @@ const ANSWER = JSON.stringify({
   tools: [],
 });
 
-/** A model endpoint that answers after a while, and refuses what it is told to. */
+/** A model endpoint that responds after a delay, and rejects requests on demand. */
 async function startEndpoint(
   milliseconds: number,
   refuses: (request: IncomingMessage) => boolean = () => false,
@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
     expect(await collector.ended, collector.text()).toBe(0);
     expect(sortedLines(join(cwd, "limited.jsonl"))).toHaveLength(400);
     expect(seen.peak).toBe(2);
-    // The third has no place.
+    // There is no slot for the third.
     expect(callers(seen.calls).size).toBe(2);
   });
 
@@ -107,7 +107,7 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
     const refusedAt = seen.calls.slice(before).find((call) => call.worker === "a")?.at ?? 0;
     await new Promise((resolve) => setTimeout(resolve, 4_500));
     refusing = false;
-    // The news takes a moment; until the four seconds are over nobody calls.
+    // The message needs a moment; until the four seconds are over nobody makes a call.
     const during = seen.calls.filter(({ at }) => at > refusedAt + 1_500 && at < refusedAt + 4_000);
     expect(during).toEqual([]);
     expect(await collector.ended, collector.text()).toBe(0);

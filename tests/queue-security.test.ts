@@ -38,7 +38,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A broker with more config than the words of its command. */
+/** A broker with additional config. */
 async function startBroker(config: string): Promise<TestBroker> {
   const path = file(`nats-${await freePort()}.conf`);
   writeFileSync(path, config, { mode: 0o600 });
@@ -48,7 +48,7 @@ async function startBroker(config: string): Promise<TestBroker> {
   return broker;
 }
 
-/** What comes of a login: `in`, or the code of the error. */
+/** The result of a login: `in`, or the code of the error. */
 async function login(broker: TestBroker, settings: Partial<BrokerSettings>): Promise<string> {
   try {
     const connected = await connectBroker({ url: broker.url, ...settings }, { name: "test" });
@@ -61,7 +61,7 @@ async function login(broker: TestBroker, settings: Partial<BrokerSettings>): Pro
 
 const tls = () => `tls { cert_file: "${file("server.pem")}", key_file: "${file("server.key")}" }`;
 
-/** Every file below a directory that holds one of the texts. */
+/** Every file below a directory that contains one of the texts. */
 function filesWith(directory: string, texts: readonly string[]): string[] {
   return readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((name) => {
     const path = join(directory, name);
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)("a broker that wants to know who comes", 
     const broker = await startBroker(tls());
     const secure = { url: broker.url.replace("nats:", "tls:") };
     expect(await login(broker, { ...secure, caFile: file("ca.pem") })).toBe("in");
-    // Without tls:// the broker still insists on it.
+    // The broker requires TLS even without tls:// in the address.
     expect(await login(broker, { caFile: file("ca.pem") })).toBe("in");
     expect(await login(broker, secure)).toBe("QUEUE_UNTRUSTED");
     expect(await login(broker, { ...secure, caFile: file("other.pem") })).toBe("QUEUE_UNTRUSTED");
@@ -124,7 +124,7 @@ describe.skipIf(missing !== undefined)("a broker that wants to know who comes", 
     expect(await login(broker, { ...trusted, credsFile: file("bad.creds") })).toBe("QUEUE_CREDENTIALS");
 
     const cwd = await rows(20);
-    // The worker takes its login from the environment, the collector from config keys.
+    // The worker reads its login from the environment, the collector from config keys.
     const env = { NATS_CA: file("ca.pem"), NATS_CREDS: file("user.creds") };
     const worker = startGym(["worker", "--queue", broker.url, "++policy_api_key=very-secret"], cwd, env);
     const keys = [`++queue_tls_ca_file=${file("ca.pem")}`, `++queue_creds_file=${file("user.creds")}`];

@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)("a directory shared with workers", { time
     const [directory = "none"] = existsSync(join(cwd, "store")) ? readdirSync(join(cwd, "store")) : [];
     const results = join(cwd, "store", directory, "results");
     const files = existsSync(results) ? readdirSync(results) : [];
-    // Each result is two lines.
+    // Each result has two lines.
     return files.reduce(
       (sum, file) => sum + (readFileSync(join(results, file), "utf8").split("\n").length - 1) / 2,
       0,
@@ -44,13 +44,13 @@ describe.skipIf(missing !== undefined)("a directory shared with workers", { time
     expect(
       existsSync(join(cwd, "shared.jsonl")) ? sortedLines(join(cwd, "shared.jsonl")).length : 0,
     ).toBeLessThan(80);
-    // Nobody answers over HTTP: the worker finishes the whole run by the directory.
+    // HTTP does not respond: the worker finishes the whole run through the directory.
     await until("the worker to finish", () => stored(cwd) === 80);
     alone.child.kill("SIGKILL");
     const status = await runGym(["queue", "status", "--queue", broker.url, "--json"], { cwd });
     expect(JSON.parse(status.stdout).runs).toMatchObject([{ waiting: 0 }]);
 
-    // No worker is there any more, so nothing can be run twice.
+    // No worker is left, so no rollout can run twice.
     const second = await runGym(run(slow, "--resume"), { cwd });
     expect(second.exitCode, second.stderr).toBe(0);
     const local = await runGym([...EVALUATION, "-i", "rows.jsonl", "-o", "local.jsonl"], { cwd });

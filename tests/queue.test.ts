@@ -44,10 +44,10 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     const metrics = (name: string) =>
       JSON.parse(readFileSync(join(cwd, `${name}_aggregate_metrics.json`), "utf8"));
     expect(metrics("queued")).toEqual(metrics("local"));
-    // Nothing of the run is left at the broker.
+    // Nothing of the run remains at the broker.
     const status = await runGym(["queue", "status", "--queue", broker.url, "--json"], { cwd });
     expect(JSON.parse(status.stdout).runs).toEqual([]);
-    // What each worker used is kept, and a larger run can be planned from it.
+    // The resources of each worker are recorded, and a larger run can be planned from them.
     const used = JSON.parse(readFileSync(join(cwd, "queued_resources.json"), "utf8"));
     expect(used).toMatchObject({ servers: "workers", run: { rollouts: 200 } });
     const figures = Object.values<{ rollouts: number; cpu_seconds: number }>(used.workers);
@@ -147,7 +147,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(shown.workers).toHaveLength(2);
 
     expect(await control("pause")).toMatchObject({ paused: true });
-    // Workers see it within a second, and finish what they have.
+    // Workers notice it within a second and finish their rollouts.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const done = (await control("show")).done;
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -338,7 +338,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     );
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain("budget_exhausted");
-    // A call costs a dollar. Each of two workers would spend 12 alone; what both spend in a second may come on top.
+    // A call costs a dollar. Each of two workers alone would spend 12; the spending of both in one second may be added.
     expect(calls).toBeGreaterThanOrEqual(12);
     expect(calls).toBeLessThan(22);
   });

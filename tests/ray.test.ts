@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
-/** An interpreter with the real Ray; without it a double stands in, which behaves alike in what matters here. */
+/** An interpreter with the real Ray; without it the tests use a double with the same relevant behaviour. */
 const realRay = process.env["TEST_RAY_PYTHON"];
 
 let root: string;
@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** A Python program with a module `ray` whose clusters are files: one is up as long as the process that started it. */
+/** A Python program with a module `ray` whose clusters are files: a cluster is up as long as the process that started it runs. */
 function pythonWithRay(version: string): string {
   const packages = join(root, `packages-${version}`);
   mkdirSync(join(packages, "ray"), { recursive: true });
@@ -105,7 +105,7 @@ def shutdown():
     pass
 `;
 
-/** As the original's servers do it: the address comes from the config, and with one they join that cluster. */
+/** Like the original's servers: with an address in the config they join that cluster. */
 const SERVER = `
 import json, os, re
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 if (!hasOpenssl) console.info("openssl is not installed: secure connections were not tried.");
 
-/** Asks twice at once and once more, and tells what came of it. */
+/** Sends two concurrent requests and one more, and reports the results. */
 const PROGRAM = `
 import { HttpClient } from ${JSON.stringify(new URL("../dist/src/calls/http-client.js", import.meta.url).href)};
 const client = new HttpClient({ maxConnections: 2, keepAliveMs: 5000, connectTimeoutMs: 5000 });
@@ -54,7 +54,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** In a process of its own: whom to trust is decided when a process starts. */
+/** In a separate process, because trust is configured when a process starts. */
 async function asked(origin: string, trust: Record<string, string> = {}): Promise<string[]> {
   const child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM, origin], {
     env: { ...process.env, ...trust },

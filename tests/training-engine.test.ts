@@ -11,9 +11,9 @@ const REPEATS = 8;
 const ROLLOUTS = TASKS * REPEATS;
 const TURNS = 4;
 const REPLICAS = 2;
-/** Weights are exchanged this often; the engines stand still meanwhile. */
+/** Number of weight updates; the engines pause during an update. */
 const WEIGHT_SYNCS = 3;
-/** A stall of a minute at a fortieth of its length. */
+/** A stall of a minute, scaled down by 40. */
 const STALL_MS = 1_500;
 
 const counterTool = (name: string, properties: object) => ({
@@ -56,7 +56,7 @@ function answer({ body }: EndpointRequest, turn: number) {
     : { text: "The counter is where you want it." };
 }
 
-/** Every so many requests something goes wrong. */
+/** Something fails once in this many requests. */
 function trouble(): () => EndpointFault | undefined {
   let count = 0;
   return () => {
@@ -68,7 +68,7 @@ function trouble(): () => EndpointFault | undefined {
   };
 }
 
-/** Pauses the engines, gives them new weights and lets them go on, at equal distances of the run. */
+/** Pauses the engines, updates their weights and resumes them, at equal intervals of the run. */
 function syncWeights(engines: readonly VllmDouble[]): () => void {
   let isSyncing = false;
   const timer = setInterval(() => {
@@ -121,7 +121,7 @@ it.each([
         record: false,
         latencyMs: 5,
         faultFor: trouble(),
-        // Every tenth task is spelled in other tokens in its second turn; in the last turn of every 25th the prompt changes.
+        // Every tenth task uses other tokens in its second turn; in the last turn of every 25th the prompt changes.
         drift: (turn, body) => {
           if (turn === 1 && taskOf(body) % 10 === 0) return "odd-spelling";
           return turn === 3 && taskOf(body) % 25 === 0 ? "changing-prompt" : undefined;
@@ -148,7 +148,7 @@ it.each([
       `Coverage: ${ROLLOUTS} of ${ROLLOUTS} rollouts scored (0 failed, 0 masked, 0 missing)`,
     );
 
-    // The engines' own account: every generation, and whether its prompt continued the turn before.
+    // The records of the engines: every generation, and whether its prompt continued the previous turn.
     const calls = engines.flatMap((engine) => engine.calls);
     const generated = new Map(calls.map((call) => [idsText(call.promptIds, call.generationIds), call]));
     const written = readFileSync(path.join(cwd, "out/rollouts.jsonl"), "utf8").split("\n").filter(Boolean);
@@ -179,7 +179,7 @@ it.each([
     expect(invented).toBe(0);
     expect([...versions].sort()).toEqual([0, 1, 2, 3]);
 
-    // Spliced ids never drift in what was generated; a prompt that changes at its beginning always does.
+    // Spliced ids never drift in generated tokens; a prompt that changes at its beginning always does.
     const oddTasks = Math.ceil(TASKS / 10);
     const changedTasks = Math.ceil(TASKS / 25);
     const forks = REPEATS * (changedTasks + (splicesPrefix ? 0 : oddTasks));

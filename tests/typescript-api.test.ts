@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
 import { repository } from "./gym-process.ts";
 
-/** Runs an example as its reader would. */
+/** Runs an example like a reader. */
 function runExample(name: string, env: Record<string, string> = {}) {
   const file = path.join(repository, "examples", name);
   const child = spawn(process.execPath, ["--import", "jiti/register", file], {

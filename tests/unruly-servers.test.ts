@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A zombie that nobody has reaped yet does not run. */
+/** A zombie process does not count as running. */
 function isRunning(pid: number): boolean {
   if (!existsSync(`/proc/${pid}/stat`)) return false;
   return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -154,7 +154,7 @@ describe.each([
     gym.child.kill("SIGINT");
     expect(await gym.ended).toBe(0);
     const [run = ""] = readdirSync(join(folder, "results", "logs"));
-    // Two that start in one second do not share a directory.
+    // Two runs that start in the same second do not share a directory.
     expect(run).toMatch(new RegExp(`-${gym.child.pid}$`));
     const log = readFileSync(join(folder, "results", "logs", run, "unruly.log"), "utf8").split("\n");
     const said = [
@@ -306,7 +306,7 @@ http.server.HTTPServer(("127.0.0.1", ${port}), Handler).serve_forever()
       ready,
     )
     .toBe(true);
-  // Until it is ready, its end is a start that failed.
+  // An exit before it is ready is a failed start.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   await fetch(`http://127.0.0.1:${port}/`, { method: "POST" }).catch(() => {});
   const { exitCode, stderr } = await ended;

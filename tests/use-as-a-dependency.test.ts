@@ -11,7 +11,7 @@ const wanted = process.env["CI"] !== undefined || process.env["NEMO_GYM_TEST_NPM
 if (!wanted)
   console.info("The guide for npm projects is not run: it installs packages. Set NEMO_GYM_TEST_NPM=1.");
 
-/** Every command of the guide in an empty directory, the package taken from a tarball. */
+/** Runs every command of the guide in an empty directory, with the package from a tarball. */
 it.skipIf(!wanted)(
   "works as the guide says, from npm init to a scored run",
   { timeout: 600_000 },

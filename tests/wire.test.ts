@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
-/** An interpreter with aiohttp: that of the system, where the package manager puts it. */
+/** An interpreter with aiohttp: the one of the system, where the package manager installs it. */
 const python = ["/usr/bin/python3", "python3"].find(
   (name) => spawnSync(name, ["-c", "import aiohttp"]).status === 0,
 );

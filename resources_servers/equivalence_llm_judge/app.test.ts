@@ -6,7 +6,7 @@ import definition from "./app.ts";
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
 
-/** A server whose judge gives the scripted replies in order; null: the call fails. */
+/** A server whose judge returns the scripted replies in order; null means that the call fails. */
 async function withJudge(replies: (string | null)[], config: Record<string, unknown> = {}) {
   const prompts: string[] = [];
   const server = await createTestServer(definition, {

@@ -12,7 +12,7 @@ const paragraph =
   "Lighthouses were lit with coal before oil lamps made their beams reach further out to sea.";
 const html = { "content-type": "text/html; charset=utf-8" };
 
-/** The web as far as these tests know it. */
+/** The pages of the web in these tests. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? "/", "http://local");
   const redirect = (location: string) => response.writeHead(302, { location }).end();

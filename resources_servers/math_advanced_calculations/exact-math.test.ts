@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { exactCos, exactExp, exactLog, exactPow, exactSin } from "./exact-math.ts";
 
-/** `[...arguments, result]`, the results computed with 4000 bits by an independent library. */
+/** `[...arguments, result]`; the results were computed with 4000 bits by an independent library. */
 type Vectors = Record<string, [...number[], number | "inf"][]>;
 const vectors: Vectors = JSON.parse(
   readFileSync(new URL("testdata/exact-math.json", import.meta.url), "utf8"),

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** Tools in place of steps. */
+/** Tools instead of steps. */
 function echo() {
   return ({ type, data }: { type: string; data: Record<string, unknown> }) => {
     if (type === "close") return undefined;

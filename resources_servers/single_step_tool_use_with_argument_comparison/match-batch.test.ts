@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matchCalls } from "./match-batch.ts";
 
-/** The largest matching by trying everything. */
+/** The maximum matching by exhaustive search. */
 function largest(fits: boolean[][], from = 0, used = new Set<number>()): number {
   const row = fits[from];
   if (row === undefined) return 0;

@@ -25,7 +25,7 @@ interface CollateCase {
   };
 }
 
-/** Collates the files of each case in a directory of its own and compares every file. */
+/** Collates the files of each case in a separate directory and compares every file. */
 export const suite: Suite = async (file) => {
   const { cases } = JSON.parse(await readFile(file, "utf8")) as { cases: CollateCase[] };
   const results: CaseResult[] = [];
@@ -92,7 +92,7 @@ async function compareFiles(
       ? await readFile(path.join(directory, name), "utf8")
       : undefined;
     if (actual === undefined) problems.push(`${name} was not written`);
-    // The golden file asks for equal values; the unit tests ask for equal bytes.
+    // The golden file requires equal values; the unit tests require equal bytes.
     else if (actual !== text && !sameValues(actual, text)) problems.push(`${name} differs`);
   }
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

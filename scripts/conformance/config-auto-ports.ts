@@ -3,8 +3,8 @@ type Json = Record<string, unknown>;
 const AUTO_PORT = /^<auto-port:(.+)>$/;
 
 /**
- * Puts the ports that were given where the expectation says `<auto-port:N>`, if they keep the rules: inside the range,
- * equal for equal labels, different for different ones, and none of the literal ports.
+ * Replaces `<auto-port:N>` in the expectation with the assigned ports if they follow the rules: inside the range,
+ * equal for equal labels, different for different labels, and different from the literal ports.
  */
 export function fillAutoPorts(actual: Json, expected: Json): { expected: unknown } | { problem: string } {
   const ports = new Map<string, number>();

@@ -45,7 +45,7 @@ interface CaseFile {
   cases: Case[];
 }
 
-/** What one case was run in. */
+/** The environment of one case. */
 interface Place {
   cwd: string;
   install: string;
@@ -61,7 +61,7 @@ interface Outcome {
   stderr: string;
 }
 
-/** What we mask differently on purpose; docs/compatibility.md gives the reason. */
+/** Values that we mask differently on purpose; docs/compatibility.md gives the reason. */
 const EXPECTED_DIFFERENCES: Record<string, Json> = {
   "sec-01": { max_output_tokens: 50, monkey: "banana", empty_key: null, keys: ["a", "b"] },
 };

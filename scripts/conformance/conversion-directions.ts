@@ -42,7 +42,7 @@ interface Options {
   uses_reasoning_parser?: boolean;
 }
 
-/** What the inputs of the directions hold; each direction has its own few of these. */
+/** The inputs of all directions; each direction uses a few of them. */
 export interface CaseInput extends VllmCaseInput {
   request: JsonObject;
   options?: Options;
@@ -84,7 +84,7 @@ const itemOptions = (options: Options = {}) => ({
 
 const readUsages = (usages: unknown) => readWith(list(nullable(readStrictUsage)), usages, []);
 
-/** Events as a client reads them off the wire. */
+/** Events as a client reads them from the wire. */
 const overTheWire = (events: Iterable<SseEvent>) => decodeSse([...events].map(encodeSse).join(""));
 
 export const directions: Record<string, (input: CaseInput) => unknown> = {

@@ -9,7 +9,7 @@ export function dropNulls(value: unknown): unknown {
   );
 }
 
-/** The first place where two values differ, or undefined; `*` stands for any number, `resp_*` for a generated id. */
+/** The first position where two values differ, or undefined; `*` matches any number, `resp_*` a generated id. */
 export function difference(expected: unknown, actual: unknown, path = "$"): string | undefined {
   if (typeof expected === "string") {
     if (expected === "*" && typeof actual === "number") return undefined;

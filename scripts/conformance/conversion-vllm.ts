@@ -34,7 +34,7 @@ export interface VllmCaseInput {
   tokenize_tokens?: number[];
 }
 
-/** What the engine says where a case does not care. */
+/** The response of the engine for cases that do not depend on it. */
 const PLAIN_ANSWER = {
   id: "chatcmpl-1",
   object: "chat.completion",
@@ -74,7 +74,7 @@ export function outboundBody(input: VllmCaseInput): VllmChatBody {
   return metadata === undefined ? heard : { ...heard, metadata };
 }
 
-/** One call to a scripted engine, from the request to the client's answer. */
+/** One call to a scripted engine, from the request to the client's response. */
 export function callVllm(input: VllmCaseInput): { result: unknown; tokenize_request?: JsonObject } {
   const settings = settingsOf(input);
   const body = outboundBody(input);
@@ -94,11 +94,11 @@ export function callVllm(input: VllmCaseInput): { result: unknown; tokenize_requ
   return found.kind === "complete" ? { result } : { result, tokenize_request: tokenizeBody(body) };
 }
 
-/** The answer is checked as it is passed on: what was taken out of it need not have been in order. */
+/** The response is checked in the form in which it is forwarded: removed parts may be invalid. */
 const checked = (completion: ChatCompletion) =>
   parseChatCompletion(completion, [], { refuseLikeOriginal: true });
 
-/** Histories the original stumbles over, and we do not. */
+/** Histories on which the original fails and ours does not. */
 function refuseLikeOriginal({ messages }: ChatCreateParams, settings: VllmSettings): void {
   const last = messages.at(-1);
   const isReadable = last !== undefined && (last.role !== "assistant" || last.content !== undefined);

@@ -39,6 +39,6 @@ const isFailure = (expected: unknown): boolean =>
   Object.keys(expected).length === 1 &&
   typeof expected.error === "string";
 
-/** What a client would read: no undefined members. */
+/** The value as a client would read it: without undefined members. */
 const toPlain = (value: unknown): unknown =>
   value === undefined ? null : JSON.parse(JSON.stringify(toPlainNumbers(value)));

@@ -4,7 +4,7 @@ const TOLERANCE = 1e-9;
 const SHOWN_CHARACTERS = 300;
 
 /**
- * The first difference between what came and what was expected, naming the place; undefined when they agree. Numbers may differ by 1e-9
+ * The first difference between the actual and the expected value, with its position; undefined if they are equal. Numbers may differ by 1e-9
  * (absolute plus relative); objects must have exactly the expected keys, in any order.
  */
 export function difference(actual: unknown, expected: unknown, path = "$"): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * The answer checker alone: `math` compares with the reward of math-verify, `math:strict` with what is mathematically right, where a row
- * says so.
+ * The answer checker alone: `math` compares with the reward of math-verify, `math:strict` with the mathematically correct result, where a row
+ * has one.
  *
  * @module
  */

@@ -38,7 +38,7 @@ const operations: Record<string, (input: Row) => unknown> = {
     const profile = profileRollouts(rowsOf(input["materialized_inputs"]), rowsOf(input["rollouts"]), {
       allowPartialRollouts: input["allow_partial_rollouts"] === true,
     });
-    // What is compared is what the files say: NaN has become null there.
+    // The values of the files are compared, where NaN has become null.
     return asWritten({
       reward_profiling: [...profile.tasks],
       agent_metrics: profile.agentMetrics,
@@ -109,7 +109,7 @@ function scoresFrom(row: Row, fields: Record<string, string>): Record<string, nu
   const scores: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields))
     if (Object.hasOwn(row, field)) scores[name] = row[field];
-  // A value of another type is for the helper to refuse.
+  // The helper rejects values of other types.
   return scores as Record<string, number | boolean>;
 }
 

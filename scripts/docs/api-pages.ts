@@ -8,11 +8,11 @@ const root = installRoot();
 
 const FOLDER = "docs/reference/api";
 
-/** Types written out longer than this are cut: the source says the rest. */
+/** Longer types are cut; see the source for the rest. */
 const MAX_TYPE_CHARS = 600;
 
 interface Entry {
-  /** What users import, such as `nemo-gym/run`. */
+  /** The import name, such as `nemo-gym/run`. */
   readonly name: string;
   readonly file: string;
 }
@@ -100,7 +100,7 @@ function signatures(name: string, symbol: ts.Symbol, checker: ts.TypeChecker): s
   const result: string[] = [];
   for (const declaration of symbol.declarations ?? []) {
     if (ts.isFunctionDeclaration(declaration)) {
-      // Of an overloaded function the signatures count, not the implementation.
+      // For an overloaded function the signatures count, not the implementation.
       const overloaded = (symbol.declarations?.length ?? 0) > 1;
       if (overloaded && declaration.body) continue;
       result.push(functionText(declaration));

@@ -6,7 +6,7 @@ import { repositoryRoot } from "./generated-files.ts";
 
 const RAISED = /(?:super|GymError|MetricsError)\(\s*"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"/g;
 
-/** Codes that stand as literals in the code of one folder. */
+/** Codes that occur as literals in the code of one folder. */
 async function raisedCodes(folder: string): Promise<Set<string>> {
   const directory = path.join(repositoryRoot, "src", folder);
   const codes = new Set<string>();

@@ -26,7 +26,7 @@ interface ErrorRow {
   fix: string;
 }
 
-/** All tables, by folder; a folder without one has no errors of its own. */
+/** All tables, by folder; a folder without a table has no errors of its own. */
 export async function errorTables(): Promise<{ folder: string; rows: ErrorRow[] }[]> {
   const source = fileURLToPath(new URL("../../src", import.meta.url));
   const extension = path.extname(fileURLToPath(import.meta.url));

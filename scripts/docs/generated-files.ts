@@ -9,7 +9,7 @@ import { errorsPage } from "./errors-page.ts";
 
 export const repositoryRoot = installRoot();
 
-/** Every file that follows from the tables in the code, as it should be. */
+/** The expected content of every generated file. */
 export async function generatedFiles(): Promise<{ file: string; text: string }[]> {
   return [
     { file: "docs/reference/cli.md", text: cliPage(program) },

@@ -24,7 +24,7 @@ function pages(folder: string): string[] {
     .map((file) => path.join(folder, file));
 }
 
-/** The anchors of a page, as GitHub makes them from its headings. */
+/** The anchors of a page, as GitHub creates them from headings. */
 function anchors(text: string): Set<string> {
   const headings = withoutCode(text).matchAll(/^#+ (.+)$/gm);
   return new Set(
@@ -58,7 +58,7 @@ function brokenLinks(page: string): string[] {
   return broken;
 }
 
-/** Rows that Markdown does not show as part of a table: without a header and its rule, or with another number of cells. */
+/** Rows that Markdown does not render as part of a table: without a header and its rule, or with another number of cells. */
 function brokenTables(page: string): string[] {
   const text = readFileSync(path.join(repositoryRoot, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
   const cells = (line: string) => line.replaceAll("\\|", "").split("|").length;

@@ -1,7 +1,7 @@
-/** The line that keeps people from editing a page by hand. */
+/** A notice against manual edits. */
 export const GENERATED = "<!-- Written by `npm run docs` from the tables in the code. Do not edit. -->";
 
-/** A table; bars and line breaks in cells are made harmless. */
+/** A table; bars and line breaks in cells are escaped. */
 export function markdownTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
   return [line(headings), `|${" --- |".repeat(headings.length)}`, ...rows.map(line)].join("\n");

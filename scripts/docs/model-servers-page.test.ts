@@ -10,7 +10,7 @@ import { repositoryRoot } from "./generated-files.ts";
 const page = readFileSync(path.join(repositoryRoot, "docs/reference/model-servers.md"), "utf8");
 const models = path.join(repositoryRoot, "responses_api_models");
 
-/** Servers whose keys are those of another, and more; the page names the other instead of repeating it. */
+/** Servers that have all keys of another server and more; the page refers to the other server. */
 const EXTENDS: Readonly<Record<string, string>> = {
   local_vllm_model: "vllm_model",
   local_vllm_model_proxy: "vllm_model",
@@ -23,7 +23,7 @@ function documented(heading: string): string[] {
   return [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, key]) => key as string);
 }
 
-/** The keys of a server's schema; `model` takes an older name in one of them. */
+/** The keys of a server's schema; one of them accepts an older name of `model`. */
 function keysOf(schema: z.ZodType): string[] {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
   return schema instanceof z.ZodPipe ? keysOf(schema.def.out as z.ZodType) : [];

@@ -9,7 +9,7 @@ const TASKS = 24;
 const REPEATS = 4;
 const AGENT = "repair_agent";
 
-/** Numbers that look random and are the same every time. */
+/** A deterministic pseudo-random generator. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -331,7 +331,7 @@ async function writeRun(
     in_flight: 0,
     elapsed_seconds: 240,
     model_calls: 330,
-    // With the failed attempts.
+    // Including failed attempts.
     spent: 1.05 * rows.reduce((sum, { response }) => sum + costOf(response), 0),
     history,
     failure_messages: {

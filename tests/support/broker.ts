@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Why tests with a broker cannot run here; undefined when they can. In CI a missing broker fails them instead. */
+/** The reason why tests with a broker cannot run here, if any. In CI a missing broker fails them. */
 export function missingBroker(): string | undefined {
   if (process.env["CI"] || spawnSync("nats-server", ["--version"]).status === 0) return undefined;
   return "nats-server is not installed (apt-get install nats-server)";
@@ -19,7 +19,7 @@ export class TestBroker {
   readonly #inside: readonly string[];
   #process: ChildProcess | undefined;
 
-  /** `inside` is a command that the server is run by, such as `ip netns exec NAME`. */
+  /** `inside` is a prefix of the command, such as `ip netns exec NAME`. */
   constructor(
     port: number,
     options: { host?: string; words?: readonly string[]; inside?: readonly string[] } = {},
@@ -64,7 +64,7 @@ export class TestBroker {
     return this.#process?.pid;
   }
 
-  /** Ends the process at once; the files stay. */
+  /** Kills the process; the files stay. */
   async kill(): Promise<void> {
     const child = this.#process;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

@@ -4,10 +4,10 @@ import { type Browser, chromium } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** `required` makes a missing browser a failure; anything else that is set is the path of one. */
+/** `required` makes a missing browser a failure; any other value is the path of a browser. */
 const CHOSEN = process.env["NEMO_GYM_TEST_BROWSER"];
 
-/** The Chromium of this machine. Without one the tests that need it are left out, unless they are required. */
+/** The Chromium of this machine. Without one the tests that need it are skipped, unless they are required. */
 export function findBrowser(): string | undefined {
   if (CHOSEN !== undefined && CHOSEN !== "required") return CHOSEN;
   const folders = (process.env["PATH"] ?? "").split(path.delimiter);
@@ -19,7 +19,7 @@ export function findBrowser(): string | undefined {
   return found;
 }
 
-/** Starts it with an empty profile of its own, which goes when it is closed. */
+/** Starts it with a new profile, which is removed when it closes. */
 export function startBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -8,12 +8,12 @@ export interface RecordedRequest {
   headers: IncomingMessage["headers"];
 }
 
-/** Something that goes wrong for the next `times` requests that match. */
+/** A fault for the next `times` matching requests. */
 export interface Fault {
   /** Matched against `METHOD /path?query`. */
   match: RegExp;
   times?: number;
-  /** Answer with this instead of doing the work. */
+  /** Response to send instead of handling the request. */
   status?: number;
   body?: unknown;
   headers?: Record<string, string>;
@@ -25,7 +25,7 @@ export interface Fault {
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
 
-/** Thrown by a handler to answer with an error status. */
+/** Thrown by a handler to respond with an error status. */
 export class Refusal extends Error {
   readonly status: number;
   readonly body: unknown;
@@ -39,7 +39,7 @@ export class Refusal extends Error {
   }
 }
 
-/** An HTTP server on a free loopback port that records what it is asked and fails where a test wants it to. */
+/** An HTTP server on a free loopback port that records requests and fails on demand. */
 export class FaultServer {
   readonly requests: RecordedRequest[] = [];
   private readonly faults: (Fault & { times: number })[] = [];
@@ -70,7 +70,7 @@ export class FaultServer {
     await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 
-  /** Adds a fault; those added first are used up first. */
+  /** Adds a fault; faults apply in the order of their addition. */
   fail(fault: Fault): void {
     this.faults.push({ times: 1, ...fault });
   }
@@ -99,7 +99,7 @@ export class FaultServer {
   }
 }
 
-/** Makes `sendBytes` on this response break off or change a byte. */
+/** Makes `sendBytes` on this response stop early or change a byte. */
 function damage(response: ServerResponse, fault: Fault): void {
   damages.set(response, fault);
 }
@@ -117,7 +117,7 @@ export function sendJson(
   response.end(text);
 }
 
-/** Sends a body, or the asked-for range of it. */
+/** Sends a body, or the requested range of it. */
 export function sendBytes(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,12 +1,12 @@
 import { createServer } from "node:net";
 
-/** Above those that runs choose for themselves, below those the system takes for outgoing connections. */
+/** Above the ports that runs choose, below those that the system uses for outgoing connections. */
 const FIRST_PORT = 20_001;
 const PORTS = 12_000;
-/** Files that run at the same time begin at different places. */
+/** Test files that run at the same time start at different ports. */
 let next = Math.floor(Math.random() * PORTS);
 
-/** A port nothing listens on. None is given twice: some time may go by before somebody listens on it. */
+/** A free port. No port is returned twice, because some time may pass before a server listens on it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + (next++ % PORTS);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 
 export interface HubFile {
   content: Buffer;
-  /** Large files live in a store of their own and are addressed by sha256. */
+  /** Large files are in a separate store and addressed by sha256. */
   lfs: boolean;
 }
 
@@ -18,7 +18,7 @@ export class HubRepository {
     description: string;
     paths: string[];
   }[] = [];
-  /** What the hub's own conversion offers: config, split, contents of its parquet files. */
+  /** Output of the hub's own conversion: config, split, contents of its parquet files. */
   readonly parquet = new Map<string, Map<string, Buffer[]>>();
 
   constructor(id: string, isPrivate = true) {
@@ -67,7 +67,7 @@ export function sha256(content: Buffer): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** The id git gives a file. */
+/** The git id of a file. */
 export function gitBlobId(content: Buffer): string {
   return createHash("sha1").update(`blob ${content.length}\0`).update(content).digest("hex");
 }

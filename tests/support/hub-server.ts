@@ -11,11 +11,11 @@ import {
 import { gitBlobId, type HubFile, HubRepository, sha256 } from "./hub-repository.ts";
 
 export interface HubServerOptions {
-  /** The one token that is let in. */
+  /** The only accepted token. */
   token?: string;
   /** Namespaces the token may write to. */
   organizations?: string[];
-  /** Files from this size on go to the large file store. */
+  /** Files of at least this size go to the large file store. */
   lfsFromBytes?: number;
   /** Upload large files in pieces of this size. */
   multipartBytes?: number;
@@ -85,7 +85,7 @@ export class HubServer {
     return this.store.requests;
   }
 
-  /** Makes a request to the hub itself, or to its store, go wrong. */
+  /** Makes a request to the hub itself, or to its store, fail. */
   fail(fault: Fault & { store?: boolean }): void {
     (fault.store ? this.store : this.hub).fail(fault);
   }
@@ -136,7 +136,7 @@ export class HubServer {
     return request.headers.authorization !== undefined;
   }
 
-  /** The repository of a call; a private one looks absent to strangers. */
+  /** The repository of a call; a private one looks absent to others. */
   private repository(call: Call): HubRepository {
     const repository = this.repositories.get(call.parts[0] ?? "");
     if (repository !== undefined && (!repository.private || this.isSignedIn(call))) return repository;

@@ -25,7 +25,7 @@ const PROJECT = "/api/v4/projects/17";
 const API = `${PROJECT}/ml/mlflow/api/2.0/mlflow`;
 const PACKAGES = `${PROJECT}/packages/ml_models`;
 
-/** The model registry of a GitLab project as its MLflow API shows it, in memory: models, versions, runs, artifact files. */
+/** The model registry of a GitLab project with its MLflow API, in memory: models, versions, runs, artifact files. */
 export class MlflowServer {
   /** Versions by model name. */
   readonly models = new Map<string, ModelVersion[]>();
@@ -47,7 +47,7 @@ export class MlflowServer {
     return this.server.close();
   }
 
-  /** What goes into `mlflow_tracking_uri`. */
+  /** The value of `mlflow_tracking_uri`. */
   get trackingUri(): string {
     return `${this.server.url}${PROJECT}/ml/mlflow`;
   }

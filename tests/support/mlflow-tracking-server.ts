@@ -15,7 +15,7 @@ interface KnownRun {
 const API = "/api/2.0/mlflow/";
 const ARTIFACTS = "/api/2.0/mlflow-artifacts/artifacts/";
 
-/** An MLflow tracking server in memory: experiments, runs, batches with their limits, artifacts handed through. */
+/** An MLflow tracking server in memory: experiments, runs, batches with their limits, proxied artifacts. */
 export class MlflowTrackingServer extends FaultServer {
   /** Experiment ids by name. */
   readonly experiments = new Map<string, string>();

@@ -6,7 +6,7 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
 const base64url = (bytes: Uint8Array | string) => Buffer.from(bytes).toString("base64url");
 const HEADER = base64url(JSON.stringify({ typ: "JWT", alg: "ed25519-nkey" }));
 
-/** A token as `nsc` makes it: claims about `subject`, signed by `issuer`. */
+/** A token in the format of `nsc`: claims about `subject`, signed by `issuer`. */
 function sign(issuer: KeyPair, subject: KeyPair, name: string, nats: object): string {
   const claims = {
     iat: Math.floor(Date.now() / 1000),

@@ -1,14 +1,14 @@
 import { spawnSync } from "node:child_process";
 
-/** Names of one test process do not meet those of another. */
+/** Makes the names of parallel test processes distinct. */
 const PREFIX = `gq${process.pid % 10_000}`;
 
-/** Hosts with addresses of their own on one machine: network namespaces behind a bridge. */
+/** Hosts with separate addresses on one machine: network namespaces behind a bridge. */
 export class TestNetwork {
   readonly #switch = `${PREFIX}-sw`;
   readonly #hosts: string[] = [];
 
-  /** Why namespaces cannot be used here; undefined when they can. In CI that fails the tests instead. */
+  /** The reason why namespaces cannot be used here, if any. In CI that fails the tests. */
   static problem(): string | undefined {
     if (process.env["CI"]) return undefined;
     const name = `${PREFIX}-try`;
@@ -24,7 +24,7 @@ export class TestNetwork {
     ip("-n", this.#switch, "link", "set", "br0", "up");
   }
 
-  /** Adds a host. Its programs run behind `inside`. */
+  /** Adds a host. Its programs run with the prefix `inside`. */
   host(): { address: string; inside: string[]; cut(): void; join(): void } {
     const number = this.#hosts.length + 1;
     const name = `${PREFIX}-${number}`;

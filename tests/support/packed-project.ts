@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /**
- * A project that depends on this package. `node_modules` holds the package as `npm pack` makes it, and links to the libraries
+ * A project that depends on this package. `node_modules` contains the package as `npm pack` creates it, and links to the libraries
  * of this repository, so nothing is downloaded.
  */
 export async function packedProject(files: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -26,10 +26,10 @@ export async function packedProject(files: Readonly<Record<string, string>> = {}
   return directory;
 }
 
-/** Packing takes seconds: once for all projects of a test file. */
+/** Packing takes seconds, so it runs once for all projects of a test file. */
 let tarball: Promise<string> | undefined;
 
-/** The tarball that `npm pack` makes, without a second build: its `prepack` shrinks the compiled code in the same way. */
+/** The tarball of `npm pack`, without a second build: its `prepack` shrinks the compiled code in the same way. */
 export async function pack(): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), "gym-pack-"));
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ async function linkLibraries(modules: string): Promise<void> {
   }
 }
 
-/** As npm does it for the `bin` of a package. */
+/** Links the `bin` of a package like npm. */
 async function linkPrograms(own: string, bin: string): Promise<void> {
   await mkdir(bin);
   const content = JSON.parse(await readFile(path.join(own, "package.json"), "utf8")) as {
@@ -93,7 +93,7 @@ export async function runBin(cwd: string, name: string, ...words: string[]): Pro
   return { exitCode, stdout, stderr };
 }
 
-/** Starts a program that keeps running until it is told to stop; resolves once it has printed what is waited for. */
+/** Starts a program that keeps running until it is stopped; resolves when it has printed the expected text. */
 export async function startBin(cwd: string, ready: string, name: string, ...words: string[]) {
   const child = spawn(process.execPath, [path.join(cwd, "node_modules/.bin", name), ...words], {
     cwd,

@@ -9,8 +9,7 @@ export const ROW =
   readFileSync(join(repository, "resources_servers/mcqa/data/example.jsonl"), "utf8").split("\n")[0] ?? "";
 export const EVALUATION = ["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model"];
 
-/** The lines of a file in an order that does not depend on who was first. */
-/** The rows of a file without the time they took, which differs from run to run. */
+/** The rows of a file, sorted and without their durations, which differ between runs. */
 export const sortedLines = (file: string) =>
   readFileSync(file, "utf8")
     .replace(/,"_ng_timing":{(?:[^{}]|{[^{}]*})*}/g, "")
@@ -18,7 +17,7 @@ export const sortedLines = (file: string) =>
     .split("\n")
     .sort();
 
-/** Starts the program without waiting for it; what it says is kept. */
+/** Starts the program without waiting for it; its output is kept. */
 export function startGym(
   words: readonly string[],
   cwd: string,
@@ -39,7 +38,7 @@ export function startGym(
   return { child, ended, text: () => text };
 }
 
-/** Waits, for half a minute at most. */
+/** Waits for at most half a minute. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
     if (tries > 600) throw new Error(`waited for ${what} in vain`);
@@ -47,7 +46,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
-/** A directory with so many rows in `rows.jsonl`. */
+/** A directory with this many rows in `rows.jsonl`. */
 export async function rows(count: number): Promise<string> {
   const directory = await project({});
   const lines = Array.from({ length: count }, (_, number) => JSON.stringify({ ...JSON.parse(ROW), number }));

@@ -1,6 +1,6 @@
 import type { Reporter, TestCase } from "vitest/node";
 
-/** Tells why a test needed its second try: one that passes in the end would take the reason with it. */
+/** Prints why a test needed its second attempt; the reason would be lost if the test passes in the end. */
 export class RetriedTests implements Reporter {
   readonly #retried: TestCase[] = [];
 

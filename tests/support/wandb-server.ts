@@ -10,7 +10,7 @@ interface KnownRun {
   exitCode: number | undefined;
 }
 
-/** The service of Weights & Biases as a finished run sees it, in memory: viewer, runs, file stream, uploads. */
+/** The API of Weights & Biases for a finished run, in memory: viewer, runs, file stream, uploads. */
 export class WandbServer extends FaultServer {
   /** Runs by `entity/project/id`. */
   readonly runs = new Map<string, KnownRun>();

@@ -2,9 +2,9 @@ import { growthOf } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import { follows, instructions } from "./index.ts";
 
-/** What verifiers stumble over: runs that patterns backtrack through, and text without any structure. */
+/** Difficult inputs for verifiers: runs that cause backtracking, and text without structure. */
 const UNITS = ["a", " ", "[", "*", " -\n", ". ", "<<"];
-/** A quadratic check of this many characters takes ten seconds and more. */
+/** A quadratic check of this many characters takes at least ten seconds. */
 const SIZE = 100_000;
 /** A power of the length: linear time has 1, quadratic time 2. */
 const LINEAR = 1.6;

@@ -3,7 +3,7 @@ import { OpaqueValue } from "nemo-gym/verify";
 import { describe, expect, it } from "vitest";
 import { schemaFault } from "./validate.ts";
 
-/** Whether a JSON text fits a schema, both read as Python reads them. */
+/** Whether a JSON text matches a schema, both parsed as in Python. */
 function fits(schema: unknown, text: string): boolean {
   return schemaFault(loads(JSON.stringify(schema)), loads(text, { allowNonFinite: true })) === undefined;
 }
@@ -140,7 +140,7 @@ describe("schemaFault", () => {
 });
 
 it("bounds the work of many patterns on many keys", () => {
-  // Searches grow with patterns x keys x characters. All of them together may take a fixed number of steps.
+  // The work grows with patterns x keys x characters. All searches together may take a fixed number of steps.
   const keys = Object.fromEntries(
     Array.from({ length: 300 }, (_, index) => [`${"k".repeat(60)}${index}`, 1]),
   );
@@ -163,6 +163,6 @@ it("compiles each pattern once, however many keys there are", () => {
     return performance.now() - start;
   };
   time(100);
-  // Beyond 512 patterns the shared cache holds none of them by the time it is asked again.
+  // With more than 512 patterns the shared cache has evicted each one before it is used again.
   expect(time(1_200) / Math.max(time(400), 1)).toBeLessThan(12);
 });

@@ -1,7 +1,7 @@
 import type { Adapter } from "./adapters.ts";
 import type { JsonObject } from "./rows.ts";
 
-/** The runner answers as the row says, and what it was given is compared. */
+/** The runner responds as the row says, and its input is compared. */
 let call: JsonObject | undefined;
 
 export const adapter: Adapter = {

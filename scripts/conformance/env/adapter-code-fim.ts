@@ -2,7 +2,7 @@ import { removeOverlap } from "../../../resources_servers/code_fim/overlap.ts";
 import type { Adapter } from "./adapters.ts";
 import { difference } from "./compare.ts";
 
-/** Also cases of one function: what two texts have in common is removed. */
+/** Also cases of one function: the overlap of two texts is removed. */
 export const adapter: Adapter = {
   config: (_row, { fixtures }) => ({ problems_fpath: `${fixtures}/problems.json` }),
   firstWord: ["status"],

@@ -1,4 +1,4 @@
 import type { Adapter } from "./adapters.ts";
 
-/** Fixtures leave times and tracebacks out. */
+/** Fixtures omit times and tracebacks. */
 export const adapter: Adapter = { reduced: ["metadata"] };

@@ -1,4 +1,4 @@
 import type { Adapter } from "./adapters.ts";
 
-/** The fixtures leave out the keys, which verifying does not need. */
+/** The fixtures omit the keys, which verification does not need. */
 export const adapter: Adapter = { config: () => ({ google_api_key: "unused", google_cx: "unused" }) };

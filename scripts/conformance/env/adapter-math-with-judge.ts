@@ -28,7 +28,7 @@ function answers(call: unknown): JsonObject {
   return isObject(call) ? { first: call["first_answer"], second: call["second_answer"] } : {};
 }
 
-/** The two answers as our prompt gives them to the judge. */
+/** The two answers in our prompt for the judge. */
 function answersOf(call: RecordedCall): JsonObject {
   const content = String(messagesOf(call).at(-1)?.content ?? "");
   const [, first, second] =
@@ -36,7 +36,7 @@ function answersOf(call: RecordedCall): JsonObject {
   return { first, second };
 }
 
-/** Compares the reward without a judge. Of the extracted answer only whether there is one: its text is SymPy's notation. */
+/** Compares the reward without a judge. For the extracted answer only its presence is compared: its text is in SymPy's notation. */
 async function runPair(row: FixtureRow, environment: Environment): Promise<{ error?: string }> {
   const run = await startRowServer(environment, {
     ...row,

@@ -8,7 +8,7 @@ import type { Adapter } from "./adapters.ts";
 import { difference, show } from "./compare.ts";
 import { type FixtureRow, isObject } from "./rows.ts";
 
-/** Cases of the two functions of this agent: the rule of the reward, and the form of its conversations. */
+/** Cases of two functions of this agent: the rule of the reward, and the format of its conversations. */
 export const adapter: Adapter = {
   run(row) {
     if (row["kind"] === "is_resolved") return Promise.resolve(resolved(row));

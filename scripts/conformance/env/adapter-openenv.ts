@@ -3,7 +3,7 @@ import type { Adapter } from "./adapters.ts";
 import { type FixtureRow, isObject, rowsOf } from "./rows.ts";
 import { runStepsCase } from "./steps-case.ts";
 
-/** The environment that the fixtures describe, behind a server that speaks OpenEnv's protocol. */
+/** The environment of the fixtures, behind a server with OpenEnv's protocol. */
 export const adapter: Adapter = {
   async run(row, environment) {
     const double = await OpenEnvDouble.start(MOVE, walk);
@@ -17,7 +17,7 @@ export const adapter: Adapter = {
   },
 };
 
-/** `error_prefix` stands for a text that is the library's own: only the other fields are compared. */
+/** `error_prefix` represents a text of the library: only the other fields are compared. */
 function withoutErrorTexts({ expected }: FixtureRow): FixtureRow["expected"] {
   const results = rowsOf(expected["results"]).map((result) => {
     const { body, ...rest } = result;

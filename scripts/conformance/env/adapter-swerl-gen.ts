@@ -1,7 +1,7 @@
 import type { Adapter } from "./adapters.ts";
 import { isObject, type JsonObject } from "./rows.ts";
 
-/** The sandbox answers as the row says, and what it was given is compared. */
+/** The sandbox responds as the row says, and its input is compared. */
 let call: JsonObject | null = null;
 
 export const adapter: Adapter = {

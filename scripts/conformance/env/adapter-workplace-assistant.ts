@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Adapter } from "./adapters.ts";
 
-/** The fixtures speak about databases of their own, which lie beside the repository. */
+/** The fixtures use separate databases, which are next to the repository. */
 function fixtureDatabases(): string {
   let root = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(root, "package.json"))) {

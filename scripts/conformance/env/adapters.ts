@@ -2,33 +2,33 @@ import type { Environment, RowServer } from "./environment-server.ts";
 import type { FixtureRow, JsonObject } from "./rows.ts";
 import type { RecordedCall } from "./scripted-servers.ts";
 
-/** What the fixtures of one environment need beyond the general formats. */
+/** Special requirements of the fixtures of one environment. */
 export interface Adapter {
-  /** Config keys the fixtures leave out. */
+  /** Config keys that the fixtures omit. */
   config?(row: FixtureRow, environment: Environment): JsonObject;
-  /** Makes the definition from the module where the row injects something (cards, a sandbox's answer). */
+  /** Creates the definition from the module if the row injects something (cards, the response of a sandbox). */
   definition?(module: JsonObject, row: FixtureRow): unknown;
-  /** Further servers the environment calls, besides judge, genrm and policy_model. */
+  /** Other servers that the environment calls, besides judge, genrm and policy_model. */
   servers?: readonly string[];
-  /** Which entry of a keyed `judge_outputs` a call gets. */
+  /** Selects the entry of a keyed `judge_outputs` for a call. */
   judgeKey?(call: RecordedCall): string;
-  /** Expected keys that are not fields of the result, computed from what happened. */
+  /** Expected keys that are not fields of the result, computed from the recorded calls. */
   observe?: Record<string, (body: JsonObject, run: RowServer) => unknown>;
-  /** Compares recorded calls where `judge_calls` has a form of its own; returns the difference. */
+  /** Compares recorded calls if `judge_calls` has a special format; returns the difference. */
   judgeCalls?(calls: readonly RecordedCall[], expected: unknown): string | undefined;
-  /** Result fields of which fixtures leave parts out, such as times. */
+  /** Result fields of which fixtures omit parts, such as times. */
   reduced?: readonly string[];
-  /** Result fields that go on with the wording of an exception: their first words are compared. */
+  /** Result fields that end with the text of an exception: only their first words are compared. */
   firstWord?: readonly string[];
   /** Result fields that are never compared. */
   ignore?: readonly string[];
-  /** Reads a file that is not made of fixture rows. */
+  /** Reads a file that does not consist of fixture rows. */
   rows?(file: string): Promise<FixtureRow[]>;
-  /** Runs a row whose shape is the environment's own; undefined: the general formats apply. */
+  /** Runs a row with a special format of the environment; undefined if the general formats apply. */
   run?(row: FixtureRow, environment: Environment): Promise<{ error?: string }> | undefined;
 }
 
-/** Environments with odd fixtures, each in a file of its own. */
+/** Environments with special fixtures, each in a separate file. */
 const loaders: Record<string, () => Promise<Adapter>> = {
   bigcodebench: async () => (await import("./adapter-bigcodebench.ts")).adapter,
   blackjack: async () => (await import("./adapter-blackjack.ts")).adapter,
@@ -45,7 +45,7 @@ const loaders: Record<string, () => Promise<Adapter>> = {
   openenv: async () => (await import("./adapter-openenv.ts")).adapter,
   physics_judge: async () => ({ ignore: ["extracted_answer"] }),
   polymath: async () => ({
-    // The judge is off in this server's own config.
+    // The config of this server disables the judge.
     config: () => ({ should_use_judge: false }),
     ignore: ["extracted_answer"],
   }),

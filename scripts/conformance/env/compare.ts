@@ -1,19 +1,19 @@
 import { isObject, type JsonObject } from "./rows.ts";
 
 export interface Comparison {
-  /** Largest relative distance of two numbers that still counts as equal. */
+  /** Maximum relative difference of two numbers that count as equal. */
   tolerance: number;
-  /** Objects may have keys that are not expected. */
+  /** Whether objects may have unexpected keys. */
   subset?: boolean;
 }
 
-/** Messages that end in the wording of a Python exception: only what stands before it is compared. */
+/** Messages that end with the text of a Python exception: only the part before it is compared. */
 const prefixes = [/^Error executing tool [^:]*/, /^Error searching emails/];
 
-/** Durations that were measured: only their type is compared. */
+/** Measured durations: only their type is compared. */
 const DURATIONS = ["execution time"];
 
-/** The first difference between what came and what was expected, as text that names the place; undefined: they agree. */
+/** The first difference between the actual and the expected value, with its position; undefined if they are equal. */
 export function difference(
   actual: unknown,
   expected: unknown,

@@ -8,24 +8,24 @@ import { installConfig } from "./fixture-config.ts";
 import { type FixtureRow, isObject, type JsonObject } from "./rows.ts";
 import { ScriptedServers } from "./scripted-servers.ts";
 
-/** The environment a suite runs against: its module and what is special about its fixtures. */
+/** The environment of a suite: its module and the special requirements of its fixtures. */
 export interface Environment {
   name: string;
   directory: string;
-  /** Where the fixtures lie; some bring data of their own. */
+  /** Directory of the fixtures; some include their own data. */
   fixtures: string;
   module: JsonObject;
   adapter: Adapter;
 }
 
-/** One server under test, made for one row. */
+/** One server under test, created for one row. */
 export interface RowServer {
   server: TestServer;
   scripted: ScriptedServers;
   close(): Promise<void>;
 }
 
-/** Loads `resources_servers/<name>/app` beside this script: the TypeScript source, or its compiled form when this is compiled. */
+/** Loads `resources_servers/<name>/app` next to this script: the TypeScript source, or the compiled module if this script is compiled. */
 export async function loadEnvironmentModule(
   name: string,
 ): Promise<{ directory: string; module: JsonObject }> {
@@ -34,7 +34,7 @@ export async function loadEnvironmentModule(
   const file = fileURLToPath(
     new URL(`../../../resources_servers/${name}/app.${fromSource ? "ts" : "js"}`, import.meta.url),
   );
-  // Compiled code lies in dist/, data and prompts stay in the source folder.
+  // Compiled code is in dist/; data and prompts stay in the source folder.
   const root = new URL(fromSource ? "../../../" : "../../../../", import.meta.url);
   const directory = fileURLToPath(new URL(`resources_servers/${name}/`, root));
   await access(file).catch(() => {
@@ -58,7 +58,7 @@ function definitionOf(environment: Environment, row: FixtureRow): ServerDefiniti
 
 const scriptedNames = ["judge", "genrm", "policy_model"];
 
-/** Starts the environment as the row configures it, with scripted servers around it. */
+/** Starts the environment with the config of the row, and with scripted servers. */
 export async function startRowServer(environment: Environment, row: FixtureRow): Promise<RowServer> {
   const { adapter } = environment;
   const installed = await installConfig({ ...adapter.config?.(row, environment), ...row.config });
@@ -79,7 +79,7 @@ export async function startRowServer(environment: Environment, row: FixtureRow):
   };
 }
 
-/** The metrics hooks of the environment under the row's config. */
+/** The metrics hooks of the environment with the config of the row. */
 export function definitionFor(environment: Environment, row: FixtureRow): ServerDefinition {
   return definitionOf(environment, row);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isObject, type JsonObject } from "./rows.ts";
 
 /**
- * Fixtures give prompt files as text under keys of their own. Each becomes a file in a scratch folder, named by the config key
+ * Fixtures contain prompt files as text under special keys. Each becomes a file in a temporary folder, set as the config key
  * the server reads.
  */
 // JSON is YAML.

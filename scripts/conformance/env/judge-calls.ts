@@ -2,7 +2,7 @@ import { difference, show } from "./compare.ts";
 import { isObject, type JsonObject } from "./rows.ts";
 import { messagesOf, type RecordedCall } from "./scripted-servers.ts";
 
-/** Compares the calls a server made with `judge_calls`: server, path and messages (only the roles where no content is given). */
+/** Compares the calls of a server with `judge_calls`: server, path and messages (only the roles if no content is given). */
 export function judgeCallsDifference(calls: readonly RecordedCall[], expected: unknown): string | undefined {
   if (!Array.isArray(expected)) return undefined;
   if (calls.length !== expected.length) {
@@ -36,7 +36,7 @@ function callDifference(call: RecordedCall, wanted: JsonObject, path: string): s
   return difference(onlyRoles ? roles : messages, wanted["messages"], `${path}.messages`, { tolerance: 0 });
 }
 
-/** A message may carry its text as one string or as a single text part. */
+/** A message may contain its text as one string or as a single text part. */
 function contentText(content: unknown): unknown {
   if (!Array.isArray(content) || content.length !== 1) return content;
   const part: unknown = content[0];

@@ -6,7 +6,7 @@ import { type FixtureRow, isObject, type JsonObject, rowsOf } from "./rows.ts";
 
 const comparison = { tolerance: 1e-9 };
 
-/** Feeds `tasks` to the environment's metrics hooks and compares what they compute and which they call key metrics. */
+/** Passes `tasks` to the environment's metrics hooks and compares the metrics and the key metrics. */
 export async function runMetricsCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {
   const definition = definitionFor(environment, row);
   if (definition.type !== "resources_servers") return "the environment has no metrics";

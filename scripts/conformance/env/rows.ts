@@ -3,14 +3,14 @@ import { isObject, type JsonObject } from "../../../src/python/json/json-object.
 
 export { isObject, type JsonObject };
 
-/** One line of a fixture file; the shapes are described in the fixtures' own README. */
+/** One line of a fixture file; the README of the fixtures describes the formats. */
 export interface FixtureRow extends JsonObject {
   id: string;
   config?: JsonObject;
   expected: JsonObject;
 }
 
-/** Reads a fixture file; a line that is no fixture row is an error that names it. */
+/** Reads a fixture file; a line that is not a fixture row is an error that names the line. */
 export async function readRows(file: string): Promise<FixtureRow[]> {
   const lines = (await readFile(file, "utf8")).split("\n");
   const rows: FixtureRow[] = [];

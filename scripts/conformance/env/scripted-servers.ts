@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "./rows.ts";
 
-/** A call a server under test made to another server of the run. */
+/** A call of the server under test to another server of the run. */
 export interface RecordedCall {
   server: string;
   path: string;
@@ -12,14 +12,14 @@ export interface ScriptedReply {
   body: unknown;
 }
 
-/** Other servers of the run that answer from a fixture's script and remember what they were asked. */
+/** Other servers of the run that respond from a fixture's script and record their calls. */
 export class ScriptedServers {
   readonly calls: RecordedCall[] = [];
   private readonly script: unknown;
   private readonly keyOf: ((call: RecordedCall) => string) | undefined;
   private readonly used = new Map<string, number>();
 
-  /** `script`: replies in call order, or (for calls that run at once) by a key that `keyOf` reads from the call. */
+  /** `script`: responses in call order, or (for concurrent calls) by a key that `keyOf` reads from the call. */
   constructor(script: unknown, keyOf?: (call: RecordedCall) => string) {
     this.script = script;
     this.keyOf = keyOf;
@@ -44,7 +44,7 @@ export class ScriptedServers {
   }
 }
 
-/** Turns one entry of `judge_outputs` into what the judge server answers on that path. */
+/** Converts one entry of `judge_outputs` to the response of the judge server on that path. */
 export function replyTo(path: string, entry: unknown): ScriptedReply {
   if (entry === null || entry === undefined) throw new Error("the scripted call fails");
   if (isObject(entry)) {
@@ -91,7 +91,7 @@ function chatCompletion(content: string): JsonObject {
   };
 }
 
-/** The messages of a recorded call, whichever API it used. */
+/** The messages of a recorded call of either API. */
 export function messagesOf(call: RecordedCall): JsonObject[] {
   const messages = call.body["messages"] ?? call.body["input"];
   if (typeof messages === "string") return [{ role: "user", content: messages }];

@@ -7,7 +7,7 @@ import { crashDifference } from "./verify-case.ts";
 
 const comparison = { tolerance: 1e-12 };
 
-/** Posts `steps` in order, each in the cookie jar of its session letter, and compares every reply. */
+/** Sends `steps` in order, each with the cookies of its session, and compares every response. */
 export async function runStepsCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {
   const run = await startRowServer(environment, row);
   try {
@@ -27,7 +27,7 @@ export async function runStepsCase(row: FixtureRow, environment: Environment): P
   }
 }
 
-/** A verify step may give only the row's own fields. */
+/** A verify step may contain only the fields of the row. */
 function bodyOf(step: JsonObject): unknown {
   if (step["body"] !== undefined || step["op"] !== "verify") return step["body"];
   const { op: _, session: __, ...fields } = step;

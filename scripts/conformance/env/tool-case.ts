@@ -15,7 +15,7 @@ export async function runToolCase(row: FixtureRow, environment: Environment): Pr
   }
 }
 
-/** Calls made one after the other in one session, after `/seed_session` unless the row says otherwise. */
+/** Consecutive calls in one session, after `/seed_session` unless the row says otherwise. */
 export async function runToolSequence(
   row: FixtureRow,
   environment: Environment,
@@ -39,7 +39,7 @@ export async function runToolSequence(
   }
 }
 
-/** Compares a tool's reply; a null body means that only the status counts, and where the original crashed any refusal will do. */
+/** Compares a tool's response. With a null body only the status counts, and where the original crashed any error status is accepted. */
 export function replyDifference(
   reply: { status: number; body: unknown },
   expected: JsonObject,

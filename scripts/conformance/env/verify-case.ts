@@ -4,13 +4,13 @@ import { judgeCallsDifference } from "./judge-calls.ts";
 import { type FixtureRow, isObject, type JsonObject } from "./rows.ts";
 
 const comparison = { tolerance: 1e-12 };
-/** Keys of `expected` that describe the exchange rather than the result. */
+/** Keys of `expected` that describe the exchange and not the result. */
 const describing = new Set(["status", "http_status", "echoed_fields", "judge_calls"]);
-/** Texts of exceptions: ours read differently on purpose. */
+/** Texts of exceptions: ours differ on purpose. */
 const freeText = new Set(["error_message", "_ng_failure_judge_error"]);
-/** Fixtures carry judge evaluations reduced to their small fields. */
+/** Fixtures contain judge evaluations reduced to their small fields. */
 const reduced = /judge_evaluation/;
-/** Names under which fixtures repeat something that is inside a field. */
+/** Names under which fixtures repeat a value from inside a field. */
 const derived: Record<string, (body: JsonObject) => unknown> = {
   verdict_labels: (body) =>
     evaluations(body).map((item) => (isObject(item) ? item["verdict_label"] : undefined)),
@@ -21,13 +21,13 @@ function evaluations(body: JsonObject): unknown[] {
   return Array.isArray(body["judge_evaluations"]) ? body["judge_evaluations"] : [];
 }
 
-/** Posts `request` to `/verify` and compares status, result fields and the calls made to a judge. */
+/** Sends `request` to `/verify` and compares status, result fields and the calls to a judge. */
 export async function runVerifyCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {
   const run = await startRowServer(environment, row);
   try {
     const reply = await run.server.post("/verify", row["request"]);
     const { expected } = row;
-    // Some results have a field called `status`; their fixtures say `http_status` for the other one.
+    // Some results have a field named `status`; their fixtures use `http_status` for the HTTP status.
     const ownStatus = expected["http_status"] !== undefined;
     const status = ownStatus ? expected["http_status"] : expected["status"];
     if (status === 500) return crashDifference(reply);
@@ -44,7 +44,7 @@ export async function runVerifyCase(row: FixtureRow, environment: Environment): 
   }
 }
 
-/** The original crashes here. Ours must answer with a reward of 0 (the model's fault) or refuse the row with 422 (the row's fault). */
+/** The original crashes here. Ours must respond with a reward of 0 (the model's fault) or reject the row with 422 (the row's fault). */
 export function crashDifference(reply: { status: number; body: unknown }): string | undefined {
   if (reply.status === 422) return undefined;
   if (reply.status === 200 && isObject(reply.body) && reply.body["reward"] === 0) return undefined;
@@ -63,7 +63,7 @@ function fieldsDifference(
   const observers = { ...derived, ...adapter.observe };
   const echoed = Array.isArray(expected["echoed_fields"]) ? expected["echoed_fields"].map(String) : undefined;
   const known = new Set(["responses_create_params", "response", ...(echoed ?? [])]);
-  // Ours marks failed rollouts for trainers.
+  // Only ours marks failed rollouts for trainers.
   if (expected["_ng_failure_class"] !== undefined)
     for (const key of ["mask_sample", "instance_config"]) known.add(key);
   for (const key of Object.keys(expected)) {
@@ -101,10 +101,10 @@ function fieldsDifference(
 
 /** Counts for the summary of a run, which the original does not have (docs/compatibility.md). */
 const OWN_KEYS = new Set(["_ng_judge"]);
-/** Ours alone: a verdict that could not be given is masked for trainers. */
+/** Only in ours: a missing verdict is masked for trainers. */
 const MASK_KEYS = new Set(["mask_sample", "instance_config"]);
 
-/** `error` and `error_message` of `metadata` are the wording of Python exceptions. */
+/** `error` and `error_message` of `metadata` are texts of Python exceptions. */
 function withoutErrorText(key: string, value: unknown): unknown {
   if (key !== "metadata" || !isObject(value)) return value;
   const { error: _, error_message: __, ...rest } = value;
