@@ -78,7 +78,7 @@ describe("CoverageCounter", () => {
   it("counts each rollout once, by the best that became of it", () => {
     const key = (task: number, rest = {}) => ({ _ng_task_index: task, _ng_rollout_index: 0, ...rest });
     const counter = new CoverageCounter();
-    for (let task = 0; task < 5; task++) counter.expect(key(task));
+    for (let task = 0; task < 5; task++) counter.expect({ taskIndex: task, rolloutIndex: 0 });
     counter.fail(key(0));
     counter.fail(key(0));
     counter.fail(key(1));

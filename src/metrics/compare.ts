@@ -3,10 +3,10 @@ import { clusteredMean, type Estimate, type IntervalOptions, meanEstimate } from
 import { type PermutationTest, pairedTTest, permutationTest, signTest } from "./significance.ts";
 
 /** The rewards of a run by task. */
-export type RunRewards = ReadonlyMap<number, ArrayLike<number>>;
+type RunRewards = ReadonlyMap<number, ArrayLike<number>>;
 
 /** A task that both runs have. */
-export interface TaskDifference {
+interface TaskDifference {
   task: number;
   before: number;
   after: number;
@@ -62,7 +62,7 @@ export function compareRuns(
     ties: pairs.length - wins - losses,
     paired_t_p: pairedTTest(differences),
     sign_test_p: signTest(wins, losses),
-    permutation: permutationTest(differences, options.seed === undefined ? {} : { seed: options.seed }),
+    permutation: permutationTest(differences, { seed: options.seed }),
     flipped: pairs
       .filter((pair) => pair.before >= threshold !== pair.after >= threshold)
       .sort(

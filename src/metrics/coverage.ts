@@ -1,6 +1,6 @@
 import { isTruthy } from "../python/truth.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
-import { type Row, rowIndices } from "./rollout-row.ts";
+import { type RolloutIndices, type Row, rowIndices } from "./rollout-row.ts";
 
 /** How many rollouts of a run its metrics cover. */
 export interface Coverage {
@@ -31,21 +31,20 @@ export class CoverageCounter {
     this.expected = expected;
   }
 
-  expect(row: Row): void {
-    this.raise(row, EXPECTED);
+  expect(rollout: RolloutIndices): void {
+    this.raise(rollout, EXPECTED);
   }
 
   complete(row: Row): void {
-    this.raise(row, isTruthy(row["mask_sample"]) ? MASKED : OK);
+    this.raise(rowIndices(row), isTruthy(row["mask_sample"]) ? MASKED : OK);
   }
 
   fail(row: Row): void {
-    this.raise(row, FAILED);
+    this.raise(rowIndices(row), FAILED);
   }
 
   /** A rollout that failed and later completed is complete; one that was not expected is counted as expected. */
-  private raise(row: Row, state: number): void {
-    const { taskIndex, rolloutIndex } = rowIndices(row);
+  private raise({ taskIndex, rolloutIndex }: RolloutIndices, state: number): void {
     const known = this.states.get(taskIndex, rolloutIndex) ?? EXPECTED;
     this.states.set(taskIndex, rolloutIndex, Math.max(known, state));
   }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { mean, sampleDeviation } from "./descriptive.ts";
+import { tQuantile, tTwoSided } from "./distributions.ts";
 import { bootstrapMean, clusteredMean, meanEstimate, passEstimates } from "./intervals.ts";
 import { RolloutTable } from "./rollout-table.ts";
 import { rewardsByTask, runStatistics } from "./run-statistics.ts";
 import { seededRandom } from "./seeded-random.ts";
-import { tQuantile, tTwoSided } from "./student-t.ts";
 
 describe("Student's t", () => {
   it.each([

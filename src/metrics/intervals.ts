@@ -1,8 +1,8 @@
 import { allInPart, drawBinomial } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
+import { tQuantile } from "./distributions.ts";
 import { GrowableDoubles } from "./growable-array.ts";
 import { seededRandom } from "./seeded-random.ts";
-import { tQuantile } from "./student-t.ts";
 import { type TaskKind, TaskTotals } from "./task-totals.ts";
 
 const LEVEL = 0.95;

@@ -4,7 +4,6 @@ import { isTruthy } from "../python/truth.ts";
 import { allInPart } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { MetricsError } from "./errors.ts";
-import { MajorityVote, scalarKey } from "./majority-vote.ts";
 import { numberOf, type Row } from "./rollout-row.ts";
 
 /** Named scores of one rollout; missing scores are omitted. */
@@ -229,44 +228,66 @@ class TaskScores {
   }
 }
 
-function scoreTables(tasks: readonly Row[][], options: PassMajorityOptions): Map<string, ScoreTable> {
-  const scoresOf = options.scores ?? rewardAsAccuracy;
-  const tables = new Map<string, ScoreTable>();
-  tasks.forEach((task, taskNumber) => {
-    task.forEach((row, run) => {
-      const scores = scoresOf(row);
-      for (const name in scores) addScore(tables, tasks, name, taskNumber, run, asNumber(name, scores[name]));
-      if (options.answerField !== undefined) {
-        const answer = row[options.answerField];
-        addScore(
-          tables,
-          tasks,
-          "no_answer",
-          taskNumber,
-          run,
-          answer === null || answer === undefined ? 1 : 0,
-        );
-      }
-    });
-  });
-  return tables;
+/** Counts equal (answer, score) pairs and averages the score over the most frequent ones. */
+class MajorityVote {
+  private readonly counts = new Map<string, number>();
+  private most = 0;
+  private tiedPairs = 0;
+  private tiedScores = 0;
+  private notNumbers = 0;
+
+  /** Counts one rollout; without an answer it has no vote. */
+  add(answer: unknown, score: number): void {
+    if (answer === null || answer === undefined) return;
+    // NaN is not equal to itself.
+    const scoreKey = Number.isNaN(score) ? `NaN ${this.notNumbers++}` : score;
+    const pair = `${scoreKey} ${scalarKey(answer)}`;
+    const count = (this.counts.get(pair) ?? 0) + 1;
+    this.counts.set(pair, count);
+    if (count > this.most) {
+      this.most = count;
+      this.tiedPairs = 0;
+      this.tiedScores = 0;
+    }
+    if (count === this.most) {
+      this.tiedPairs++;
+      this.tiedScores += score;
+    }
+  }
+
+  /** The average score of the most frequent pairs; 0 without any answer. */
+  result(): number {
+    return this.tiedPairs === 0 ? 0 : this.tiedScores / this.tiedPairs;
+  }
 }
 
-function addScore(
-  tables: Map<string, ScoreTable>,
-  tasks: readonly Row[][],
-  name: string,
-  task: number,
-  run: number,
-  score: number,
-): void {
-  let table = tables.get(name);
-  if (table === undefined) {
-    table = tasks.map((rows) => new Array<number | undefined>(rows.length).fill(undefined));
-    tables.set(name, table);
+/** Values compare as in Python: 1, 1.0 and true are equal, "1" is different. */
+function scalarKey(answer: unknown): string {
+  if (typeof answer === "string") return `text ${answer}`;
+  const number = numberOf(answer);
+  if (number !== undefined) return `number ${number}`;
+  throw new MetricsError(
+    "METRICS_ANSWER_NOT_SCALAR",
+    "A value that is an array or an object cannot be voted on or grouped by.",
+  );
+}
+
+function scoreTables(tasks: readonly Row[][], options: PassMajorityOptions): Map<string, ScoreTable> {
+  const { scores: scoresOf = rewardAsAccuracy, answerField } = options;
+  const tables = new Map<string, ScoreTable>();
+  for (const [index, task] of tasks.entries()) {
+    for (const [run, row] of task.entries()) {
+      const scores: [name: string, score: unknown][] = Object.entries(scoresOf(row));
+      if (answerField !== undefined) scores.push(["no_answer", (row[answerField] ?? null) === null ? 1 : 0]);
+      for (const [name, score] of scores) {
+        const table = tables.get(name) ?? tasks.map(({ length }) => new Array(length).fill(undefined));
+        tables.set(name, table);
+        const own = table[index];
+        if (own) own[run] = asNumber(name, score);
+      }
+    }
   }
-  const scores = table[task];
-  if (scores) scores[run] = score;
+  return tables;
 }
 
 function rewardAsAccuracy(row: Row): Record<string, number> {

@@ -20,7 +20,7 @@ export interface RunStatistics {
   pass_threshold: number;
 }
 
-export interface RunStatisticsOptions {
+interface RunStatisticsOptions {
   passThreshold?: number;
   seed?: number;
   level?: number;
@@ -56,13 +56,13 @@ export function runStatistics(
   const totals = new TaskTotals(threshold);
   for (const task of table.tasks()) totals.add(rewardsOf(table, task, options.except));
   if (totals.tasks === 0) return undefined;
-  const level = options.level === undefined ? {} : { level: options.level };
+  const { level, seed } = options;
   return {
     rollouts: totals.rollouts,
     tasks: totals.tasks,
-    reward: clusteredMean(totals, level),
-    reward_bootstrap: bootstrapMean(totals, { ...level, seed: options.seed ?? 0 }),
-    pass: passEstimates(totals, level),
+    reward: clusteredMean(totals, { level }),
+    reward_bootstrap: bootstrapMean(totals, { level, seed }),
+    pass: passEstimates(totals, { level }),
     pass_threshold: threshold,
   };
 }

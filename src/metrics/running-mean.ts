@@ -1,5 +1,5 @@
+import { tQuantile } from "./distributions.ts";
 import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
-import { tQuantile } from "./student-t.ts";
 import { TaskNumberMap } from "./task-number-map.ts";
 import { isInUnit } from "./task-totals.ts";
 

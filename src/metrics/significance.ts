@@ -1,7 +1,6 @@
 import { mean, sampleDeviation } from "./descriptive.ts";
+import { incompleteBeta, tTwoSided } from "./distributions.ts";
 import { seededRandom } from "./seeded-random.ts";
-import { incompleteBeta } from "./special-functions.ts";
-import { tTwoSided } from "./student-t.ts";
 
 /** Up to this many differences, all assignments of signs are tried. */
 const EXACT_UP_TO = 20;

@@ -16,9 +16,11 @@ export class TaskTotals {
   readonly counts = new GrowableIntegers();
   readonly passed = new GrowableIntegers();
   readonly threshold: number;
-  #rollouts = 0;
-  #longest = 0;
-  #isUnit = true;
+  rollouts = 0;
+  /** Largest number of rewards of a task. */
+  longest = 0;
+  /** Whether every reward is in [0, 1], so that every mean is too. */
+  isUnit = true;
 
   constructor(threshold: number) {
     this.threshold = threshold;
@@ -43,9 +45,9 @@ export class TaskTotals {
     this.sums.values[task] = this.sums.at(task) + reward;
     this.counts.values[task] = count;
     if (reward >= this.threshold) this.passed.values[task] = this.passed.at(task) + 1;
-    if (!isInUnit(reward)) this.#isUnit = false;
-    this.#rollouts++;
-    this.#longest = Math.max(this.#longest, count);
+    if (!isInUnit(reward)) this.isUnit = false;
+    this.rollouts++;
+    this.longest = Math.max(this.longest, count);
   }
 
   /** Starts a task without rewards. */
@@ -62,27 +64,13 @@ export class TaskTotals {
       this.counts.push(others.counts.at(task));
       this.passed.push(others.passed.at(task));
     }
-    if (!others.isUnit) this.#isUnit = false;
-    this.#rollouts += others.rollouts;
-    this.#longest = Math.max(this.#longest, others.longest);
-  }
-
-  /** Whether every reward is in [0, 1], so that every mean is too. */
-  get isUnit(): boolean {
-    return this.#isUnit;
+    if (!others.isUnit) this.isUnit = false;
+    this.rollouts += others.rollouts;
+    this.longest = Math.max(this.longest, others.longest);
   }
 
   get tasks(): number {
     return this.sums.length;
-  }
-
-  get rollouts(): number {
-    return this.#rollouts;
-  }
-
-  /** Largest number of rewards of a task. */
-  get longest(): number {
-    return this.#longest;
   }
 
   /** The distinct tasks and the number of each; undefined if there are more than `most`. */

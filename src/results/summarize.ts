@@ -30,26 +30,24 @@ export interface RunSummary {
 interface SummarySources {
   /** Files of rollouts: the output of a run, or its shards. */
   rollouts: readonly string[];
-  /** Sidecars that say how much of the run there is; those that do not exist are passed over. */
+  /** Sidecars with the failed and the planned rollouts; missing files are skipped. */
   failures: readonly string[];
   materializedInputs: readonly string[];
-  /** Rollouts that were asked for, where no file says so. */
+  /** The planned rollouts, if no file lists them. */
   expected?: Iterable<readonly [taskIndex: number, rolloutIndex: number]>;
   signal?: AbortSignal;
 }
 
 interface SummaryOptions {
-  /** Where the metrics go. */
+  /** Paths of the files to write. */
   targets: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">;
   /** The servers that compute the metrics of an agent; without them the default metrics are computed here. */
-  metricsFrom?: { client: ServerClient; serverOf?: (agent: string) => string } | undefined;
+  metricsFrom?: { client: ServerClient; serverOf?: (agent: string) => string };
   signal?: AbortSignal;
   onNotice: (text: string) => void;
 }
 
-export type SummarizeOptions = SummarySources & SummaryOptions;
-
-/** Summarises a run that has just ended: by its totals where it was counted from the beginning, by its files otherwise. */
+/** Summarizes a run that has just ended: by its totals if all its rows were counted, else by its files. */
 export async function summarizeRun(options: {
   paths: Pick<
     ArtifactPaths,
@@ -60,22 +58,25 @@ export async function summarizeRun(options: {
   signal?: AbortSignal;
   onNotice: (text: string) => void;
 }): Promise<RunSummary> {
-  const { paths, totals, client, ...rest } = options;
-  const sources = {
-    rollouts: [paths.output],
-    failures: [paths.failures],
-    materializedInputs: [paths.materializedInputs],
-  };
-  const asking = { targets: paths, metricsFrom: { client }, ...rest };
-  const counted = totals && !totals.lacksEntries ? totals : await totalsOf({ ...sources, ...rest });
-  return summarizeTotals(counted, asking);
+  const { paths, totals, client, signal, onNotice } = options;
+  const counted =
+    totals && !totals.lacksEntries
+      ? totals
+      : await totalsOf({
+          rollouts: [paths.output],
+          failures: [paths.failures],
+          materializedInputs: [paths.materializedInputs],
+          signal,
+        });
+  return summarizeTotals(counted, { targets: paths, metricsFrom: { client }, signal, onNotice });
 }
 
 /**
- * Reads the results of a run and computes its metrics: the reference's through the servers' `/aggregate_metrics`, ours
- * (intervals, pass@k, coverage) beside them. Writes both files; without rows only coverage is known and nothing is written.
+ * Reads the results of a run and computes its metrics: those of the Python original through the servers'
+ * `/aggregate_metrics`, and the additional statistics (intervals, pass@k, coverage). Writes both files. Without rows only
+ * the coverage is known, and nothing is written.
  */
-export async function summarize(options: SummarizeOptions): Promise<RunSummary> {
+export async function summarize(options: SummarySources & SummaryOptions): Promise<RunSummary> {
   return summarizeTotals(await totalsOf(options), options);
 }
 
@@ -109,10 +110,10 @@ async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Prom
 export async function coverageOf(options: Omit<SummarySources, "rollouts">): Promise<CoverageCounter> {
   const coverage = new CoverageCounter();
   for (const [taskIndex, rolloutIndex] of options.expected ?? [])
-    coverage.expect(keyRow({ taskIndex, rolloutIndex }));
+    coverage.expect({ taskIndex, rolloutIndex });
   for (const path of options.materializedInputs.filter((file) => existsSync(file))) {
     for await (const batch of readLineBatches(path, { signal: options.signal })) {
-      for (const line of batch) coverage.expect(keyRow(materializedKey(path, line)));
+      for (const line of batch) coverage.expect(materializedKey(path, line));
     }
   }
   for (const path of options.failures.filter((file) => existsSync(file))) {
@@ -153,7 +154,7 @@ async function metricsOf(
     return metrics;
   } catch (error) {
     signal?.throwIfAborted();
-    // Keep the rollouts: the default metrics need no server. A server without the route wants no others.
+    // The rollouts are kept: the default metrics need no server. A server without the route has no other metrics.
     if (!isServerCallError(error) || error.status !== 404)
       onNotice(
         `${agent} could not aggregate its metrics (${errorMessage(error)}); the default ones were computed here.`,
@@ -162,7 +163,7 @@ async function metricsOf(
   }
 }
 
-/** Servers of others may answer with anything. */
+/** Servers of other implementations can return any JSON. */
 function isAggregate(value: unknown): value is AggregateMetrics {
   if (!isObject(value)) return false;
   return isObject(value["agent_metrics"]) && isObject(value["key_metrics"]);
@@ -172,11 +173,6 @@ function byKey(a: Row, b: Row): number {
   const task = Number(a["_ng_task_index"]) - Number(b["_ng_task_index"]);
   return task !== 0 ? task : Number(a["_ng_rollout_index"]) - Number(b["_ng_rollout_index"]);
 }
-
-const keyRow = ({ taskIndex, rolloutIndex }: { taskIndex: number; rolloutIndex: number }): Row => ({
-  _ng_task_index: taskIndex,
-  _ng_rollout_index: rolloutIndex,
-});
 
 async function writeSummary(
   { agents, coverage, turnBoundaries }: RunSummary,

@@ -22,15 +22,15 @@ export interface SelectOptions {
   passRateMax?: number;
   /** A rollout passes when its reward reaches this. Default: 1. */
   passThreshold?: number;
-  /** Only tasks whose rewards deviate at least so much. Groups with equal rewards teach nothing. */
+  /** Only tasks whose rewards have at least this deviation. A model learns nothing from a group with equal rewards. */
   deviationMin?: number;
   /** Only tasks with at least this number of rollouts. Default: 1. */
   rolloutsMin?: number;
   /** Default: the same prompt. */
   duplicates?: DuplicateRule;
-  /** Equal numbers from every environment, as far as they have them. */
+  /** The same number of tasks from every environment, as far as it has them. */
   balance?: boolean;
-  /** Largest number of tasks. */
+  /** Maximum number of tasks. */
   limit?: number;
   prefer?: Preference;
   seed?: number;
@@ -39,16 +39,17 @@ export interface SelectOptions {
   signal?: AbortSignal;
 }
 
-/** Why tasks were left out, by the first reason that applied. */
-export interface LeftOut {
-  excluded: number;
-  too_few_rollouts: number;
-  pass_rate: number;
-  deviation: number;
-  duplicate: number;
-  balance: number;
-  limit: number;
-}
+/** Why tasks were left out; each task counts for the first reason that applied. */
+const REASONS = [
+  "excluded",
+  "too_few_rollouts",
+  "pass_rate",
+  "deviation",
+  "duplicate",
+  "balance",
+  "limit",
+] as const;
+type LeftOut = Record<(typeof REASONS)[number], number>;
 
 interface EnvironmentReport {
   read: number;
@@ -72,22 +73,14 @@ export interface SelectionReport {
 const BUCKETS = 11;
 
 /**
- * Chooses the tasks of the next training set by how the policy did on them. The same profiles, settings and seed give the same rows, in
- * the order of the profiles.
+ * Selects the tasks of the next training set by the results of the policy. The same profiles, settings and seed give
+ * the same rows, in the order of the profiles.
  */
 export async function selectTasks(
   options: SelectOptions,
 ): Promise<{ report: SelectionReport; reportPath: string }> {
   checkOptions(options);
-  const leftOut: LeftOut = {
-    excluded: 0,
-    too_few_rollouts: 0,
-    pass_rate: 0,
-    deviation: 0,
-    duplicate: 0,
-    balance: 0,
-    limit: 0,
-  };
+  const leftOut = Object.fromEntries(REASONS.map((reason) => [reason, 0])) as LeftOut;
   const { tasks, read } = await readTasks(options, leftOut);
   const fitting = filterTasks(tasks, options, leftOut);
   const selected = chooseTasks(fitting, options, leftOut);
@@ -128,15 +121,14 @@ async function readTasks(
   leftOut: LeftOut,
 ): Promise<{ tasks: ProfiledTask[]; read: number }> {
   const { profilePaths, passThreshold = 1, duplicates = "prompt", signal } = options;
-  const reading = { signal };
   const tasks: ProfiledTask[] = [];
   let read = 0;
   for (const [file, path] of profilePaths.entries()) {
     const rollouts = path.replace(/_reward_profiling\.jsonl$/, ".jsonl");
     const annotations = options.includeExcluded
       ? new Map<string, never>()
-      : await readAnnotations(annotationsPath(rollouts), reading);
-    for await (const line of readRows(path, reading)) {
+      : await readAnnotations(annotationsPath(rollouts), { signal });
+    for await (const line of readRows(path, { signal })) {
       read++;
       const task = profiledTask(line, { path, file, passThreshold, duplicates, annotations });
       if (task) tasks.push(task);
@@ -169,7 +161,7 @@ function filterTasks(
   });
 }
 
-/** Takes as many as wanted, and gives them back in the order of the profiles. */
+/** Selects the requested number of tasks; returns them in the order of the profiles. */
 function chooseTasks(
   fitting: readonly ProfiledTask[],
   options: SelectOptions,
@@ -195,7 +187,7 @@ function chooseTasks(
   return chosen.sort((a, b) => a.place - b.place).map(({ task }) => task);
 }
 
-/** Splits a number among groups: equally, and what a small group does not need goes to the others. */
+/** Splits a number equally among groups. If a group is smaller than its share, the others get the rest. */
 function fairShares(sizes: readonly number[], wanted: number): number[] {
   const shares = sizes.map(() => 0);
   let left = Math.min(
@@ -255,7 +247,7 @@ function settingsOf(options: SelectOptions): Record<string, unknown> {
   };
 }
 
-/** The task rows as they were: numbers and keys are not touched. */
+/** The task rows unchanged: numbers and the order of keys are preserved. */
 function* taskLines(tasks: readonly ProfiledTask[], paths: readonly string[]): Generator<string> {
   const files = paths.map((path) => new LineAccess(path));
   try {

@@ -41,14 +41,7 @@ export class Collection {
     this.#rows = new FairQueue(options.rows);
     this.#runner = new RolloutRunner({ ...options, onModelCall: () => this.progress.modelCalled() });
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
-    const { total, alreadyDone, alreadyLost } = options;
-    this.progress = new CollectionProgress({
-      total,
-      alreadyDone,
-      earlier: options.earlier,
-      spent: options.spent,
-      alreadyLost: (alreadyLost?.outOfAttempts ?? 0) + (alreadyLost?.terminal ?? 0),
-    });
+    this.progress = new CollectionProgress(options);
     this.#recorder = new OutcomeRecorder(options, {
       concurrency: this.concurrency,
       progress: this.progress,

@@ -1,6 +1,7 @@
 import type { FailureStage } from "../../calls/errors.ts";
 import { tellsOfLoss } from "../../wire/convert/conversion-loss.ts";
 import type { Row } from "../files/jsonl-rows.ts";
+import type { CollectOptions } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import type { Outcome } from "./outcome.ts";
 import type { FailedRow, ProgressSnapshot, TroubleSnapshot } from "./progress-snapshot.ts";
@@ -12,14 +13,13 @@ const FAILED_ROWS_SHOWN = 3;
 /** The rate covers the last half minute, so that it reflects the current speed. */
 const RATE_WINDOW_MS = 30_000;
 
+type ProgressOptions = Pick<CollectOptions, "total" | "alreadyDone" | "alreadyLost" | "earlier" | "spent">;
 type EndedRow = Pick<QueuedRow, "taskIndex" | "rolloutIndex" | "agent" | "line">;
 type RunningRollout = Pick<StartedRollout, "id" | "agent" | "startedAt" | "stage" | "what" | "modelCalls">;
 
 /** Counters of a running collection. Updates are cheap; the summary is computed on request. */
 export class CollectionProgress {
-  readonly #total: number;
-  readonly #alreadyDone: number;
-  readonly #alreadyLost: number;
+  readonly #options: ProgressOptions;
   /** Monotonic time, so that a change of the system clock does not affect the rate. */
   readonly #startedAt = performance.now();
   readonly #tally: RolloutTally;
@@ -31,21 +31,11 @@ export class CollectionProgress {
   #failed = 0;
   #cancelled = 0;
   #modelCalls = 0;
-  readonly #spent: (() => number) | undefined;
 
-  /** `earlier` has the totals of the rollouts that are already done. Counting continues from them. */
-  constructor(options: {
-    total: number;
-    alreadyDone: number;
-    alreadyLost?: number;
-    earlier?: RolloutTally;
-    spent?: () => number;
-  }) {
-    this.#spent = options.spent;
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    // Counting continues from the rollouts that are already done.
     this.#tally = options.earlier ?? new RolloutTally();
-    this.#total = options.total;
-    this.#alreadyDone = options.alreadyDone;
-    this.#alreadyLost = options.alreadyLost ?? 0;
   }
 
   ended(outcome: Outcome, row: EndedRow, willRetry: boolean): void {
@@ -101,16 +91,20 @@ export class CollectionProgress {
 
   snapshot(running: readonly RunningRollout[], concurrency: number, retrying: number): ProgressSnapshot {
     const now = performance.now();
-    const done = this.#alreadyDone + this.#alreadyLost + this.#completed + this.#failed;
+    const { total, alreadyDone, alreadyLost, spent } = this.#options;
+    const completed = alreadyDone + this.#completed;
+    const lostBefore = (alreadyLost?.outOfAttempts ?? 0) + (alreadyLost?.terminal ?? 0);
+    const failed = lostBefore + this.#failed;
+    const done = completed + failed;
     const rate = this.#rate(now);
-    const left = this.#total - done;
+    const left = total - done;
     const failures = [...this.#failures].sort(([, a], [, b]) => b.count - a.count);
     const slowest = [...running].sort((a, b) => a.startedAt - b.startedAt).slice(0, SLOWEST_SHOWN);
     return {
-      total: this.#total,
+      total,
       done,
-      completed: this.#alreadyDone + this.#completed,
-      failed: this.#alreadyLost + this.#failed,
+      completed,
+      failed,
       cancelled: this.#cancelled,
       retrying,
       in_flight: running.length,
@@ -131,9 +125,9 @@ export class CollectionProgress {
       output_tokens: this.#tally.outputTokens,
       judge: this.#tally.judge && { ...this.#tally.judge },
       tool_exceptions: this.#tally.toolExceptions,
-      resumed: this.#alreadyDone + this.#alreadyLost > 0,
+      resumed: alreadyDone + lostBefore > 0,
       cost: this.#tally.cost,
-      spent: this.#spent?.() ?? null,
+      spent: spent?.() ?? null,
       turn_boundaries: this.#tally.turnBoundaries,
       slowest: slowest.map(({ id, agent, startedAt, stage, what, modelCalls }) => ({
         id,
