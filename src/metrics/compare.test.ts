@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { compareRuns } from "./compare.ts";
+import { compareRuns, pairedTTest, permutationTest, signTest } from "./compare.ts";
 import { CoverageCounter } from "./coverage.ts";
-import { pairedTTest, permutationTest, signTest } from "./significance.ts";
 
 describe("tests of significance", () => {
   it("counts wins against losses exactly", () => {

@@ -6,7 +6,7 @@ import { rewardsByTask } from "../metrics/run-statistics.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { loads } from "../python/json/json-loads.ts";
 import { copyWith } from "../python/json/key-order.ts";
-import { RolloutError, RolloutLineError } from "../rollouts/errors.ts";
+import { invalidRow, RolloutError } from "../rollouts/errors.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 import {
@@ -225,6 +225,6 @@ function located<Result>(path: string, line: JsonlLine, action: () => Result): R
     return action();
   } catch (error) {
     if (!(error instanceof MetricsError)) throw error;
-    throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, error.message, { cause: error });
+    throw invalidRow(path, line, error.message, error);
   }
 }

@@ -7,7 +7,7 @@ import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumps } from "../python/json/json-dumps.ts";
 import { loadsPlain } from "../python/json/json-loads.ts";
 import { isTruthy } from "../python/truth.ts";
-import { RolloutLineError } from "../rollouts/errors.ts";
+import { invalidRow } from "../rollouts/errors.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { parseRow, type Row, readLineBatches, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
@@ -51,8 +51,7 @@ export async function readRunTasks(given: string, options: { signal?: AbortSigna
   for await (const { row, line } of readRows(path, { ...options, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     if (seen.has(taskIndex, rolloutIndex)) {
-      const problem = `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`;
-      throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+      throw invalidRow(path, line, `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`);
     }
     seen.set(taskIndex, rolloutIndex, 0);
     coverage.complete(row);

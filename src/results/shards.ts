@@ -6,7 +6,7 @@ import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts"
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { loads } from "../python/json/json-loads.ts";
-import { RolloutError, RolloutLineError } from "../rollouts/errors.ts";
+import { invalidRow, RolloutError } from "../rollouts/errors.ts";
 import {
   type ArtifactPaths,
   artifactPaths,
@@ -87,10 +87,9 @@ export class ShardedRollouts {
         const { taskIndex, rolloutIndex } = requireKey(row, path, line);
         const first = known.get(taskIndex, rolloutIndex);
         if (first !== undefined) {
-          throw new RolloutLineError(
-            "ROLLOUT_ROW_INVALID",
+          throw invalidRow(
             path,
-            line.number,
+            line,
             `rollout ${rolloutIndex} of task ${taskIndex} is also in '${paths[first]}'. Shards of one input have different tasks: where the input was split into files, number its rows first (\`_ng_task_index\` in each row).`,
           );
         }

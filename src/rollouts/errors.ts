@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, errorMessage, GymError } from "../errors.ts";
 
 export type RolloutErrorCode = CodesOf<typeof rolloutErrorCodes>;
 
@@ -39,6 +39,16 @@ export class RolloutLineError extends RolloutFileError {
   }
 }
 
+/** The error for a row that lacks something or has it in the wrong form. */
+export function invalidRow(
+  path: string,
+  line: { number: number },
+  problem: string,
+  cause?: unknown,
+): RolloutLineError {
+  return new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem, { cause });
+}
+
 const byErrno: Record<string, [code: RolloutErrorCode, what: string]> = {
   ENOENT: ["ROLLOUT_FILE_MISSING", "does not exist"],
   ENOTDIR: ["ROLLOUT_FILE_MISSING", "does not exist (a part of its path is a file)"],
@@ -67,16 +77,12 @@ export function fileError(error: unknown, path: string, doing: "read" | "write")
       doing === "read" && known[0] === "ROLLOUT_FILE_NOT_WRITABLE" ? "ROLLOUT_FILE_UNREADABLE" : known[0];
     return new RolloutFileError(code, path, `'${path}' ${known[1]}.`, { cause: error });
   }
-  const message = error instanceof Error ? error.message : String(error);
-  const code = doing === "read" ? "ROLLOUT_FILE_UNREADABLE" : "ROLLOUT_DISK_ERROR";
-  return new RolloutFileError(
-    code,
-    path,
-    `'${path}' could not be ${doing === "read" ? "read" : "written"}: ${message}`,
-    {
-      cause: error,
-    },
-  );
+  const [code, done] =
+    doing === "read"
+      ? (["ROLLOUT_FILE_UNREADABLE", "read"] as const)
+      : (["ROLLOUT_DISK_ERROR", "written"] as const);
+  const message = `'${path}' could not be ${done}: ${errorMessage(error)}`;
+  return new RolloutFileError(code, path, message, { cause: error });
 }
 
 /** The error for an output that is not a regular file. */

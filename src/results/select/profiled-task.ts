@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { sampleDeviation } from "../../metrics/descriptive.ts";
 import { isObject } from "../../python/json/json-object.ts";
-import { RolloutLineError } from "../../rollouts/errors.ts";
+import { invalidRow } from "../../rollouts/errors.ts";
 import type { RolloutAnnotation } from "../../rollouts/files/annotations.ts";
 import type { Row, RowLine } from "../../rollouts/files/jsonl-rows.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";
@@ -39,7 +39,7 @@ export function profiledTask(
   },
 ): ProfiledTask | undefined {
   const { path, file, passThreshold, duplicates } = options;
-  const refuse = (problem: string) => new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+  const refuse = (problem: string) => invalidRow(path, line, problem);
   const task = taskRowOf(row);
   const place = {
     file,

@@ -26,7 +26,8 @@ export class CollectionProgress {
   readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
   readonly #failedRows = new Map<string, FailedRow[]>();
   readonly #trouble = new Trouble();
-  readonly #recent: number[] = [];
+  /** Completed rollouts per second, for the seconds within the window of the rate. */
+  readonly #recent: { second: number; count: number }[] = [];
   #completed = 0;
   #failed = 0;
   #cancelled = 0;
@@ -141,23 +142,19 @@ export class CollectionProgress {
     };
   }
 
-  /** A ring buffer with one counter of finished rollouts per second. */
   #note(now: number): void {
     const second = Math.floor(now / 1000);
-    const last = this.#recent.length - 2;
-    if (last >= 0 && this.#recent[last] === second)
-      this.#recent[last + 1] = (this.#recent[last + 1] ?? 0) + 1;
-    else this.#recent.push(second, 1);
+    const last = this.#recent.at(-1);
+    if (last?.second === second) last.count++;
+    else this.#recent.push({ second, count: 1 });
     const oldest = Math.floor((now - RATE_WINDOW_MS) / 1000);
-    while ((this.#recent[0] ?? second) < oldest) this.#recent.splice(0, 2);
+    while ((this.#recent[0]?.second ?? second) < oldest) this.#recent.shift();
   }
 
   #rate(now: number): number {
     const from = Math.max(this.#startedAt, now - RATE_WINDOW_MS);
     let count = 0;
-    for (let i = 0; i < this.#recent.length; i += 2) {
-      if (((this.#recent[i] ?? 0) + 1) * 1000 > from) count += this.#recent[i + 1] ?? 0;
-    }
+    for (const recent of this.#recent) if ((recent.second + 1) * 1000 > from) count += recent.count;
     return count / Math.max(0.001, (now - from) / 1000);
   }
 }

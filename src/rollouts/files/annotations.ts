@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 import type { RolloutIndices } from "../../metrics/rollout-row.ts";
-import { RolloutLineError } from "../errors.ts";
+import { invalidRow } from "../errors.ts";
 import { sidecarPath } from "./artifact-paths.ts";
 import { readRows } from "./jsonl-rows.ts";
 import { requireKey } from "./row-key.ts";
@@ -36,8 +36,7 @@ export async function readAnnotations(
     const parsed = Annotation.safeParse(row);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
-      const problem = `${issue?.path.join(".")}: ${issue?.message}.`;
-      throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+      throw invalidRow(path, line, `${issue?.path.join(".")}: ${issue?.message}.`);
     }
     const key = `${taskIndex}:${rolloutIndex}`;
     const { labels, note, exclude } = parsed.data;

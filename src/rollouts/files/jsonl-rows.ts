@@ -8,7 +8,8 @@ import {
   MAX_LINE_BYTES,
 } from "../../files/lines.ts";
 import { loads, loadsPlain } from "../../python/json/json-loads.ts";
-import { fileError, RolloutLineError } from "../errors.ts";
+import { isObject } from "../../python/json/json-object.ts";
+import { fileError, invalidRow, RolloutLineError } from "../errors.ts";
 
 const CHUNK_BYTES = 512 * 1024;
 /** Number of leading bytes that identify a file type. */
@@ -93,10 +94,8 @@ export function parseRow(path: string, line: JsonlLine, options: { exact?: boole
     const problem = `${problemOf(line.text, error)}.`;
     throw new RolloutLineError("ROLLOUT_ROW_NOT_JSON", path, line.number, problem, { cause: error });
   }
-  if (value === null || typeof value !== "object" || Array.isArray(value)) {
-    throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, "the row is not a JSON object.");
-  }
-  return value as Row;
+  if (!isObject(value)) throw invalidRow(path, line, "the row is not a JSON object.");
+  return value;
 }
 
 function problemOf(text: string, error: unknown): string {

@@ -1,5 +1,5 @@
 import type { RolloutIndices } from "../../metrics/rollout-row.ts";
-import { RolloutLineError } from "../errors.ts";
+import { invalidRow } from "../errors.ts";
 import { type JsonlLine, parseRow, type Row } from "./jsonl-rows.ts";
 
 /** The key of a row; undefined when an index is missing or is not an integer. */
@@ -13,12 +13,7 @@ export function keyOfRow(row: Row): RolloutIndices | undefined {
 export function requireKey(row: Row, path: string, line: JsonlLine): RolloutIndices {
   const key = keyOfRow(row);
   if (key) return key;
-  throw new RolloutLineError(
-    "ROLLOUT_ROW_INVALID",
-    path,
-    line.number,
-    "the row lacks '_ng_task_index' or '_ng_rollout_index'.",
-  );
+  throw invalidRow(path, line, "the row lacks '_ng_task_index' or '_ng_rollout_index'.");
 }
 
 /**

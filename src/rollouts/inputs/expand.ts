@@ -7,7 +7,7 @@ import { loads } from "../../python/json/json-loads.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
-import { RolloutError, RolloutLineError } from "../errors.ts";
+import { invalidRow, RolloutError } from "../errors.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import { type JsonlLine, type Row, readRows } from "../files/jsonl-rows.ts";
 import { LineNumbering } from "../files/line-identity.ts";
@@ -146,7 +146,12 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
     try {
       row = applyPromptConfig(options.promptConfig, row);
     } catch (error) {
-      throw invalid(options.inputPath, line, `${options.promptConfig.path}: ${errorMessage(error)}`, error);
+      throw invalidRow(
+        options.inputPath,
+        line,
+        `${options.promptConfig.path}: ${errorMessage(error)}`,
+        error,
+      );
     }
   }
   if (options.agentName && !Object.hasOwn(row, "agent_ref"))
@@ -160,7 +165,7 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
       params === undefined
         ? "has no 'responses_create_params'"
         : "has 'responses_create_params' that is not an object";
-    throw invalid(options.inputPath, line, `the row ${problem}.`);
+    throw invalidRow(options.inputPath, line, `the row ${problem}.`);
   }
   return copyWith(row, {
     responses_create_params: options.overrides ? copyWith(params, options.overrides) : params,
@@ -188,14 +193,14 @@ export function givenTaskIndex(row: Row, path: string, line: JsonlLine): number 
   if (given === undefined || given === null) return undefined;
   const index = given instanceof PyFloat ? given.value : given;
   if (typeof index === "number" && Number.isSafeInteger(index)) return index;
-  throw invalid(path, line, "'_ng_task_index' is not a whole number.");
+  throw invalidRow(path, line, "'_ng_task_index' is not a whole number.");
 }
 
 function seeded(row: Row, seed: number, path: string, line: JsonlLine): Row {
   try {
     return withSeed(row, seed);
   } catch (error) {
-    throw invalid(path, line, errorMessage(error), error);
+    throw invalidRow(path, line, errorMessage(error), error);
   }
 }
 
@@ -206,10 +211,6 @@ function refuseWithoutAgent(positions: number[], path: string): void {
     `${positions.length} rows of '${path}' name no agent in 'agent_ref', at positions ${rangesOf(positions)} (counted from 0). ` +
       "Name one for rows without the key with --agent (+agent_name=…).",
   );
-}
-
-function invalid(path: string, line: JsonlLine, problem: string, cause?: unknown): RolloutLineError {
-  return new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem, { cause });
 }
 
 const MAX_RANGES = 200;

@@ -5,16 +5,9 @@ import { parsePyInt } from "../../python/numbers/parse-number.ts";
 import { isTruthy } from "../../python/truth.ts";
 import { isInfrastructureFailure } from "../collect/failure-classes.ts";
 import { RolloutTally } from "../collect/rollout-tally.ts";
-import { RolloutLineError } from "../errors.ts";
+import { invalidRow, RolloutLineError } from "../errors.ts";
 import type { ArtifactPaths } from "../files/artifact-paths.ts";
-import {
-  type JsonlLine,
-  type JsonlReadOptions,
-  parseRow,
-  type Row,
-  readLineBatches,
-  readRows,
-} from "../files/jsonl-rows.ts";
+import { type JsonlReadOptions, parseRow, type Row, readLineBatches, readRows } from "../files/jsonl-rows.ts";
 import { keyOfRow, materializedKey, requireKey } from "../files/row-key.ts";
 import { agentNameOf } from "../inputs/expand.ts";
 
@@ -102,13 +95,27 @@ const ATTEMPT = 4;
 
 /** The plan of a run whose inputs have just been written: every rollout once. */
 export function planFresh(paths: Pick<ResumePaths, "materializedInputs">, rows: number): ResumePlan {
-  const nothing = { done: 0, failedAttempts: 0, rolloutsWithFailures: 0, terminal: 0, exhausted: 0 };
-  const intact = { duplicates: 0, duplicateLines: [], tornOutput: false, tornFailures: false };
   return {
-    summary: { materializedRows: rows, remaining: rows, ...nothing, ...intact },
+    summary: { ...emptySummary(rows), remaining: rows },
     earlier: new RolloutTally(),
     isDone: () => false,
     rows: (options) => pendingRows(paths.materializedInputs, new RolloutKeyMap(), 1, options),
+  };
+}
+
+function emptySummary(materializedRows: number): ResumeSummary {
+  return {
+    materializedRows,
+    done: 0,
+    failedAttempts: 0,
+    rolloutsWithFailures: 0,
+    terminal: 0,
+    exhausted: 0,
+    remaining: 0,
+    duplicates: 0,
+    duplicateLines: [],
+    tornOutput: false,
+    tornFailures: false,
   };
 }
 
@@ -122,23 +129,10 @@ export async function planResume(
   options: { maxAttempts?: number; retryFailed?: boolean; signal?: AbortSignal } = {},
 ): Promise<ResumePlan> {
   const { maxAttempts = DEFAULT_MAX_ATTEMPTS, retryFailed = false, signal } = options;
-  const read = { signal };
-  const states = await materializedKeys(paths.materializedInputs, read);
-  const output = await markDone(paths.output, states, read);
-  const failures = await countFailures(paths.failures, states, read, retryFailed);
-  const summary: ResumeSummary = {
-    materializedRows: states.size,
-    done: 0,
-    failedAttempts: failures.attempts,
-    rolloutsWithFailures: 0,
-    terminal: 0,
-    exhausted: 0,
-    remaining: 0,
-    duplicates: output.duplicates,
-    duplicateLines: output.duplicateLines,
-    tornOutput: output.torn,
-    tornFailures: failures.torn,
-  };
+  const states = await materializedKeys(paths.materializedInputs, signal);
+  const summary = emptySummary(states.size);
+  const earlier = await markDone(paths.output, states, summary, signal);
+  await countFailures(paths.failures, states, summary, { retryFailed, signal });
   for (const [, , state] of states.entries()) {
     if (state >= ATTEMPT) summary.rolloutsWithFailures++;
     if (state & DONE) summary.done++;
@@ -148,83 +142,78 @@ export async function planResume(
   }
   return {
     summary,
-    earlier: output.tally,
+    earlier,
     isDone: (taskIndex, rolloutIndex) => ((states.get(taskIndex, rolloutIndex) ?? 0) & DONE) !== 0,
     rows: (readOptions) => pendingRows(paths.materializedInputs, states, maxAttempts, readOptions),
   };
 }
 
-async function materializedKeys(path: string, options: JsonlReadOptions): Promise<RolloutKeyMap> {
+async function materializedKeys(path: string, signal: AbortSignal | undefined): Promise<RolloutKeyMap> {
   const states = new RolloutKeyMap();
-  for await (const batch of readLineBatches(path, options)) {
+  for await (const batch of readLineBatches(path, { signal })) {
     for (const line of batch) {
       const { taskIndex, rolloutIndex } = materializedKey(path, line);
-      if (states.has(taskIndex, rolloutIndex)) {
-        throw invalid(path, line, `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`);
-      }
+      if (states.has(taskIndex, rolloutIndex))
+        throw invalidRow(path, line, `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`);
       states.set(taskIndex, rolloutIndex, 0);
     }
   }
   return states;
 }
 
-async function markDone(path: string, states: RolloutKeyMap, options: JsonlReadOptions) {
-  const result = {
-    duplicates: 0,
-    duplicateLines: [] as string[],
-    torn: false,
-    tally: new RolloutTally(),
-  };
+/** Marks the rollouts of the output as done and returns their sums. */
+async function markDone(
+  path: string,
+  states: RolloutKeyMap,
+  summary: ResumeSummary,
+  signal: AbortSignal | undefined,
+): Promise<RolloutTally> {
+  const tally = new RolloutTally();
   const onTornLine = () => {
-    result.torn = true;
+    summary.tornOutput = true;
   };
-  for await (const { row, line } of readRows(path, { ...options, onTornLine })) {
+  for await (const { row, line } of readRows(path, { signal, onTornLine })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     const state = states.get(taskIndex, rolloutIndex);
     if (state === undefined) {
-      throw new RolloutLineError(
-        "ROLLOUT_FOREIGN_OUTPUT",
-        path,
-        line.number,
-        `rollout ${rolloutIndex} of task ${taskIndex} is not among the materialized inputs: this output belongs to another run.`,
-      );
+      const problem = `rollout ${rolloutIndex} of task ${taskIndex} is not among the materialized inputs: this output belongs to another run.`;
+      throw new RolloutLineError("ROLLOUT_FOREIGN_OUTPUT", path, line.number, problem);
     }
     if (state & DONE) {
-      result.duplicates++;
-      if (result.duplicateLines.length < MAX_DUPLICATES_LISTED)
-        result.duplicateLines.push(`${path}:${line.number}`);
+      summary.duplicates++;
+      if (summary.duplicateLines.length < MAX_DUPLICATES_LISTED)
+        summary.duplicateLines.push(`${path}:${line.number}`);
     } else {
-      result.tally.add(row, taskIndex, agentNameOf(row) ?? "");
-      result.tally.written(row);
+      tally.add(row, taskIndex, agentNameOf(row) ?? "");
+      tally.written(row);
     }
     states.set(taskIndex, rolloutIndex, state | DONE);
   }
-  return result;
+  return tally;
 }
 
+/** Adds the attempts in the failures file to the states. */
 async function countFailures(
   path: string,
   states: RolloutKeyMap,
-  options: JsonlReadOptions,
-  retryFailed: boolean,
-) {
-  const result = { attempts: 0, torn: false };
-  if (!(await stat(path).catch(() => undefined))?.isFile()) return result;
+  summary: ResumeSummary,
+  { retryFailed, signal }: { retryFailed: boolean; signal: AbortSignal | undefined },
+): Promise<void> {
+  if (!(await stat(path).catch(() => undefined))?.isFile()) return;
   const onTornLine = () => {
-    result.torn = true;
+    summary.tornFailures = true;
   };
-  for await (const { row } of readRows(path, { ...options, skipBlank: true, onTornLine })) {
+  for await (const { row } of readRows(path, { signal, skipBlank: true, onTornLine })) {
     const key = keyOfRow(row);
     const state = key && states.get(key.taskIndex, key.rolloutIndex);
     // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are expected.
     if (key === undefined || state === undefined) continue;
-    result.attempts++;
+    summary.failedAttempts++;
     // Endpoint failures do not count against the rollout.
     if (retryFailed || isInfrastructureFailure(row["_ng_failure_class"])) continue;
     const terminal = isTruthy(row["_ng_failure_terminal"]) ? TERMINAL : 0;
     states.set(key.taskIndex, key.rolloutIndex, (state | terminal) + ATTEMPT);
   }
-  return result;
 }
 
 async function* pendingRows(
@@ -254,10 +243,6 @@ async function* pendingRows(
 
 function attemptsOf(state: number): number {
   return Math.floor(state / ATTEMPT);
-}
-
-function invalid(path: string, line: JsonlLine, problem: string): RolloutLineError {
-  return new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
 }
 
 /**
