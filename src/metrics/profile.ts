@@ -208,22 +208,12 @@ function listed(keys: string[]): string {
   return keys.length > MAX_KEYS_IN_MESSAGE ? `${shown}, …` : shown;
 }
 
-/** Fields that the older form of the reward profile adds to each task row. */
-interface TaskProfile {
-  avg_reward: number;
-  std_reward: number;
-  min_reward: number;
-  max_reward: number;
-  total_samples: number;
-  pass_rate?: number;
-  pass_rate_total?: number;
-  pass_rate_passed?: number;
-  pass_threshold?: number;
-}
-
-/** Describes the rewards of one task (at least one); with a threshold also how many reach it. */
-export function taskProfile(rewards: readonly number[], passThreshold?: number): TaskProfile {
-  const profile: TaskProfile = {
+/**
+ * The fields that the older form of the reward profile adds to a task row: the description of its rewards (at least
+ * one) and, with a threshold, how many reach it.
+ */
+export function taskProfile(rewards: readonly number[], passThreshold?: number): Record<string, number> {
+  const profile = {
     avg_reward: mean(rewards),
     std_reward: rewards.length > 1 ? sampleDeviation(rewards) : 0,
     min_reward: rewards.reduce((least, reward) => Math.min(least, reward), Number.POSITIVE_INFINITY),

@@ -174,7 +174,7 @@ export async function profileTasks(options: {
   const profiled = function* (): Generator<Row> {
     for (const task of tasks) {
       const row = loads(inputs.lineAt(offsets.get(task) ?? 0)) as Row;
-      yield copyWith(row, { ...taskProfile(rewards.get(task) ?? [], options.passThreshold) });
+      yield copyWith(row, taskProfile(rewards.get(task) ?? [], options.passThreshold));
     }
   };
   try {

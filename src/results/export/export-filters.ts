@@ -64,13 +64,8 @@ export function checkFilters(filters: ExportFilters): void {
   if (rewardMin !== undefined && rewardMax !== undefined && rewardMin > rewardMax) {
     throw invalid(`the lowest reward ${rewardMin} is above the highest ${rewardMax}`);
   }
-  for (const rate of [passRateMin, passRateMax]) {
-    if (rate !== undefined && !(rate >= 0 && rate <= 1))
-      throw invalid(`a pass rate lies between 0 and 1, not at ${rate}`);
-  }
-  if (passRateMin !== undefined && passRateMax !== undefined && passRateMin > passRateMax) {
-    throw invalid(`the lowest pass rate ${passRateMin} is above the highest ${passRateMax}`);
-  }
+  const problem = passRateProblem(passRateMin, passRateMax);
+  if (problem !== undefined) throw invalid(problem);
   for (const [name, count] of [
     ["best-of", bestOf],
     ["the number of pairs", maxPairsPerTask],
@@ -80,6 +75,13 @@ export function checkFilters(filters: ExportFilters): void {
     }
   }
   if (minMargin !== undefined && !(minMargin >= 0)) throw invalid(`a margin is at least 0, not ${minMargin}`);
+}
+
+/** Why pass rates cannot be the ends of a window; undefined if they can. */
+export function passRateProblem(lowest = 0, highest = 1): string | undefined {
+  const wrong = [lowest, highest].find((rate) => !(rate >= 0 && rate <= 1));
+  if (wrong !== undefined) return `a pass rate lies between 0 and 1, not at ${wrong}`;
+  return lowest > highest ? `the lowest pass rate ${lowest} is above the highest ${highest}` : undefined;
 }
 
 function invalid(problem: string): RolloutError {

@@ -89,13 +89,20 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
   const filters = options.filters ?? {};
   checkFilters(filters);
   const job = new ExportJob(options, filters);
-  job.check();
   await job.inputs.check();
   await job.scan();
   await job.countGroups();
   await job.write();
   await job.verify();
   return job.report;
+}
+
+/** The format of token ids to write; undefined for all other exports. */
+function tokenFormatOf({ format, tokens }: ExportOptions): TokenFormat | undefined {
+  if (isTokenFormat(format))
+    return tokens || TOKEN_ONLY_FORMATS.some((only) => only === format) ? format : undefined;
+  if (tokens) throw new RolloutError("ROLLOUT_EXPORT", `Format '${format}' has no form with token ids.`);
+  return undefined;
 }
 
 class ExportJob {
@@ -105,6 +112,9 @@ class ExportJob {
   private readonly selection: ExportSelection;
   private readonly columns = new TableColumns();
   private readonly tabular: boolean;
+  private readonly tokenFormat: TokenFormat | undefined;
+  /** The format that can be read back as token ids. */
+  private readonly verifiedFormat: TokenFormat | CallFormat | undefined;
   readonly inputs: TaskInputs;
   private annotations = new Map<string, RolloutAnnotation>();
 
@@ -113,7 +123,15 @@ class ExportJob {
     this.filters = filters;
     this.selection = new ExportSelection(filters);
     this.inputs = new TaskInputs(options);
-    this.tabular = options.format === "csv" || options.format === "parquet";
+    const { format } = options;
+    this.tabular = format === "csv" || format === "parquet";
+    this.tokenFormat = tokenFormatOf(options);
+    this.verifiedFormat = this.tokenFormat ?? CALL_FORMATS.find((one) => one === format);
+    if (this.verifiedFormat === undefined && options.verifyTokens)
+      throw new RolloutError(
+        "ROLLOUT_EXPORT",
+        `An export as '${format}' has no token ids to verify. trl, verl and nemo-rl have them with --tokens; skyrl, prime-rl, art, atif and calls always.`,
+      );
     this.report = {
       read: 0,
       written: 0,
@@ -202,35 +220,10 @@ class ExportJob {
     this.report.written = await writeAtif(outputPath, this.rollouts(file), atif);
   }
 
-  /** The format of token ids to write; undefined for all other exports. */
-  private get tokenFormat(): TokenFormat | undefined {
-    const { format, tokens } = this.options;
-    if (!isTokenFormat(format)) {
-      if (tokens) throw new RolloutError("ROLLOUT_EXPORT", `Format '${format}' has no form with token ids.`);
-      return undefined;
-    }
-    return tokens || TOKEN_ONLY_FORMATS.some((only) => only === format) ? format : undefined;
-  }
-
-  /** The format that can be read back as token ids. */
-  private get verifiedFormat(): TokenFormat | CallFormat | undefined {
-    const { format } = this.options;
-    return this.tokenFormat ?? CALL_FORMATS.find((one) => one === format);
-  }
-
-  /** Refuses invalid options before anything is read or written. */
-  check(): void {
-    if (this.verifiedFormat === undefined && this.options.verifyTokens)
-      throw new RolloutError(
-        "ROLLOUT_EXPORT",
-        `An export as '${this.options.format}' has no token ids to verify. trl, verl and nemo-rl have them with --tokens; skyrl, prime-rl, art, atif and calls always.`,
-      );
-  }
-
   /** With `verifyTokens`: the counts of the comparison with the rollouts. */
   async verify(): Promise<void> {
     const { outputPath, verifyTokens: wanted, tokenDrift: drift = "fork", signal } = this.options;
-    const format = this.verifiedFormat;
+    const { verifiedFormat: format } = this;
     if (!wanted || format === undefined) return;
     const [invalid] = this.report.invalidRows;
     if (this.report.written === 0 && invalid)

@@ -7,6 +7,7 @@ import { sidecarPath } from "../../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
+import { passRateProblem } from "../export/export-filters.ts";
 import { type DuplicateRule, type ProfiledTask, profiledTask, taskRowOf } from "./profiled-task.ts";
 
 /** Which tasks are preferred when there are more than requested. */
@@ -79,18 +80,18 @@ const BUCKETS = 11;
 export async function selectTasks(
   options: SelectOptions,
 ): Promise<{ report: SelectionReport; reportPath: string }> {
-  checkOptions(options);
+  const settings = settingsOf(options);
   const leftOut = Object.fromEntries(REASONS.map((reason) => [reason, 0])) as LeftOut;
-  const { tasks, read } = await readTasks(options, leftOut);
-  const fitting = filterTasks(tasks, options, leftOut);
-  const selected = chooseTasks(fitting, options, leftOut);
+  const { tasks, read } = await readTasks(options, settings, leftOut);
+  const fitting = filterTasks(tasks, settings, leftOut);
+  const selected = chooseTasks(fitting, settings, leftOut);
   const report: SelectionReport = {
     read,
     selected: selected.length,
     left_out: leftOut,
     environments: environmentReports(tasks, selected),
     pass_rates: { read: histogram(tasks), selected: histogram(selected) },
-    settings: settingsOf(options),
+    settings,
   };
   await writeFileAtomically(options.outputPath, taskLines(selected, options.profilePaths));
   const reportPath = sidecarPath(options.outputPath, "_selection", ".json");
@@ -98,34 +99,47 @@ export async function selectTasks(
   return { report, reportPath };
 }
 
-function checkOptions({ passRateMin, passRateMax, limit, rolloutsMin, deviationMin }: SelectOptions): void {
-  for (const rate of [passRateMin, passRateMax]) {
-    if (rate !== undefined && !(rate >= 0 && rate <= 1))
-      throw invalid(`a pass rate lies between 0 and 1, not at ${rate}`);
-  }
-  if ((passRateMin ?? 0) > (passRateMax ?? 1))
-    throw invalid(`the lowest pass rate ${passRateMin} is above the highest ${passRateMax}`);
-  if (deviationMin !== undefined && !(deviationMin >= 0))
-    throw invalid(`a deviation is at least 0, not ${deviationMin}`);
-  for (const count of [limit, rolloutsMin]) {
-    if (count !== undefined && !(Number.isInteger(count) && count >= 1))
+/** The options with their defaults; refuses values out of range. */
+function settingsOf(options: SelectOptions) {
+  const settings = {
+    profiles: options.profilePaths,
+    pass_rate_min: options.passRateMin ?? 0,
+    pass_rate_max: options.passRateMax ?? 1,
+    pass_threshold: options.passThreshold ?? 1,
+    deviation_min: options.deviationMin ?? 0,
+    rollouts_min: options.rolloutsMin ?? 1,
+    duplicates: options.duplicates ?? "prompt",
+    balance: options.balance ?? false,
+    limit: options.limit ?? null,
+    prefer: options.prefer ?? "random",
+    seed: options.seed ?? 0,
+  };
+  const problem = passRateProblem(settings.pass_rate_min, settings.pass_rate_max);
+  if (problem !== undefined) throw invalid(problem);
+  if (!(settings.deviation_min >= 0))
+    throw invalid(`a deviation is at least 0, not ${settings.deviation_min}`);
+  for (const count of [settings.limit, settings.rollouts_min]) {
+    if (count !== null && !(Number.isInteger(count) && count >= 1))
       throw invalid(`a number of tasks or rollouts is a whole number of at least 1, not ${count}`);
   }
+  return settings;
 }
+
+type Settings = ReturnType<typeof settingsOf>;
 
 const invalid = (problem: string) =>
   new RolloutError("ROLLOUT_SELECTION", `These settings cannot be used: ${problem}.`);
 
 async function readTasks(
-  options: SelectOptions,
+  { profilePaths, includeExcluded, signal }: SelectOptions,
+  { pass_threshold: passThreshold, duplicates }: Settings,
   leftOut: LeftOut,
 ): Promise<{ tasks: ProfiledTask[]; read: number }> {
-  const { profilePaths, passThreshold = 1, duplicates = "prompt", signal } = options;
   const tasks: ProfiledTask[] = [];
   let read = 0;
   for (const [file, path] of profilePaths.entries()) {
     const rollouts = path.replace(/_reward_profiling\.jsonl$/, ".jsonl");
-    const annotations = options.includeExcluded
+    const annotations = includeExcluded
       ? new Map<string, never>()
       : await readAnnotations(annotationsPath(rollouts), { signal });
     for await (const line of readRows(path, { signal })) {
@@ -139,17 +153,12 @@ async function readTasks(
   return { tasks, read };
 }
 
-function filterTasks(
-  tasks: readonly ProfiledTask[],
-  options: SelectOptions,
-  leftOut: LeftOut,
-): ProfiledTask[] {
-  const { rolloutsMin = 1, passRateMin = 0, passRateMax = 1, deviationMin = 0 } = options;
+function filterTasks(tasks: readonly ProfiledTask[], settings: Settings, leftOut: LeftOut): ProfiledTask[] {
   const seen = new Set<string>();
   const reasonOf = ({ rollouts, passRate, deviation, identity }: ProfiledTask): keyof LeftOut | undefined => {
-    if (rollouts < rolloutsMin) return "too_few_rollouts";
-    if (passRate < passRateMin || passRate > passRateMax) return "pass_rate";
-    if (deviation < deviationMin) return "deviation";
+    if (rollouts < settings.rollouts_min) return "too_few_rollouts";
+    if (passRate < settings.pass_rate_min || passRate > settings.pass_rate_max) return "pass_rate";
+    if (deviation < settings.deviation_min) return "deviation";
     if (identity !== undefined && seen.has(identity)) return "duplicate";
     if (identity !== undefined) seen.add(identity);
     return undefined;
@@ -164,10 +173,9 @@ function filterTasks(
 /** Selects the requested number of tasks; returns them in the order of the profiles. */
 function chooseTasks(
   fitting: readonly ProfiledTask[],
-  options: SelectOptions,
+  { limit, balance, prefer, seed }: Settings,
   leftOut: LeftOut,
 ): ProfiledTask[] {
-  const { limit = Number.POSITIVE_INFINITY, balance = false, prefer = "random", seed = 0 } = options;
   const random = seededRandom(seed);
   const ranked = fitting
     .map((task, place) => ({ task, place, lot: random() }))
@@ -180,10 +188,10 @@ function chooseTasks(
     else groups.set(key, [entry]);
   }
   const sizes = [...groups.values()].map(({ length }) => length);
-  const wanted = balance && !Number.isFinite(limit) ? Math.min(...sizes) * sizes.length : limit;
+  const wanted = limit ?? (balance ? Math.min(...sizes) * sizes.length : fitting.length);
   const shares = fairShares(sizes, wanted);
   const chosen = [...groups.values()].flatMap((group, index) => group.slice(0, shares[index]));
-  leftOut[Number.isFinite(limit) ? "limit" : "balance"] += fitting.length - chosen.length;
+  leftOut[limit === null ? "balance" : "limit"] += fitting.length - chosen.length;
   return chosen.sort((a, b) => a.place - b.place).map(({ task }) => task);
 }
 
@@ -229,22 +237,6 @@ function histogram(tasks: readonly ProfiledTask[]): number[] {
     counts[bucket] = (counts[bucket] ?? 0) + 1;
   }
   return counts;
-}
-
-function settingsOf(options: SelectOptions): Record<string, unknown> {
-  return {
-    profiles: options.profilePaths,
-    pass_rate_min: options.passRateMin ?? 0,
-    pass_rate_max: options.passRateMax ?? 1,
-    pass_threshold: options.passThreshold ?? 1,
-    deviation_min: options.deviationMin ?? 0,
-    rollouts_min: options.rolloutsMin ?? 1,
-    duplicates: options.duplicates ?? "prompt",
-    balance: options.balance ?? false,
-    limit: options.limit ?? null,
-    prefer: options.prefer ?? "random",
-    seed: options.seed ?? 0,
-  };
 }
 
 /** The task rows unchanged: numbers and the order of keys are preserved. */

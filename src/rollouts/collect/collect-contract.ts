@@ -3,10 +3,10 @@ import type { ServerClient } from "../../calls/server-client.ts";
 import type { JsonlWriter } from "../files/jsonl-writer.ts";
 import type { PendingRow } from "../resume/resume.ts";
 import type { RolloutCaptures } from "../trajectory/captures.ts";
-import type { QueuedRow } from "./fair-queue.ts";
 import type { ProgressSnapshot } from "./progress-snapshot.ts";
 import type { Tried } from "./rollout-runner.ts";
 import type { RolloutTally } from "./rollout-tally.ts";
+import type { QueuedRow } from "./row-queues.ts";
 import type { RunTotals } from "./run-totals.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 

@@ -2,13 +2,12 @@ import { errorMessage } from "../../errors.ts";
 import type { CollectOptions, CollectResult, Verdict, WorkerResult } from "./collect-contract.ts";
 import { CollectionProgress } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
-import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import { Outages } from "./outages.ts";
 import { RolloutCancelled } from "./outcome.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { ProgressSnapshot } from "./progress-snapshot.ts";
-import { RetryQueue } from "./retry-queue.ts";
 import { RolloutRunner, type RunResult, type Tried } from "./rollout-runner.ts";
+import { FairQueue, type QueuedRow, RetryQueue } from "./row-queues.ts";
 import { StartedRollout } from "./started-rollout.ts";
 
 /** How long the collection waits for an unreachable agent. */

@@ -2,10 +2,10 @@ import type { FailureStage } from "../../calls/errors.ts";
 import { tellsOfLoss } from "../../wire/convert/conversion-loss.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { CollectOptions } from "./collect-contract.ts";
-import type { QueuedRow } from "./fair-queue.ts";
 import type { Outcome } from "./outcome.ts";
 import type { FailedRow, ProgressSnapshot, TroubleSnapshot } from "./progress-snapshot.ts";
 import { RolloutTally } from "./rollout-tally.ts";
+import type { QueuedRow } from "./row-queues.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 
 const SLOWEST_SHOWN = 3;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "../../errors.ts";
-import type { QueuedRow } from "./fair-queue.ts";
+import type { QueuedRow } from "./row-queues.ts";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;

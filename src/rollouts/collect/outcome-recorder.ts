@@ -3,10 +3,9 @@ import type { CollectOptions } from "./collect-contract.ts";
 import type { CollectionProgress } from "./collection-progress.ts";
 import type { ConcurrencyLimit } from "./concurrency.ts";
 import { isInfrastructureFailure } from "./failure-classes.ts";
-import type { QueuedRow } from "./fair-queue.ts";
 import type { Failure } from "./outcome.ts";
-import type { RetryQueue } from "./retry-queue.ts";
 import type { Tried } from "./rollout-runner.ts";
+import type { QueuedRow, RetryQueue } from "./row-queues.ts";
 
 /** Maximum number of permanently failed rollouts kept for a retry on request. */
 const MAX_LOST_KEPT = 1_000;

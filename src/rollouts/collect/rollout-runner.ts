@@ -4,9 +4,9 @@ import { errorMessage } from "../../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { type AttachedRow, withTrajectory } from "../trajectory/captures.ts";
 import type { CallTarget, CollectOptions } from "./collect-contract.ts";
-import type { QueuedRow } from "./fair-queue.ts";
 import { type Failure, type Outcome, outcomeOfError, outcomeOfReply } from "./outcome.ts";
 import { failureRow, lineOf, outputRow } from "./output-row.ts";
+import type { QueuedRow } from "./row-queues.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 
 /** How a rollout ended, with the line for a file of the run. */

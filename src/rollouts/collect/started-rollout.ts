@@ -2,9 +2,9 @@ import { abortController, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
 import type { FailureStage } from "../../calls/errors.ts";
 import type { StageListener } from "../../calls/server-client.ts";
 import type { CallTarget } from "./collect-contract.ts";
-import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
 import type { RolloutTiming } from "./output-row.ts";
+import type { QueuedRow } from "./row-queues.ts";
 
 /** A rollout from its start to its outcome: its current stage, and the signal that ends it early. */
 export class StartedRollout {
