@@ -10,7 +10,7 @@ const row = (task: number, rollout: number, fields: Row): Row => ({
 });
 
 describe("aggregateMetrics", () => {
-  it("describes each task, the whole, and the headline", () => {
+  it("computes the statistics of each task and of all rollouts, and the key metrics", () => {
     const result = aggregateMetrics([
       row(5, 1, { reward: 0, response: { usage: { output_tokens: 4, details: { x: 1 } } } }),
       row(2, 0, { reward: 1 }),
@@ -49,7 +49,7 @@ describe("aggregateMetrics", () => {
     ]);
   });
 
-  it("lets usage win in the statistics and the row in the infos", () => {
+  it("prefers usage in the statistics and the row's own field in the infos", () => {
     const result = aggregateMetrics([
       row(0, 0, { tokens: 9, a: 1, response: { usage: { tokens: 2, other: true } } }),
     ]);
@@ -62,7 +62,7 @@ describe("aggregateMetrics", () => {
     ]);
   });
 
-  it("gives no deviation to a column with one value beside others with more", () => {
+  it("omits the deviation of a column with a single value", () => {
     const { agent_metrics: metrics } = aggregateMetrics([
       row(0, 0, { reward: 1, bonus: 4 }),
       row(0, 1, { reward: 0 }),
@@ -71,7 +71,7 @@ describe("aggregateMetrics", () => {
     expect(metrics).not.toHaveProperty(["std/bonus"]);
   });
 
-  it("reads the numbers of the exact reader too", () => {
+  it("accepts the numbers of the exact JSON reader", () => {
     const rows = loads(
       '[{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "big": 12345678901234567890}]',
     );
@@ -81,7 +81,7 @@ describe("aggregateMetrics", () => {
     });
   });
 
-  it("hands tasks to the hooks in request order and merges what they return", () => {
+  it("passes tasks to the hooks in request order and merges their results", () => {
     let seen: Row[][] = [];
     const result = aggregateMetrics(
       [row(1, 1, { reward: 1 }), row(0, 0, { reward: 0 }), row(1, 0, { reward: 0 })],
@@ -109,19 +109,19 @@ describe("aggregateMetrics", () => {
 
   it.each<[string, Row[], RegExp]>([
     ["a missing index", [{ _ng_task_index: 0, reward: 1 }], /lacks '_ng_rollout_index'/],
-    ["an index that is none", [row(0, 0, { _ng_task_index: "x" })], /"x", which is not an index/],
+    ["an invalid index", [row(0, 0, { _ng_task_index: "x" })], /"x", which is not an index/],
     ["a repeated rollout", [row(3, 1, {}), row(3, 1, {})], /Rollout 1 of task 3/],
     [
       "an infinite value",
       [row(0, 0, { reward: Number.POSITIVE_INFINITY })],
       /'reward' of a rollout is infinite/,
     ],
-    ["no object", [null as unknown as Row], /not an object/],
+    ["a row that is not an object", [null as unknown as Row], /not an object/],
   ])("refuses %s", (_, rows, message) => {
     expect(() => aggregateMetrics(rows)).toThrow(message);
   });
 
-  it("survives field names of any kind", () => {
+  it("accepts any field name", () => {
     const fields = loads('{"__proto__": 3, "constructor": 2, "hasOwnProperty": 1}') as Row;
     const { agent_metrics: metrics } = aggregateMetrics([
       Object.assign(fields, { _ng_task_index: 0, _ng_rollout_index: 0 }),
@@ -129,13 +129,13 @@ describe("aggregateMetrics", () => {
     expect(metrics).toMatchObject({ "mean/__proto__": 3, "mean/constructor": 2, "mean/hasOwnProperty": 1 });
   });
 
-  it("holds many different columns without a table of rows times columns", () => {
+  it("stores many different columns without a dense table", () => {
     const rows = Array.from({ length: 5000 }, (_, index) => row(index, 0, { [`field${index}`]: index }));
     expect(Object.keys(aggregateMetrics(rows).agent_metrics)).toHaveLength(20_000);
   });
 });
 
-describe("usage beside a field of the same name", () => {
+describe("usage and a field of the same name", () => {
   const row = (usage: unknown) => ({
     _ng_task_index: 0,
     _ng_rollout_index: 0,
@@ -145,19 +145,19 @@ describe("usage beside a field of the same name", () => {
   });
   const only = (usage: unknown) => aggregateMetrics([row(usage)]);
 
-  it("counts in the statistics; the infos show the row's own, but for the reward", () => {
+  it("counts usage in the statistics and shows the row's own value in the infos, except the reward", () => {
     const { agent_metrics, group_level_metrics } = only({ steps: 9, reward: 5 });
     expect(agent_metrics).toMatchObject({ "mean/steps": 9, "mean/reward": 5 });
     expect(group_level_metrics[0]?.["rollout_infos"]).toMatchObject([{ steps: 4, reward: 5 }]);
   });
 
-  it("leaves no value when it is not a number", () => {
+  it("has no value when usage is not a number", () => {
     const { agent_metrics, group_level_metrics } = only({ steps: null });
     expect(agent_metrics).not.toHaveProperty("mean/steps");
     expect(group_level_metrics[0]?.["rollout_infos"]).toMatchObject([{ steps: 4 }]);
   });
 
-  it("must be an object, in a response that is one", () => {
+  it("requires objects for response and usage", () => {
     expect(() => only([1])).toThrow("'usage'");
     expect(() => aggregateMetrics([{ ...row({}), response: null }])).toThrow("'response'");
   });

@@ -44,7 +44,7 @@ describe("drawBinomial", () => {
     expect(variance / expected).toBeCloseTo(1, 1);
   });
 
-  it("knows what is certain", () => {
+  it("returns certain results without a draw", () => {
     const random = seededRandom(1);
     expect([drawBinomial(0, 0.5, random), drawBinomial(9, 0, random), drawBinomial(9, 1, random)]).toEqual([
       0, 0, 9,

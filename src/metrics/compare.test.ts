@@ -3,7 +3,7 @@ import { compareRuns, pairedTTest, permutationTest, signTest } from "./compare.t
 import { CoverageCounter } from "./coverage.ts";
 
 describe("tests of significance", () => {
-  it("counts wins against losses exactly", () => {
+  it("computes the exact sign test", () => {
     expect(signTest(0, 0)).toBe(1);
     expect(signTest(7, 7)).toBe(1);
     expect(signTest(1, 0)).toBe(1);
@@ -14,14 +14,14 @@ describe("tests of significance", () => {
     expect(signTest(600, 500)).toBeCloseTo(0.0028195449914, 10);
   });
 
-  it("tests the mean difference", () => {
+  it("computes the paired t-test", () => {
     expect(pairedTTest([1])).toBeNull();
     expect(pairedTTest([0, 0, 0])).toBe(1);
     expect(pairedTTest([1, 1, 1])).toBe(0);
     expect(pairedTTest([1, 2, 3, 4, 5])).toBeCloseTo(0.01323559956368269, 12);
   });
 
-  it("tries every assignment of signs while they are few, random ones beyond", () => {
+  it("tries all assignments of signs up to 20 differences, and random ones above", () => {
     expect(permutationTest([1, 1, 1, 0])).toEqual({ p: 0.25, exact: true, resamples: 8 });
     expect(permutationTest([])).toEqual({ p: 1, exact: true, resamples: 1 });
     expect(permutationTest([0.1, 0.2, -0.3])).toMatchObject({ p: 1 });
@@ -50,7 +50,7 @@ describe("compareRuns", () => {
     [9, [0]],
   ]);
 
-  it("pairs tasks and lists those that flipped or are alone", () => {
+  it("pairs tasks and lists those that flipped or are in one run only", () => {
     expect(compareRuns(before, after)).toMatchObject({
       difference: { value: 0, tasks: 4 },
       wins: 1,
@@ -66,7 +66,7 @@ describe("compareRuns", () => {
     });
   });
 
-  it("has nothing to test without common tasks", () => {
+  it("returns no p-value without common tasks", () => {
     const result = compareRuns(new Map([[0, [1]]]), new Map([[1, [1]]]));
     expect(result).toMatchObject({ wins: 0, losses: 0, ties: 0, paired_t_p: null, sign_test_p: 1 });
     expect(result.difference.value).toBeNaN();
@@ -74,7 +74,7 @@ describe("compareRuns", () => {
 });
 
 describe("CoverageCounter", () => {
-  it("counts each rollout once, by the best that became of it", () => {
+  it("counts each rollout once, by its best state", () => {
     const key = (task: number, rest = {}) => ({ _ng_task_index: task, _ng_rollout_index: 0, ...rest });
     const counter = new CoverageCounter();
     for (let task = 0; task < 5; task++) counter.expect({ taskIndex: task, rolloutIndex: 0 });

@@ -22,7 +22,7 @@ describe("Student's t", () => {
     expect(tQuantile(probability, freedom)).toBeCloseTo(expected, 7);
   });
 
-  it("gives two-sided p-values, also tiny ones", () => {
+  it("computes two-sided p-values, including tiny ones", () => {
     expect(tTwoSided(2.228138851986274, 10)).toBeCloseTo(0.05, 12);
     expect(tTwoSided(-2.228138851986274, 10)).toBeCloseTo(0.05, 12);
     expect(tTwoSided(0, 10)).toBe(1);
@@ -40,7 +40,7 @@ describe("Student's t", () => {
 });
 
 describe("clusteredMean", () => {
-  it("does not leave the range of rewards in [0, 1]", () => {
+  it("clips the interval to [0, 1] for rewards in that range", () => {
     const unit = clusteredMean([
       [1, 0, 0],
       [0, 0, 1],
@@ -52,7 +52,7 @@ describe("clusteredMean", () => {
     expect(clusteredMean([[1], [-1], [0.5]]).low).toBeLessThan(-1);
   });
 
-  it("is the spread of task means when tasks are equally long", () => {
+  it("equals the spread of task means when tasks have the same number of rollouts", () => {
     // Rewards up to 2, so that the interval is not clipped to [0, 1].
     const tasks = [
       [2, 2, 0],
@@ -70,13 +70,13 @@ describe("clusteredMean", () => {
     );
   });
 
-  it("weighs rollouts, not tasks, when they are not", () => {
+  it("weighs rollouts, not tasks, when the numbers differ", () => {
     const estimate = clusteredMean([[1, 1, 1], [0], []]);
     expect(estimate).toMatchObject({ value: 0.75, tasks: 2 });
     expect(estimate.standard_error).toBeCloseTo(Math.sqrt(2 * (0.75 ** 2 + 0.75 ** 2)) / 4, 12);
   });
 
-  it("admits that one task tells nothing about others", () => {
+  it("has no interval for a single task", () => {
     expect(clusteredMean([[1, 0]])).toEqual({
       value: 0.5,
       standard_error: null,
@@ -87,7 +87,7 @@ describe("clusteredMean", () => {
     expect(meanEstimate([3])).toMatchObject({ value: 3, low: null });
   });
 
-  it("covers the truth as often as it says", () => {
+  it("covers the true mean as often as its level states", () => {
     const random = seededRandom(7);
     let covered = 0;
     const runs = 400;
@@ -108,7 +108,7 @@ describe("bootstrapMean", () => {
   const random = seededRandom(1);
   const tasks = Array.from({ length: 200 }, () => [random(), random()]);
 
-  it("depends on the seed alone", () => {
+  it("depends only on the seed", () => {
     expect(bootstrapMean(tasks, { seed: 5 })).toEqual(bootstrapMean(tasks, { seed: 5 }));
     expect(bootstrapMean(tasks, { seed: 5 }).low).not.toBe(bootstrapMean(tasks, { seed: 6 }).low);
   });
@@ -122,7 +122,7 @@ describe("bootstrapMean", () => {
     expect(bootstrapMean([[1]])).toMatchObject({ value: 1, low: null });
   });
 
-  it("says the same of tasks that are alike and of tasks that hardly differ", () => {
+  it("gives the same interval for equal and for nearly equal tasks", () => {
     const alike = Array.from({ length: 3_000 }, (_, task) => [
       task % 3 === 0 ? 1 : 0,
       task % 7 === 0 ? 1 : 0,
@@ -139,7 +139,7 @@ describe("bootstrapMean", () => {
 });
 
 describe("passEstimates", () => {
-  it("gives the chance that any or all of k rollouts succeed", () => {
+  it("estimates the probability that any or all of k rollouts succeed", () => {
     const [one, two] = passEstimates([
       [1, 0, 0, 1],
       [0, 0, 0, 0],
@@ -151,7 +151,7 @@ describe("passEstimates", () => {
     expect(two?.pass_at_k.high).toBe(1);
   });
 
-  it("asks for k rollouts and takes any threshold", () => {
+  it("uses tasks with at least k rollouts, and accepts any threshold", () => {
     const estimates = passEstimates([[0.5, 0.2], [0.9]], { ks: [1, 2, 3], threshold: 0.5 });
     expect(estimates.map(({ k, pass_at_k }) => [k, pass_at_k.tasks])).toEqual([
       [1, 2],
@@ -162,7 +162,7 @@ describe("passEstimates", () => {
 });
 
 describe("runStatistics", () => {
-  it("reads rewards of any numeric kind and says how many there are", () => {
+  it("reads rewards of any numeric type and counts them", () => {
     const table = new RolloutTable();
     expect(runStatistics(table)).toBeUndefined();
     for (const [task, rollout, reward] of [

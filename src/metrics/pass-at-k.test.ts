@@ -42,7 +42,7 @@ describe("passMajorityMetrics", () => {
     expect(metrics["pass@1[avg-of-5]/no_answer"]).toBeCloseTo(20);
   });
 
-  it("takes the best of the first k when scores are fractions", () => {
+  it("uses the best of the first k for fractional scores", () => {
     const { metrics } = passMajorityMetrics([rewards(0.2, 0.9, 0.4)]);
     expect([1, 2, 3].map((k) => metrics[`pass@${k}/accuracy`])).toEqual([20, 90, 90]);
   });
@@ -56,7 +56,7 @@ describe("passMajorityMetrics", () => {
     expect(metrics["pass@1/accuracy"]).toBeCloseTo(100 / 7, 0);
   });
 
-  it("refuses rows without a reward and answers that are no scalars", () => {
+  it("refuses rows without a reward and answers that are not scalars", () => {
     expect(() => passMajorityMetrics([[{ points: 1 }]])).toThrow(/no numeric 'reward'/);
     expect(() => passMajorityMetrics([[{ reward: 1, answer: {} }]], { answerField: "answer" })).toThrow(
       /voted on/,
@@ -64,7 +64,7 @@ describe("passMajorityMetrics", () => {
   });
 });
 
-describe("the helpers around it", () => {
+describe("helpers of pass@k", () => {
   it("averages deviations over tasks with at least two scores", () => {
     expect(averageSampleDeviations([rewards(1, 0), rewards(1)])).toEqual({
       "pass@1[avg-of-2]/accuracy/avg_sample_std_dev": Math.SQRT1_2,
@@ -100,7 +100,7 @@ describe("the helpers around it", () => {
   });
 });
 
-describe("values that are no ordinary numbers", () => {
+describe("values other than ordinary numbers", () => {
   it("keep the best of k as Python's max does", () => {
     const tasks = [[{ reward: 0.5 }, { reward: Number.NaN }, { reward: 0.7 }]];
     expect(passMajorityMetrics(tasks).metrics).toMatchObject({

@@ -18,7 +18,7 @@ const rollout = (task: number, index: number, reward: number): Row => ({
 });
 
 describe("profileRollouts", () => {
-  it("describes tasks with their sample and what is missing", () => {
+  it("describes tasks with their sample and the missing rollouts", () => {
     const profile = profileRollouts(
       [input(0, 1, "zeta"), input(0, 0, "Alpha"), input(1, 0)],
       [rollout(0, 1, 1), rollout(0, 0, 0)],
@@ -83,7 +83,7 @@ describe("profileRollouts", () => {
 });
 
 describe("RolloutKeyMap", () => {
-  it("holds keys of any size", () => {
+  it("stores keys of any size", () => {
     const map = new RolloutKeyMap();
     for (let task = 0; task < 5000; task++) map.set(task * 7_000_000_000, task % 3, task);
     map.set(0, 0, 9);

@@ -8,7 +8,7 @@ describe("RunningClusteredMean", () => {
     [0, 1],
     [1e6, 1],
     [-3, 0.001],
-  ])("is the clustered mean after every reward (around %d, spread %d)", (origin, spread) => {
+  ])("equals the clustered mean after every reward (around %d, spread %d)", (origin, spread) => {
     const random = seededRandom(7);
     const tasks = new Map<number, number[]>();
     const running = new RunningClusteredMean();
@@ -28,7 +28,7 @@ describe("RunningClusteredMean", () => {
     }
   });
 
-  it("has a wider interval when rollouts of a task are alike than when each is a task", () => {
+  it("has a wider interval for equal rollouts of a task than for separate tasks", () => {
     const [repeats, alone] = [new RunningClusteredMean(), new RunningClusteredMean()];
     for (let place = 0; place < 40; place++) {
       const reward = Math.floor(place / 4) % 2;
@@ -40,7 +40,7 @@ describe("RunningClusteredMean", () => {
     expect(width(repeats.interval ?? undefined)).toBeGreaterThan(1.9 * width(alone.interval ?? undefined));
   });
 
-  it("says nothing it cannot know", () => {
+  it("has no mean without rewards, and no interval with too few or too many tasks", () => {
     const running = new RunningClusteredMean(2);
     expect(running.mean).toBeNull();
     running.add(0, 1);

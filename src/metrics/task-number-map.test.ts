@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { seededRandom } from "./seeded-random.ts";
 import { TaskNumberMap } from "./task-number-map.ts";
 
-it("agrees with a Map, whatever the indices and their order", () => {
+it("agrees with a Map for any indices in any order", () => {
   const random = seededRandom(1);
   for (const spread of [10, 5_000, 2 ** 40]) {
     const [ours, map] = [new TaskNumberMap(), new Map<number, number>()];
@@ -21,7 +21,7 @@ it("agrees with a Map, whatever the indices and their order", () => {
   }
 });
 
-it("finds an index again that was far when it came and is near by now", () => {
+it("finds an index that was far when it was added and is near later", () => {
   const ours = new TaskNumberMap();
   ours.set(5_000, 7);
   for (let task = 0; task < 10_000; task++) if (task !== 5_000) ours.set(task, 1);

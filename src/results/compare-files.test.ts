@@ -35,7 +35,7 @@ const input = (task: number, index: number, question: string, more: Row = {}): R
 });
 
 describe("compareFiles", () => {
-  it("pairs tasks by index when they ask the same", async () => {
+  it("pairs tasks by index when their content is the same", async () => {
     const before = await run("a", [rollout(0, 0, 0), rollout(0, 1, 0), rollout(1, 0, 1), rollout(2, 0, 1)]);
     const after = await run("b", [rollout(2, 0, 1), rollout(1, 0, 1), rollout(0, 0, 1), rollout(3, 0, 0)]);
     const result = await compareFiles(before, after);
@@ -57,7 +57,7 @@ describe("compareFiles", () => {
     expect(result.difference.value).toBeCloseTo(1 / 3, 12);
   });
 
-  it("pairs tasks by their inputs when the order differs, whatever the sampling", async () => {
+  it("pairs tasks by their inputs when the order differs, regardless of sampling", async () => {
     const before = await run(
       "a",
       [rollout(0, 0, 0), rollout(1, 0, 1)],
@@ -82,7 +82,7 @@ describe("compareFiles", () => {
     });
   });
 
-  it("compares no tasks that only share an index, unless told to", async () => {
+  it("compares tasks that share only their index on request only", async () => {
     const rows = [rollout(0, 0, 0), rollout(1, 0, 1), rollout(2, 0, 1)];
     const before = await run("a", rows, [input(0, 0, "x"), input(1, 0, "y"), input(2, 0, "z")]);
     const other = await run("b", rows, [input(0, 0, "p"), input(1, 0, "q"), input(2, 0, "r")]);
@@ -106,7 +106,7 @@ describe("compareFiles", () => {
     });
   });
 
-  it("takes tasks of the same content within a run for one", async () => {
+  it("merges tasks of one run with the same content", async () => {
     const before = await run("a", [rollout(0, 0, 0), rollout(7, 0, 1)], [input(0, 0, "x"), input(7, 0, "x")]);
     const after = await run("b", [rollout(1, 0, 1)], [input(1, 0, "x")]);
     const result = await compareFiles(before, after);
@@ -114,7 +114,7 @@ describe("compareFiles", () => {
     expect(result.difference.value).toBe(0.5);
   });
 
-  it("leaves out masked rollouts and those without reward, and says so", async () => {
+  it("excludes masked rollouts and rollouts without reward, and counts them", async () => {
     const before = await run("a", [
       rollout(0, 0, 1),
       rollout(0, 1, 0, { mask_sample: true }),
@@ -127,7 +127,7 @@ describe("compareFiles", () => {
     expect(result).toMatchObject({ ties: 1 });
   });
 
-  it("compares agent by agent when both runs have several", async () => {
+  it("compares each agent when both runs have several", async () => {
     const other = { agent_ref: { name: "other" } };
     const before = await run("a", [rollout(0, 0, 0), rollout(1, 0, 1, other)]);
     const after = await run("b", [rollout(0, 0, 1), rollout(1, 0, 0, other)]);
@@ -137,7 +137,7 @@ describe("compareFiles", () => {
     ]);
   });
 
-  it("refuses runs without a common task, and a rollout that is there twice", async () => {
+  it("refuses runs without a common task, and repeated rollouts", async () => {
     const before = await run("a", [rollout(0, 0, 1)]);
     const after = await run("b", [rollout(1, 0, 1)]);
     await expect(compareFiles(before, after)).rejects.toThrow(/no task in common \(1 and 1 tasks/);

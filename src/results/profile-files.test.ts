@@ -27,7 +27,7 @@ const rollout = (task: number, index: number, reward: unknown) =>
   });
 
 describe("profileRun", () => {
-  it("writes both files beside the rollouts", async () => {
+  it("writes both files next to the rollouts", async () => {
     const inputs = await file("out_materialized_inputs.jsonl", [
       '{"q":1.0,"agent_ref":{"name":"a"},"_ng_task_index":1,"_ng_rollout_index":0}',
       '{"agent_ref":{"name":"a"},"q":1.0,"_ng_task_index":1,"_ng_rollout_index":1}',
@@ -53,7 +53,7 @@ describe("profileRun", () => {
     ]);
   });
 
-  it("names file and line of a row that does not fit", async () => {
+  it("names file and line of an invalid row", async () => {
     const inputs = await file("in.jsonl", [
       '{"agent_ref":{"name":"a"},"_ng_task_index":0,"_ng_rollout_index":0}',
     ]);
@@ -121,7 +121,7 @@ describe("profileTasks", () => {
 });
 
 describe("aggregateEntry", () => {
-  it("keeps the usage and drops the bulk", () => {
+  it("keeps the usage and drops large members", () => {
     expect(
       aggregateEntry({
         reward: 1,

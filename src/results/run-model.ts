@@ -37,7 +37,7 @@ export async function modelOfRun(rollouts: string): Promise<string | null> {
     const manifest: unknown = JSON.parse(await readFile(artifactPaths(rollouts).manifest, "utf8"));
     return isObject(manifest) && isObject(manifest["config"]) ? modelOfConfig(manifest["config"]) : null;
   } catch {
-    // Rollouts of other programs have none, and the comparison does not depend on it.
+    // Rollouts of other programs have no manifest, and the comparison does not depend on the model.
     return null;
   }
 }

@@ -47,7 +47,7 @@ for (const [name, use] of [
   ["profile", profiled],
   ["export", exported],
 ] as const) {
-  it(`${name} refuses inputs that differ from those beside the rollouts`, async () => {
+  it(`${name} refuses inputs that differ from those next to the rollouts`, async () => {
     await file("run_materialized_inputs.jsonl", own);
     const other = await file("other.jsonl", [own[0] as object, row(1, "question 1", { answer: 3 })]);
     const before = await readdir(directory).then((names) => [...names, "run.jsonl"].sort());
@@ -57,11 +57,11 @@ for (const [name, use] of [
     });
     expect((await readdir(directory)).sort()).toEqual(before);
     await use(await file("copy.jsonl", own), await rollouts());
-    // Repeats may stand in another order.
+    // Repeats may be in another order.
     await use(await file("reversed.jsonl", own.toReversed()), await rollouts());
   });
 
-  it(`${name} compares the prompts where no inputs lie beside the rollouts`, async () => {
+  it(`${name} compares the prompts when no inputs are next to the rollouts`, async () => {
     const other = await file("other.jsonl", [own[0] as object, row(1, "another question")]);
     await expect(use(other, await rollouts())).rejects.toThrow(/run\.jsonl': task 1 differs/);
     expect((await readdir(directory)).sort()).toEqual(["other.jsonl", "run.jsonl"]);

@@ -20,7 +20,7 @@ const rollout = (task: number, index: number, reward: unknown) =>
 const names = (paths: string[]) => paths.map((path) => path.slice(directory.length + 1));
 
 describe("shards", () => {
-  it("finds files by shell patterns, each once", async () => {
+  it("finds files by shell patterns, each file once", async () => {
     for (const name of ["s1.jsonl", "s10.jsonl", "s2.jsonl", ".s3.jsonl", "d/s1.jsonl", "s[x].jsonl"])
       await file(name, []);
     const found = async (patterns: string) => names((await findShards(patterns, directory, undefined)).paths);
@@ -40,7 +40,7 @@ describe("shards", () => {
     await expect(found("none*")).rejects.toThrow(/No shards matched input_glob='none\*'/);
   });
 
-  it("leaves out sidecars of the shards and the file they go to", async () => {
+  it("skips sidecars of the shards and the target file", async () => {
     for (const name of [
       "a.jsonl",
       "a_failures.jsonl",
@@ -54,7 +54,7 @@ describe("shards", () => {
     expect(names(leftOut)).toEqual(["a_failures.jsonl", "a_materialized_inputs.jsonl", "all.jsonl"]);
   });
 
-  it("refuses a rollout that two shards have, with both places", async () => {
+  it("refuses a rollout that is in two shards, and names both", async () => {
     const paths = [await file("a.jsonl", [rollout(0, 0, 1)]), await file("b.jsonl", ["", rollout(0, 0, 0)])];
     await expect(ShardedRollouts.index(paths)).rejects.toThrow(
       /b\.jsonl:2: rollout 0 of task 0 is also in '.*a\.jsonl'/,

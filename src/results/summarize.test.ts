@@ -7,7 +7,7 @@ import type { ServerClient } from "../calls/server-client.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { summarizeRun } from "./summarize.ts";
 
-it("computes the default metrics where a server answers with something else", async () => {
+it("computes the default metrics when a server returns something else", async () => {
   const directory = await mkdtemp(join(tmpdir(), "summarize-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const paths = artifactPaths(join(directory, "out.jsonl"));

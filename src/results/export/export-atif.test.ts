@@ -97,7 +97,7 @@ async function exported(rows: Row[]) {
   return { report, outputPath };
 }
 
-it("writes a trajectory per rollout and a manifest with their hashes", async () => {
+it("writes one trajectory per rollout, and a manifest with their hashes", async () => {
   const { report, outputPath } = await exported([rollout(1), rollout(0)]);
   expect(report.written).toBe(2);
   expect(report.verifiedTokens).toEqual({ sequences: 4, tokens: 2 * (3 + 5), trained: 4 });
@@ -207,7 +207,7 @@ describe("refuses the whole export for", () => {
       "turns[0].model_calls: the model call failed",
     ],
     [
-      "a call nobody recorded",
+      "an unrecorded call",
       rollout(1, { trajectory: { model_calls: [call("b")] } }),
       "0 recorded calls for 1 references",
     ],
@@ -232,7 +232,7 @@ describe("refuses the whole export for", () => {
       "conversation[1].content[0]: is not a text",
     ],
     [
-      "arguments that are no object",
+      "arguments that are not an object",
       rollout(1, { conversation: replaced(3, { ...conversation[3], arguments: "[1" }) }),
       "conversation[3].arguments: is not a JSON object",
     ],
@@ -242,12 +242,12 @@ describe("refuses the whole export for", () => {
       "tool call c1: has no result",
     ],
     [
-      "another output than the model saw",
+      "an output that the model did not receive",
       rollout(1, { trajectory: { tool_calls: [] } }),
       "tool call c1: no record",
     ],
     ["another agent", { ...rollout(1), agent_ref: { name: "other" } }, "another agent than 'solver'"],
-    ["a row that is there twice", rollout(0), "rollout 0:0 is there a second time"],
+    ["a repeated row", rollout(0), "rollout 0:0 is there a second time"],
   ])("%s", async (_name, row, problem) => {
     await expect(exported([rollout(0), row])).rejects.toThrow(problem);
     await expect(exported([rollout(0), row])).rejects.toThrow("line 2");

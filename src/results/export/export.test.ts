@@ -70,7 +70,7 @@ const withTools = rollout(0, 0, 1, {
   },
 });
 
-/** A rollout of two calls; with `drift` the second prompt departs from the first call's tokens. */
+/** A rollout of two calls; with `drift` the second prompt differs from the first call's tokens. */
 function tokenRollout(task: number, index: number, drift = false): Row {
   const output = [
     {
@@ -95,7 +95,7 @@ function tokenRollout(task: number, index: number, drift = false): Row {
 
 describe("exports of token ids", () => {
   it.each(["trl", "verl", "nemo-rl", "skyrl", "prime-rl"] as const)(
-    "are what the rollouts hold: %s",
+    "equal those of the rollouts: %s",
     async (format) => {
       const rows = [tokenRollout(0, 0), tokenRollout(0, 1, true), tokenRollout(1, 0)];
       const { records, report, text } = await exported(rows, format, { tokens: true, verifyTokens: true });
@@ -114,7 +114,7 @@ describe("exports of token ids", () => {
     },
   );
 
-  it.each(["art", "calls"] as const)("are what each call was: %s", async (format) => {
+  it.each(["art", "calls"] as const)("equal those of each call: %s", async (format) => {
     const rows = [tokenRollout(0, 0), tokenRollout(0, 1, true), tokenRollout(1, 0)];
     const { report } = await exported(rows, format, { verifyTokens: true });
     expect(report.verifiedTokens).toEqual({ sequences: 6, tokens: 3 * 4 + 3 * 6, trained: 9 });
@@ -123,7 +123,7 @@ describe("exports of token ids", () => {
     );
   });
 
-  it("name what kept every rollout out, also when they are verified", async () => {
+  it("report why no rollout was exported, also with verification", async () => {
     const options = { tokens: true, verifyTokens: true, tokenDrift: "strict" } as const;
     await expect(exported([tokenRollout(0, 0, true)], "verl", options)).rejects.toThrow(
       /no record was written to verify\. Line 1: call 2: its prompt departs from the tokens before it/,
@@ -131,7 +131,7 @@ describe("exports of token ids", () => {
   });
 
   it.each(["trl", "art", "calls"] as const)(
-    "that are not those of the rollouts are found: %s",
+    "fail the verification if they differ from the rollouts: %s",
     async (format) => {
       const rows = [tokenRollout(0, 0), tokenRollout(0, 1)];
       const { outputPath } = await exported(rows, format, format === "trl" ? { tokens: true } : {});
@@ -151,7 +151,7 @@ describe("exports of token ids", () => {
     },
   );
 
-  it("are of whole groups only when asked", async () => {
+  it("include only complete groups on request", async () => {
     const keys = [
       [0, 0],
       [0, 1],
@@ -164,7 +164,7 @@ describe("exports of token ids", () => {
       join(directory, "out_materialized_inputs.jsonl"),
       keys.map(([task, index]) => `{"_ng_task_index":${task},"_ng_rollout_index":${index}}\n`).join(""),
     );
-    // Of task 1 a repeat is missing, of task 2 one is masked.
+    // Task 1 lacks a repeat, and task 2 has a masked one.
     const rows = [
       tokenRollout(0, 0),
       tokenRollout(0, 1),
@@ -184,7 +184,7 @@ describe("exports of token ids", () => {
     );
   });
 
-  it("are cut off or refused where tokens drift", async () => {
+  it("are truncated or refused where tokens drift", async () => {
     const rows = [tokenRollout(0, 0, true), tokenRollout(1, 0)];
     const cut = await exported(rows, "skyrl", { tokenDrift: "truncate" });
     expect(cut.records[0]).toMatchObject({ response_ids: [3, 4], loss_masks: [1, 1] });
@@ -193,7 +193,7 @@ describe("exports of token ids", () => {
     expect(strict.report.invalidRows[0]?.problem).toContain("call 2: its prompt departs");
   });
 
-  it("need token ids, and a format that has a form for them", async () => {
+  it("require token ids and a format that supports them", async () => {
     const { report } = await exported([rollout(0, 0, 1)], "skyrl");
     expect(report.invalidRows[0]?.problem).toContain("no output item carries token ids");
     await expect(exported([tokenRollout(0, 0)], "sft", { tokens: true })).rejects.toThrow(
@@ -206,7 +206,7 @@ describe("exports of token ids", () => {
     expect((await readdir(directory)).filter((name) => /\.(?:sft|trl|csv)$/.test(name))).toEqual([]);
   });
 
-  it("have choices with tokens for ART", async () => {
+  it("contain choices with tokens for ART", async () => {
     const { records } = await exported([tokenRollout(0, 0)], "art");
     const [prompt, call, result, answer] = (records[0]?.["messages_and_choices"] ?? []) as Row[];
     expect([prompt?.["role"], result?.["role"]]).toEqual(["user", "tool"]);
@@ -232,7 +232,7 @@ describe("exports of token ids", () => {
 });
 
 describe("exports of model calls", () => {
-  it("have one record per call, with what the output shows", async () => {
+  it("contain one record per call from the output", async () => {
     const usage = { input_tokens: 9, output_tokens: 3, ng_policy_version_start: 4, ng_policy_version_end: 5 };
     const row = tokenRollout(0, 0, true);
     const { output } = row["response"] as { output: Row[] };
@@ -269,7 +269,7 @@ describe("exports of model calls", () => {
     expect(sequence).toMatchObject({ policy_version_start: 4, policy_version_end: 5 });
   });
 
-  it("have model, versions, times, usage and finish reason where calls were recorded", async () => {
+  it("contain model, versions, times, usage and finish reason of recorded calls", async () => {
     const row = tokenRollout(0, 0);
     const { output } = row["response"] as { output: Row[] };
     const call = (id: string, items: Row[], startedAt: number, version: number) => ({
@@ -345,12 +345,12 @@ describe("exportRollouts", () => {
     expect(report).toMatchObject({ read: 1, written: 1, invalid: 0 });
   });
 
-  it("leaves reasoning out when asked", async () => {
+  it("drops reasoning on request", async () => {
     const { text } = await exported([withTools], "sft", { reasoning: "drop" });
     expect(text).not.toContain("use the tool");
   });
 
-  it("writes the fine-tuning format without anything of ours", async () => {
+  it("writes the fine-tuning format without additional fields", async () => {
     const { records } = await exported([withTools], "chat");
     expect(Object.keys(records[0] ?? {})).toEqual(["messages", "tools", "parallel_tool_calls"]);
   });
@@ -369,7 +369,7 @@ describe("exportRollouts", () => {
     expect(records[1]).toMatchObject({ label: false, reward: 0.4, task_index: 1 });
   });
 
-  it("pairs the best with the worst, or all", async () => {
+  it("pairs the best with the worst rollout, or all rollouts", async () => {
     const rows = [
       rollout(0, 0, 0.2),
       rollout(0, 1, 1),
@@ -403,7 +403,7 @@ describe("exportRollouts", () => {
     expect(capped.records).toHaveLength(1);
   });
 
-  it("refuses to pair rollouts of different prompts", async () => {
+  it("refuses to pair rollouts with different prompts", async () => {
     const other = rollout(0, 1, 0, { responses_create_params: { input: "something else" } });
     const { report } = await exported([rollout(0, 0, 1), other], "dpo");
     expect(report).toMatchObject({
@@ -446,7 +446,7 @@ describe("exportRollouts", () => {
     await expect(exported([], "sft", { filters })).rejects.toMatchObject({ code: "ROLLOUT_EXPORT" });
   });
 
-  it("reports every row it cannot export, with its line", async () => {
+  it("reports every row that cannot be exported, with its line", async () => {
     const { report, records } = await exported(
       [
         rollout(0, 0, 1),
@@ -528,7 +528,7 @@ describe("exportRollouts", () => {
     );
   });
 
-  it("writes Parquet that others read", async () => {
+  it("writes Parquet that other readers accept", async () => {
     const rows = Array.from({ length: 6000 }, (_, index) =>
       rollout(index, 0, index % 2, { ok: index % 3 === 0, score: index / 4, count: index }),
     );
@@ -578,7 +578,7 @@ describe("annotations of the viewer", () => {
   const keys = (records: Row[]) =>
     records.map((record) => JSON.stringify(record).match(/answer (\d\.\d)/)?.[1]);
 
-  it("leaves excluded rollouts out; the last line about a rollout counts", async () => {
+  it("skips excluded rollouts; the last line about a rollout counts", async () => {
     await annotate(
       note(0, 0, { exclude: true }),
       note(0, 1, { exclude: true }),
@@ -592,13 +592,13 @@ describe("annotations of the viewer", () => {
     );
   });
 
-  it("takes only rollouts with a label", async () => {
+  it("exports only rollouts with the label", async () => {
     await annotate(note(0, 1, { labels: ["good"] }), note(1, 0, { labels: ["other"] }));
     const { records } = await exported(rows, "sft", { filters: { label: "good" } });
     expect(keys(records)).toEqual(["0.1"]);
   });
 
-  it("names the line that cannot be read", async () => {
+  it("names the invalid line", async () => {
     await annotate(note(0, 0, { exclude: "yes" }));
     await expect(exported(rows, "sft")).rejects.toThrow(/out_annotations\.jsonl:1: exclude/);
   });

@@ -86,13 +86,13 @@ async function check(
   return { summary, verdicts: lines.map((line) => JSON.parse(line) as RolloutVerdict) };
 }
 
-/** The findings of one row, without the usual case that there are none. */
+/** The findings of one row. */
 async function findings(row: Row | string) {
   const { verdicts } = await check([row]);
   return verdicts[0]?.findings;
 }
 
-it("finds nothing wrong with a healthy rollout", async () => {
+it("reports no finding for a healthy rollout", async () => {
   const { summary, verdicts } = await check([rollout()]);
   expect(verdicts).toEqual([
     {
@@ -122,7 +122,7 @@ describe("findings", () => {
 
   it.each<[string, Row, unknown]>([
     [
-      "no turns that say anything",
+      "turns without content",
       rollout({}, { turns: [{ ...turn(1, []), answer: [] }] }),
       [
         { check: "rollout_missing_agent_turns", detail: { reason: expect.any(String) } },
@@ -163,7 +163,7 @@ describe("findings", () => {
       ],
     ],
     [
-      "a reference to a call nobody recorded",
+      "a reference to an unrecorded call",
       rollout({}, { turns: [turn(1, ["c1", "c9"])] }),
       [
         {
@@ -174,7 +174,7 @@ describe("findings", () => {
       ],
     ],
     [
-      "a reference that fits two calls",
+      "a reference that matches two calls",
       rollout({}, { model_calls: [call("c1"), call("c1")] }),
       [
         {
@@ -185,7 +185,7 @@ describe("findings", () => {
       ],
     ],
     [
-      "a call that two invocations claim",
+      "a call claimed by two invocations",
       rollout(
         {},
         {
@@ -227,7 +227,7 @@ describe("findings", () => {
       ],
     ],
     [
-      "a failed call that was tried again",
+      "a failed call that was retried",
       rollout(
         { response: { usage: { input_tokens: 20, output_tokens: 4 } } },
         {
@@ -262,7 +262,7 @@ describe("findings", () => {
       ],
     ],
     [
-      "a generation that never came to an answer",
+      "a truncated generation without an answer",
       rollout(
         {},
         {
@@ -283,7 +283,7 @@ describe("findings", () => {
       ],
     ],
     [
-      "a trajectory that is none",
+      "an invalid trajectory",
       rollout({ ng_trajectory: { schema_version: "1.0", turns: 5 } }),
       [
         {
@@ -296,13 +296,13 @@ describe("findings", () => {
     expect(await findings(row)).toEqual(expected);
   });
 
-  it("takes an answer that was cut off for one where it says something", async () => {
+  it("accepts a truncated answer that has content", async () => {
     const chat = { choices: [{ finish_reason: "length", message: { content: null, reasoning: "hm" } }] };
     const cut = call("c1", { metadata: { finish_reason: "length" }, response: chat });
     expect(await findings(rollout({}, { model_calls: [cut] }))).toEqual([]);
   });
 
-  it("does not blame the endpoint for a context that was full", async () => {
+  it("does not report a context overflow as a failure of the endpoint", async () => {
     const overflow = call("c1", {
       metadata: {
         finish_reason: "length",
@@ -316,7 +316,7 @@ describe("findings", () => {
     expect(await findings(rollout({}, { model_calls: [overflow] }))).toEqual([]);
   });
 
-  it("does not guess which of several calls without times was the last", async () => {
+  it("does not guess the last of several calls without times", async () => {
     const mixed = [call("c1", { startedAt: null }), call("c2", { startedAt: null, metadata: failed })];
     const kinds = (await findings(rollout({}, { model_calls: mixed })))?.map((finding) => finding.check);
     expect(kinds).toEqual([]);
@@ -331,7 +331,7 @@ describe("findings", () => {
     ]);
   });
 
-  it("binds by model and response id where there is no call id", async () => {
+  it("binds by model and response id without a call id", async () => {
     const refs = [{ model_ref: MODEL, response_id: "resp_c1" }];
     expect(await findings(rollout({}, { turns: [{ ...turn(1, []), model_calls: refs }] }))).toEqual([]);
     const other = [{ model_ref: { ...MODEL, name: "judge" }, response_id: "resp_c1" }];
@@ -341,14 +341,14 @@ describe("findings", () => {
   });
 });
 
-describe("what is not observed", () => {
+describe("unobserved checks", () => {
   const unobserved = async (row: Row) => (await check([row])).verdicts[0];
   const callChecks = HEALTH_CHECKS.filter((id) => id.startsWith("model_call_"));
 
   it.each<[string, Row, string[]]>([
     ["no trajectory", { _ng_task_index: 0, _ng_rollout_index: 0 }, HEALTH_CHECKS.slice(3, -2)],
     [
-      "a trajectory that could not be made",
+      "a trajectory whose conversion failed",
       rollout({}, { gaps: [{ code: "trajectory_projection_failed" }] }),
       HEALTH_CHECKS.slice(3, -2),
     ],
@@ -371,7 +371,7 @@ describe("what is not observed", () => {
     ],
     ["usage", rollout({ response: {} }), ["rollout_token_count_mismatch"]],
     [
-      "the response of a call that was cut off",
+      "the response of a truncated call",
       rollout({}, { model_calls: [call("c1", { metadata: { finish_reason: "length" }, response: null })] }),
       ["model_call_runaway_generation"],
     ],
@@ -384,7 +384,7 @@ describe("what is not observed", () => {
   });
 });
 
-it("names lines that cannot be read, and counts rows without an index by their place", async () => {
+it("names unreadable lines, and identifies rows without an index by their position", async () => {
   const { verdicts, summary } = await check(["", "{broken", "[1]", JSON.stringify({ reward: 1 })]);
   expect(verdicts.map(({ _ng_task_index: task, verdict }) => [task, verdict])).toEqual([
     [2, "unobserved"],
@@ -405,7 +405,7 @@ it("names lines that cannot be read, and counts rows without an index by their p
   expect(summary.run.issues["record_unreadable"]).toBe(2);
 });
 
-it("flags all lines of a rollout that is there twice, and counts them as one repeat", async () => {
+it("flags all lines of a repeated rollout, and counts them as one repeat", async () => {
   const twice = rollout({ _ng_rollout_index: 1 });
   const { verdicts, summary } = await check([twice, rollout(), twice]);
   expect(verdicts.map(({ verdict }) => verdict)).toEqual(["healthy", "unhealthy", "unhealthy"]);
@@ -415,7 +415,7 @@ it("flags all lines of a rollout that is there twice, and counts them as one rep
   expect(summary.tasks["0"]).toMatchObject({ repeats: 2, healthy: 1, unhealthy: 1 });
 });
 
-it("flags tasks of which every repeat is unhealthy, or no call succeeded", async () => {
+it("flags tasks with only unhealthy repeats or without a successful call", async () => {
   const failed = rollout({}, { model_calls: [call("c1", { metadata: { status_code: 503 } })] });
   const { summary } = await check([
     failed,
@@ -442,7 +442,7 @@ it("flags tasks of which every repeat is unhealthy, or no call succeeded", async
   });
 });
 
-it("leaves out ignored checks", async () => {
+it("skips ignored checks", async () => {
   const row = rollout({ response: { usage: { input_tokens: 11, output_tokens: 2 } } });
   const { summary } = await check([row], { ignoredChecks: ["rollout_token_count_mismatch"] });
   expect(summary.run.verdicts.healthy).toBe(1);
@@ -457,7 +457,7 @@ it("leaves out ignored checks", async () => {
   );
 });
 
-it("keeps the reports of another run in the directory", async () => {
+it("does not replace the reports of another run", async () => {
   const check = async (name: string) => {
     writeFileSync(join(directory, name), `${JSON.stringify(rollout())}\n`);
     writeFileSync(join(directory, name.replace(".jsonl", "_manifest.json")), "{}");

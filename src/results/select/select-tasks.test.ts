@@ -45,7 +45,7 @@ async function select(rows: Row[], options: Partial<SelectOptions> = {}) {
 
 const mixed = [task(0, [0, 0]), task(1, [0, 1]), task(2, [1, 1]), task(3, [0.5, 0.5]), task(4, [0, 1, 1, 1])];
 
-it("writes the rows of all tasks, as they were, when nothing is asked", async () => {
+it("writes the unchanged rows of all tasks by default", async () => {
   const { selected, report } = await select(mixed);
   expect(selected).toEqual(mixed.map(({ sample }) => sample));
   expect(report.pass_rates.read).toEqual([2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1]);
@@ -80,7 +80,7 @@ describe("choice", () => {
     task(index, [0, index % 10 === 0 ? 2 : 1], { agent: index < 50 ? "large" : "small" }),
   );
 
-  it("depends on the seed alone", async () => {
+  it("depends only on the seed", async () => {
     const first = await select(many, { limit: 10, seed: 1 });
     expect(first.numbers).toHaveLength(10);
     expect(first.numbers).toEqual([...first.numbers].sort((a, b) => Number(a) - Number(b)));
@@ -89,12 +89,12 @@ describe("choice", () => {
     expect(first.report.left_out.limit).toBe(50);
   });
 
-  it("takes those with the most different rewards first when asked", async () => {
+  it("prefers tasks with the largest deviation on request", async () => {
     const { numbers } = await select(many, { limit: 6, prefer: "deviation" });
     expect(numbers).toEqual([0, 10, 20, 30, 40, 50]);
   });
 
-  it("takes equal numbers from every environment, and what one lacks from the others", async () => {
+  it("balances environments, and fills gaps from the others", async () => {
     const counts = async (options: Partial<SelectOptions>) => {
       const { report } = await select(many, { balance: true, ...options });
       return [report.environments["large"]?.selected, report.environments["small"]?.selected];
@@ -106,7 +106,7 @@ describe("choice", () => {
   });
 });
 
-it("does not count rollouts that were excluded in the viewer", async () => {
+it("does not count rollouts excluded in the viewer", async () => {
   const lines = [
     { _ng_task_index: 0, _ng_rollout_index: 0, exclude: true },
     { _ng_task_index: 0, _ng_rollout_index: 1, exclude: true },
@@ -123,7 +123,7 @@ it("does not count rollouts that were excluded in the viewer", async () => {
   expect((await select(mixed, { passRateMin: 1, includeExcluded: true })).numbers).toEqual([2]);
 });
 
-it("reads the older form of a profile, without what it added", async () => {
+it("reads the older form of a profile, and removes its added fields", async () => {
   const row = {
     question: "q",
     avg_reward: 0.5,
@@ -139,7 +139,7 @@ it("reads the older form of a profile, without what it added", async () => {
   );
 });
 
-it("says what it cannot use", async () => {
+it("refuses invalid settings and profiles", async () => {
   await expect(select([{ question: "q" }])).rejects.toThrow(/:1: the row is not one of a profile/);
   await expect(select([])).rejects.toThrow("The profiles hold no tasks.");
   await expect(select(mixed, { passRateMin: 0.9, passRateMax: 0.1 })).rejects.toThrow(

@@ -70,7 +70,7 @@ async function collecting(
 const broken = (post: () => Promise<never>): ServerClient => ({ ...answering(() => null), post });
 
 describe("Collection", () => {
-  it("never counts a rollout as shorter than nothing", async () => {
+  it("never measures a negative duration", async () => {
     const took: number[] = [];
     await collecting(
       300,
@@ -83,7 +83,7 @@ describe("Collection", () => {
     expect(took).toHaveLength(300);
   });
 
-  it("ends, whatever throws on the way of a rollout", async () => {
+  it("always ends when a step of a rollout throws", async () => {
     const atOnce = () => {
       throw new Error("at once");
     };
@@ -103,7 +103,7 @@ describe("Collection", () => {
     await expect(collecting(2, away, { onNotice })).rejects.toThrow("nobody reads notices");
   });
 
-  it("charges nobody with an attempt when the time of the run is over", async () => {
+  it("uses no attempt when the time limit of the run is reached", async () => {
     const limits = { concurrency: 2, maxAttempts: 3, rolloutTimeoutMs: null, runTimeoutMs: 30 };
     const waiting = broken(() => new Promise<never>(() => {}));
     const hears: ServerClient = {
@@ -122,7 +122,7 @@ describe("Collection", () => {
     expect(await readFile(at("f.jsonl"), "utf8")).toBe("");
   });
 
-  it("ends when it is stopped, also while it is paused, and says so only when something is left", async () => {
+  it("ends when stopped, also while paused, and reports it only if rollouts remain", async () => {
     const drain = new AbortController();
     let collection: Collection | undefined;
     const pausing = answering(() => {
@@ -144,7 +144,7 @@ describe("Collection", () => {
     expect(done).toMatchObject({ completed: 1, stoppedEarly: undefined });
   });
 
-  it("counts the time of a rollout from its first call", async () => {
+  it("measures the time of a rollout from its first call", async () => {
     const prepare = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
     const captures = { prepare, attach: (row: Row) => ({ row }) } as unknown as RolloutCaptures;
     const limits = { concurrency: 1, maxAttempts: 1, rolloutTimeoutMs: 30, runTimeoutMs: null };
@@ -156,7 +156,7 @@ describe("Collection", () => {
     expect(result).toMatchObject({ completed: 1, failed: 0 });
   });
 
-  it("measures time with a clock that cannot be set", async () => {
+  it("measures time with the monotonic clock", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-01-01") });
     const output = await JsonlWriter.open(at("o.jsonl"));
     const failures = await JsonlWriter.open(at("f.jsonl"));
@@ -186,7 +186,7 @@ describe("Collection", () => {
     expect(progress.rate).toBeGreaterThan(0);
   });
 
-  it("fails a rollout whose result is not JSON, and goes on", async () => {
+  it("fails a rollout whose result is not JSON, and continues", async () => {
     const output = await JsonlWriter.open(at("o.jsonl"));
     const failures = await JsonlWriter.open(at("f.jsonl"));
     const replies = [{ reward: 1, odd: 1n }, { reward: 1 }, { _ng_failure_class: "odd", odd: 1n }];
@@ -218,7 +218,7 @@ describe("Collection", () => {
     expect(lines).toHaveLength(2);
   });
 
-  it("knows which failed rollouts a resumed run can help, and where the refused rows stand", async () => {
+  it("counts resumable failures, and names the lines of refused rows", async () => {
     const output = await JsonlWriter.open(at("o.jsonl"));
     const failures = await JsonlWriter.open(at("f.jsonl"));
     const replies = [
@@ -252,7 +252,7 @@ describe("Collection", () => {
     });
   });
 
-  it("shows the progress of all sessions, not of the last one alone", async () => {
+  it("shows the progress of all sessions", async () => {
     const output = await JsonlWriter.open(at("o.jsonl"));
     const failures = await JsonlWriter.open(at("f.jsonl"));
     const earlier = new RolloutTally();

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Trouble } from "./collection-progress.ts";
 
-it("counts the warnings since something last went well", () => {
+it("counts the warnings since the last success", () => {
   const trouble = new Trouble();
   expect(trouble.snapshot(0)).toBeNull();
   trouble.warned("model", "503 from host", 1_000);
@@ -16,7 +16,7 @@ it("counts the warnings since something last went well", () => {
   expect(trouble.snapshot(5_000)).toBeNull();
 });
 
-it("does not take what a conversion leaves out for the reason of a wait", () => {
+it("does not report conversion losses as the reason of a wait", () => {
   const trouble = new Trouble();
   trouble.warned("model", "a conversion leaves out tools.strict: chat backends are not asked for it", 0);
   trouble.warned("model", "warning: a conversion leaves out text: chat backends have no such setting", 0);

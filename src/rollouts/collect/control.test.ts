@@ -16,7 +16,7 @@ async function listen(name: string, line: string | undefined): Promise<void> {
   onTestFinished(() => void server.close());
 }
 
-it("finds a collection while another one is too busy to answer", { timeout: 4_000 }, async () => {
+it("finds a collection while another does not answer", { timeout: 4_000 }, async () => {
   const directory = await mkdtemp(path.join(os.tmpdir(), "control-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   vi.stubEnv("XDG_RUNTIME_DIR", directory);

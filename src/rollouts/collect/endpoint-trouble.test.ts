@@ -53,17 +53,14 @@ async function collect(failureClass: string, succeeds: (call: number) => boolean
   return { ...result, calls };
 }
 
-it.each(["connection", "invalid_response"])(
-  "stops when an endpoint gives %s and nothing else",
-  async (name) => {
-    const { calls, stoppedEarly, progress } = await collect(name, () => false);
-    expect(calls).toBe(10);
-    expect(stoppedEarly).toBe("no connection to nowhere");
-    expect(progress.failure_stages).toEqual({ [name]: "model" });
-  },
-);
+it.each(["connection", "invalid_response"])("stops when an endpoint returns only %s", async (name) => {
+  const { calls, stoppedEarly, progress } = await collect(name, () => false);
+  expect(calls).toBe(10);
+  expect(stoppedEarly).toBe("no connection to nowhere");
+  expect(progress.failure_stages).toEqual({ [name]: "model" });
+});
 
-it("goes on when one rollout got through, and for failures that pass", async () => {
+it("continues after one success, and after temporary failures", async () => {
   expect(await collect("connection", (call) => call === 2)).toMatchObject({
     calls: 40,
     stoppedEarly: undefined,
@@ -71,7 +68,7 @@ it("goes on when one rollout got through, and for failures that pass", async () 
   expect((await collect("provider_rate_limit", () => false)).calls).toBe(40);
 });
 
-it("tells why a run waits, since when and how often it was said, until a rollout completes", () => {
+it("reports the latest warning, its age and count until a rollout completes", () => {
   const trouble = new Trouble();
   expect(trouble.snapshot(0)).toBeNull();
   trouble.warned("model", "500 from host: oops", 1_000);

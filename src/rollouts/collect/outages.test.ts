@@ -83,7 +83,7 @@ async function collecting(agents: Record<string, Agent>, rowsPerAgent: number, l
   return { collection, run, notices, drain, failed: () => readFile(join(directory, "f.jsonl"), "utf8") };
 }
 
-it("waits for an agent that went away, and charges no attempt to rows it never got", async () => {
+it("waits for an unreachable agent without using attempts", async () => {
   const away = await agent();
   await away.down();
   const { collection, run, notices, failed } = await collecting({ away }, 30, 20_000);
@@ -105,7 +105,7 @@ it("waits for an agent that went away, and charges no attempt to rows it never g
   expect(await failed()).toBe("");
 });
 
-it("finds an agent that came back at another address", async () => {
+it("finds an agent that restarted at another address", async () => {
   const away = await agent();
   const before = away.url;
   await away.down();
@@ -120,7 +120,7 @@ it("finds an agent that came back at another address", async () => {
   expect(await run).toMatchObject({ completed: 10, failed: 0 });
 });
 
-it("goes on with the agents that are there", async () => {
+it("continues with the reachable agents", async () => {
   const [here, away] = [await agent(), await agent()];
   await away.down();
   const { run, collection } = await collecting({ away, here }, 20, 20_000);
@@ -130,7 +130,7 @@ it("goes on with the agents that are there", async () => {
   expect(await run).toMatchObject({ completed: 40, failed: 0 });
 });
 
-it("ends when the agent does not come back, with every row left to a resumed run", async () => {
+it("ends when the agent does not return, and leaves its rows to a resumed run", async () => {
   const away = await agent();
   await away.down();
   const { run, failed } = await collecting({ away }, 30, 300);
@@ -140,7 +140,7 @@ it("ends when the agent does not come back, with every row left to a resumed run
   expect(await failed()).toBe("");
 });
 
-it("ends at once when it is stopped while it waits", async () => {
+it("ends immediately when stopped while waiting", async () => {
   const away = await agent();
   await away.down();
   const { run, notices, drain } = await collecting({ away }, 30, 60_000);

@@ -26,7 +26,7 @@ describe("outcomeOfReply", () => {
     [Number.POSITIVE_INFINITY, "Infinity"],
     ["1", "a string"],
     [{ value: 1 }, "an object"],
-  ])("fails for good with the reward %j, naming the server", (reward, shown) => {
+  ])("fails permanently with the reward %j, and names the server", (reward, shown) => {
     const outcome = outcomeOfReply({ reward });
     expect(outcome).toMatchObject({
       failure: { class: "verifier_error", stage: "verify", retryable: false },
@@ -96,7 +96,7 @@ describe("outcomeOfError", () => {
       { class: "provider_rate_limit", retryable: true },
     ],
     [
-      "a gateway time-out",
+      "a gateway timeout",
       call(504, { class: "model_error", stage: "model", retryable: true }),
       { class: "timeout", retryable: true },
     ],
@@ -111,7 +111,7 @@ describe("outcomeOfError", () => {
       { class: "provider_error", retryable: false },
     ],
     [
-      "a class of the server",
+      "a class that the server reports",
       call(500, { class: "verifier_error", stage: "verify", retryable: true }),
       { class: "verifier_error", stage: "verify" },
     ],
@@ -122,7 +122,7 @@ describe("outcomeOfError", () => {
     ],
     ["a refused connection", coded("ECONNREFUSED"), { class: "connection", stage: "run", retryable: true }],
     ["a slow answer", coded("UND_ERR_HEADERS_TIMEOUT"), { class: "timeout", retryable: true }],
-    ["a time-out", new DOMException("late", "TimeoutError"), { class: "timeout" }],
+    ["a timeout", new DOMException("late", "TimeoutError"), { class: "timeout" }],
     [
       "a deadline",
       new DeadlineExceeded("60 s are over", "tool"),
@@ -134,7 +134,7 @@ describe("outcomeOfError", () => {
     expect(failureOf(outcomeOfError(error))).toMatchObject(expected);
   });
 
-  it("uses the stage the caller knows", () => {
+  it("uses the stage that the caller knows", () => {
     expect(failureOf(outcomeOfError(new Error("x"), { stage: "verify" }))).toMatchObject({
       class: "verifier_error",
       stage: "verify",
@@ -145,7 +145,7 @@ describe("outcomeOfError", () => {
     });
   });
 
-  it("looks at why a signal fired, not at what that broke", () => {
+  it("uses the abort reason, not the error that it caused", () => {
     const broken = coded("ECONNRESET");
     const cancelled = AbortSignal.abort(new RolloutCancelled("stopped by the user"));
     expect(outcomeOfError(broken, { signal: cancelled })).toEqual({
@@ -160,7 +160,7 @@ describe("outcomeOfError", () => {
     });
   });
 
-  it("leaves no trace of a rollout there was no money for", () => {
+  it("does not persist a rollout without budget", () => {
     const failure = {
       class: "budget_exhausted",
       stage: "model",
@@ -171,7 +171,7 @@ describe("outcomeOfError", () => {
     expect(outcomeOfError(broke)).toMatchObject({ failure: { class: "budget_exhausted" }, persist: false });
   });
 
-  it("cuts endless messages", () => {
+  it("truncates long messages", () => {
     expect(failureOf(outcomeOfError(new Error("x".repeat(10_000))))).toMatchObject({
       message: "x".repeat(2000),
     });
@@ -212,7 +212,7 @@ describe("rows", () => {
     });
   });
 
-  it("writes failures with their sentinels and without a sample to learn from", () => {
+  it("writes failures with their sentinels and masks the sample", () => {
     const failure = { class: "timeout", stage: "model", retryable: true, message: "late" } as const;
     expect(failureRow(failure, input)).toEqual({
       ...input,

@@ -12,7 +12,7 @@ const row = (task: number, more: object = {}) => ({
 });
 
 describe("RunTotals", () => {
-  it("counts rows that are about to be written as their lines will read", () => {
+  it("counts unwritten rows with the values of their JSON lines", () => {
     const odd = { score: Number.NaN, nothing: undefined, at: new Date(0), mask_sample: Number.NaN };
     const live = new RunTotals(new CoverageCounter(3), 3);
     const read = new RunTotals(new CoverageCounter(3));
@@ -25,7 +25,7 @@ describe("RunTotals", () => {
     expect(live.coverage.result()).toEqual({ expected: 3, ok: 2, masked: 0, failed: 0, missing: 1 });
   });
 
-  it("does not keep rows nobody can be asked about, and says when they turn out to be few", () => {
+  it("keeps no entries for more rows than fit into a request, and reports when fewer arrive", () => {
     const totals = new RunTotals(new CoverageCounter(), 1_000_000);
     expect(totals.lacksEntries).toBe(false);
     totals.addUnwritten(row(0));

@@ -14,7 +14,7 @@ function started() {
   );
 }
 
-it("tells when the session was seeded and the result verified", () => {
+it("records the times of the seed and verify stages", () => {
   const rollout = started();
   vi.advanceTimersByTime(10);
   for (const [stage, milliseconds] of [
@@ -35,7 +35,7 @@ it("tells when the session was seeded and the result verified", () => {
   });
 });
 
-it("tells nothing of stages that nobody reported", () => {
+it("omits stages that were not reported", () => {
   const rollout = started();
   vi.advanceTimersByTime(40);
   expect(rollout.timing()).toEqual({ started_at: "2026-01-31T00:00:00.000Z", seconds: 0.04 });

@@ -19,7 +19,7 @@ const text = (name: string) => readFileSync(at(name), "utf8");
 const rollout = (task: number, reward = 1) =>
   `${JSON.stringify({ reward, agent_ref: { name: "a" }, _ng_task_index: task, _ng_rollout_index: 0 })}\n`;
 
-describe("what an output holds", () => {
+describe("content of an output", () => {
   it.each([
     ["a rollout", rollout(0), "run"],
     ["a rollout of another program", '{"reward": 0, "response": {}}\n', "run"],
@@ -34,19 +34,19 @@ describe("what an output holds", () => {
     expect(await heldAt(artifactPaths(at("out.jsonl")))).toBe(held);
   });
 
-  it("is a run's when its manifest is there, whatever the rows look like", async () => {
+  it("belongs to a run when its manifest exists, regardless of the rows", async () => {
     put("out.jsonl", '{"of": "a custom agent"}\n');
     put("out_manifest.json", "{}");
     expect(await heldAt(artifactPaths(at("out.jsonl")))).toBe("run");
   });
 
-  it("also lies in the failures", async () => {
+  it("also checks the failures file", async () => {
     put("out_failures.jsonl", "notes\n");
     expect(await heldAt(artifactPaths(at("out.jsonl")))).toBe("other");
   });
 });
 
-it("sets all files of a run aside, and never over earlier ones", async () => {
+it("moves all files of a run away without replacing earlier ones", async () => {
   const paths = artifactPaths(at("out.jsonl"));
   for (const run of ["first", "second", "third"]) {
     for (const path of [paths.output, paths.statistics, paths.manifest, paths.materializedInputs])
@@ -59,7 +59,7 @@ it("sets all files of a run aside, and never over earlier ones", async () => {
   expect(readdirSync(folder)).toHaveLength(12);
 });
 
-it("sets the health reports of a run aside, and leaves those of another", async () => {
+it("moves the health reports of a run away, but not those of another run", async () => {
   const paths = artifactPaths(at("out.jsonl"));
   put("out.jsonl", rollout(0));
   put("quality_summary.json", "of out");
@@ -89,14 +89,14 @@ describe("merging into an output", () => {
     put("b.jsonl", rollout(1));
   });
 
-  it("replaces an earlier merge whose rollouts are all there again", async () => {
+  it("replaces an earlier merge if it contains all its rollouts", async () => {
     expect(await merge(["a.jsonl"])).toEqual([]);
     expect(await merge(["a.jsonl", "b.jsonl"], true)).toEqual([]);
     expect(text("all.jsonl")).toBe(rollout(0) + rollout(1));
     expect(existsSync(at("all.jsonl.previous"))).toBe(false);
   });
 
-  it("sets other rollouts aside", async () => {
+  it("moves other rollouts away", async () => {
     put("all.jsonl", rollout(0, 0.5));
     expect((await merge(["a.jsonl"])).join()).toContain("moved to");
     expect(text("all.jsonl.previous")).toBe(rollout(0, 0.5));
@@ -112,7 +112,7 @@ describe("merging into an output", () => {
     expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "all.jsonl", "all_manifest.json", "b.jsonl"]);
   });
 
-  it("leaves a run alone that is being written", async () => {
+  it("does not change a run that is being written", async () => {
     put("all.jsonl", rollout(7));
     const lock = await lockRun(at("all.jsonl"));
     await expect(merge(["a.jsonl"])).rejects.toThrow("is being written by process");
@@ -129,7 +129,7 @@ describe("merging into an output", () => {
   });
 });
 
-it("lets an export be written again, over nothing else", async () => {
+it("replaces an earlier export only", async () => {
   const refuse = (name: string, format: string) => refuseReplacingExport(at(name), format);
   put("sft.jsonl", '{"messages": []}\n');
   put("t.csv", "task_index,rollout_index,agent\n");

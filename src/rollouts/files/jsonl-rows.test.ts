@@ -36,7 +36,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 describe("readLines", () => {
-  it("gives text, number, place and whether the newline is there", async () => {
+  it("returns text, number, offset and whether the line ends with a newline", async () => {
     expect(await lines("é\r\n\nlast")).toEqual([
       { text: "é", number: 1, offset: 0, byteLength: 4, terminated: true },
       { text: "", number: 2, offset: 4, byteLength: 1, terminated: true },
@@ -61,7 +61,7 @@ describe("readLines", () => {
     );
   });
 
-  it("names file and line of bytes that are not UTF-8 and of lines that are too long", async () => {
+  it("names file and line of invalid UTF-8 and of lines that are too long", async () => {
     const bad = Buffer.concat([Buffer.from("good\n"), Buffer.from([0xff, 0x0a]), Buffer.from("good\n")]);
     await expect(lines(bad)).rejects.toThrow(/in\.jsonl:2: the line is not valid UTF-8/);
     await expect(lines(`a\n${"x".repeat(5_000_000)}\n`, { maxLineBytes: 1_000_000 })).rejects.toThrow(
@@ -72,7 +72,7 @@ describe("readLines", () => {
     );
   });
 
-  it("says what is wrong with the file", async () => {
+  it("reports a missing file and a directory", async () => {
     await expect(collect(readLines(join(directory, "none")))).rejects.toThrow(/does not exist/);
     await expect(collect(readLines(directory))).rejects.toThrow(/is a directory/);
   });
@@ -82,7 +82,7 @@ describe("readLines", () => {
     [[0x28, 0xb5, 0x2f, 0xfd], /:1: the file is compressed with zstd/],
     [[0xff, 0xfe, 0x7b, 0x00], /:1: the file is UTF-16/],
     [[0x7b, 0x0a, 0x1f, 0x8b], /:2: the line is not valid UTF-8/],
-  ])("names what begins with %j", async (bytes, message) => {
+  ])("recognizes a file that begins with %j", async (bytes, message) => {
     const path = join(directory, "odd.jsonl");
     await writeFile(path, Buffer.from(bytes));
     await expect(collect(readLines(path))).rejects.toThrow(message);
@@ -95,7 +95,7 @@ describe("readLines", () => {
 });
 
 describe("readRows", () => {
-  it("stops at the limit without looking further", async () => {
+  it("stops at the limit without reading further", async () => {
     expect(await rows('{"a":1}\n{"a":2}\n{broken\n', { limit: 2 })).toEqual([{ a: 1 }, { a: 2 }]);
     expect(await rows('{"a":1}\n{"a":2}\n', { limit: 0 })).toHaveLength(2);
   });
@@ -111,7 +111,7 @@ describe("readRows", () => {
     await expect(rows(content)).rejects.toThrow(message);
   });
 
-  it("skips blank and torn lines only when asked", async () => {
+  it("skips blank and torn lines only on request", async () => {
     const torn: number[] = [];
     const options = { skipBlank: true, onTornLine: (line: JsonlLine) => torn.push(line.number) };
     expect(await rows('{"a":1}\n \n{"a":', options)).toEqual([{ a: 1 }]);

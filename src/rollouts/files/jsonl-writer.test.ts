@@ -45,7 +45,7 @@ describe("JsonlWriter", () => {
     },
   );
 
-  it("forces lines onto the device when asked, many askers at once", async () => {
+  it("flushes lines to disk on request, with many calls at once", async () => {
     const writer = await JsonlWriter.open(path, { fsync: "never" });
     const syncs = Array.from({ length: 50 }, async (_, index) => {
       await writer.append(String(index));
@@ -92,7 +92,7 @@ describe("JsonlWriter", () => {
     expect(await readFile(path, "utf8")).toBe('{"a":1}\n');
   });
 
-  it("starts anew when asked", async () => {
+  it("starts with an empty file on request", async () => {
     await seeded("old\n");
     const writer = await JsonlWriter.open(path, { truncate: true });
     await writer.append("new");
@@ -100,7 +100,7 @@ describe("JsonlWriter", () => {
     expect(await readFile(path, "utf8")).toBe("new\n");
   });
 
-  it("refuses lines after close and closes twice in peace", async () => {
+  it("refuses lines after close, and allows a second close", async () => {
     const writer = await JsonlWriter.open(path);
     await writer.close();
     await writer.close();
@@ -115,13 +115,13 @@ describe("JsonlWriter", () => {
     expect(await readFile(path, "utf8")).toBe("a\nb\n");
   });
 
-  it("says that the disk is full", async () => {
+  it("reports a full disk", async () => {
     const writer = await JsonlWriter.open("/dev/full");
     await expect(writer.append("x")).rejects.toMatchObject({ code: "ROLLOUT_DISK_FULL", path: "/dev/full" });
     await expect(writer.close()).rejects.toMatchObject({ code: "ROLLOUT_DISK_FULL" });
   });
 
-  it("says what is wrong with the path", async () => {
+  it("reports an invalid path", async () => {
     await expect(JsonlWriter.open(directory)).rejects.toMatchObject({ code: "ROLLOUT_FILE_IS_DIRECTORY" });
     await writeFile(join(directory, "file"), "");
     await expect(JsonlWriter.open(join(directory, "file", "out"))).rejects.toThrow(
@@ -131,7 +131,7 @@ describe("JsonlWriter", () => {
 });
 
 describe("writeFileAtomically", () => {
-  it("leaves the old file alone when the parts fail", async () => {
+  it("keeps the old file when the parts fail", async () => {
     const target = join(directory, "file.json");
     await writeFileAtomically(target, ["a", "b"]);
     expect(await readFile(target, "utf8")).toBe("ab");
@@ -145,7 +145,7 @@ describe("writeFileAtomically", () => {
   });
 });
 
-describe("a file that another program touches", () => {
+describe("a file that another program changes", () => {
   it.each([
     ["deleted", (file: string) => rm(file)],
     ["cut off", (file: string) => truncate(file, 0)],
@@ -162,7 +162,7 @@ describe("a file that another program touches", () => {
     });
   });
 
-  it("fails at the next sync, not only in the end", async () => {
+  it("fails at the next sync, not only on close", async () => {
     const file = join(directory, "synced.jsonl");
     const writer = await JsonlWriter.open(file, { fsync: "always" });
     await writer.append('{"a":1}');
@@ -171,7 +171,7 @@ describe("a file that another program touches", () => {
     await expect(writer.close()).rejects.toMatchObject({ code: "ROLLOUT_FILE_REPLACED" });
   });
 
-  it("does not mistake a file that grows during a sync for one that was cut off", async () => {
+  it("accepts a file that grows during a sync", async () => {
     const writer = await JsonlWriter.open(path, { syncIntervalMs: 0 });
     for (let line = 0; line < 1_000; line++) await Promise.all([writer.append("a"), writer.append("b")]);
     await writer.close();

@@ -22,7 +22,7 @@ const manifest = createManifest({
 });
 
 describe("the run manifest", () => {
-  it("survives a round trip and holds no secrets", async () => {
+  it("survives a round trip and contains no secrets", async () => {
     const path = join(directory, "m.json");
     await writeManifest(path, manifest);
     expect(await readManifest(path)).toEqual(manifest);
@@ -30,7 +30,7 @@ describe("the run manifest", () => {
     expect(await readManifest(join(directory, "none.json"))).toBeUndefined();
   });
 
-  it("is not read out of anything else", async () => {
+  it("refuses other files", async () => {
     await writeFile(join(directory, "m.json"), '{"schema_version": 1}');
     await expect(readManifest(join(directory, "m.json"))).rejects.toMatchObject({
       code: "ROLLOUT_MANIFEST_INVALID",
@@ -41,7 +41,7 @@ describe("the run manifest", () => {
     });
   });
 
-  it("finds nothing to say about the same run, whatever the key", () => {
+  it("reports no difference for the same run, even with another key", () => {
     const current = {
       input,
       materializedInputs: materialized,
@@ -51,7 +51,7 @@ describe("the run manifest", () => {
     expect(compareManifest(manifest, {})).toEqual([]);
   });
 
-  it("says in words what differs", () => {
+  it("describes the differences", () => {
     expect(
       compareManifest(
         { ...manifest, schema_version: 9 },
@@ -76,7 +76,7 @@ describe("the run manifest", () => {
     ]);
   });
 
-  it("tells long values apart that begin alike", () => {
+  it("distinguishes long values with the same beginning", () => {
     const long = (end: string) => ({ config: { text: "x".repeat(500) + end } });
     const before = createManifest({
       createdAt: new Date(0),

@@ -26,7 +26,7 @@ async function leaveLock(changes: Record<string, unknown>, ageMs = 0): Promise<v
   utimesSync(lockFile(), then, then);
 }
 
-it("refuses a second run, in the same process too, until the first is over", async () => {
+it("refuses a second run, also in the same process, until the first has ended", async () => {
   const first = await lockRun(output);
   await expect(lockRun(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
   first.release();
@@ -38,21 +38,21 @@ it("takes over the lock of an earlier process with the pid of this one", async (
   (await lockRun(output)).release();
 });
 
-it("takes over the lock of an earlier boot, and of a version that wrote no more than the pid", async () => {
+it("takes over the lock of an earlier boot, and of a version that wrote only the pid", async () => {
   await leaveLock({ boot: "another" });
   (await lockRun(output)).release();
   writeFileSync(lockFile(), JSON.stringify({ pid: 2 ** 22 - 1, host: hostname(), started: "then" }));
   (await lockRun(output)).release();
 });
 
-it("takes over the lock of a container that is gone, once it has been silent", async () => {
+it("takes over the lock of a lost container after the silence limit", async () => {
   await leaveLock({ namespace: "pid:[1]" });
   const began = performance.now();
   (await lockRun(output, { silenceMs: 1_500 })).release();
   expect(performance.now() - began).toBeGreaterThan(1_000);
 });
 
-it("leaves the lock of a container alone that is touched", async () => {
+it("does not take over the lock of a container that touches it", async () => {
   await leaveLock({ namespace: "pid:[1]" });
   const touching = setInterval(() => utimesSync(lockFile(), new Date(), new Date()), 200);
   try {
@@ -64,7 +64,7 @@ it("leaves the lock of a container alone that is touched", async () => {
   }
 });
 
-it("believes another machine until it has been silent for two minutes", async () => {
+it("takes over the lock of another machine after two minutes of silence", async () => {
   await leaveLock({ host: "elsewhere", boot: "another" }, 60_000);
   await expect(lockRun(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
   await rm(lockFile());
@@ -82,7 +82,7 @@ it("has one holder when many take over at once", async () => {
   }
 });
 
-it("names a directory in the place of the lock", async () => {
+it("names a directory that has the path of the lock", async () => {
   mkdirSync(lockFile());
   await expect(lockRun(output)).rejects.toMatchObject({ code: "ROLLOUT_FILE_IS_DIRECTORY" });
 });

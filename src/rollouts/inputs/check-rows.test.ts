@@ -46,7 +46,7 @@ async function check(rows: object[], statuses: Record<string, number>, repeats =
 }
 
 describe("checkRows", () => {
-  it("refuses a run with the lines of all its bad rows, asking once per task", async () => {
+  it("refuses a run with the lines of all invalid rows, with one request per task", async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, bad: id === 3 || id === 38 }));
     const { error, asked } = await check(rows, { agent: 200 }, 4);
     expect(error).toMatch(
@@ -55,7 +55,7 @@ describe("checkRows", () => {
     expect(asked.reduce((sum, count) => sum + count)).toBe(40);
   });
 
-  it("leaves agents out that cannot be asked, and stops when there is no other", async () => {
+  it("skips agents without the check, and stops when no other is left", async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, bad: true }));
     const silent = await check(rows, { agent: 404 });
     expect(silent).toEqual({ error: undefined, asked: [1], notices: [] });
@@ -70,7 +70,7 @@ describe("checkRows", () => {
     expect(mixed.error).toContain("rows.jsonl:2");
   });
 
-  it("names ten tasks at the most", async () => {
+  it("names at most ten tasks", async () => {
     const { error } = await check(
       Array.from({ length: 30 }, (_, id) => ({ id, bad: true })),
       { agent: 200 },

@@ -44,7 +44,7 @@ describe("expandRows", () => {
     ]);
   });
 
-  it("takes another newline for the same line, and none for another line", async () => {
+  it("ignores the kind of newline, but distinguishes a line without one", async () => {
     const unix = '{"responses_create_params": {}}';
     expect(keys(await expanded(`${unix}\n${unix}\r\n${unix}`))).toEqual([
       [0, 0],
@@ -53,7 +53,7 @@ describe("expandRows", () => {
     ]);
   });
 
-  it("honours given task indices, also where they meet derived ones", async () => {
+  it("uses given task indices, also when they equal derived ones", async () => {
     const rows = await expanded(line("a") + line("b", ', "_ng_task_index": 0, "_ng_rollout_index": 7'));
     expect(keys(rows)).toEqual([
       [0, 0],
@@ -81,7 +81,7 @@ describe("expandRows", () => {
     expect(report).toMatchObject({ rows: 1, tasks: 1 });
   });
 
-  it("reports all rows without an agent together, with their true positions", async () => {
+  it("reports all rows without an agent together, with their positions", async () => {
     const content =
       line("a") + line("b", ', "agent_ref": {"name": "x"}') + line("c") + line("d", ', "agent_ref": null');
     await expect(expanded(content, { agentName: null })).rejects.toThrow(
@@ -90,7 +90,7 @@ describe("expandRows", () => {
     await expect(expanded(line("a", ', "agent_ref": {}'))).rejects.toThrow(/1 rows/);
   });
 
-  it("reports agents without repeats together and warns of idle entries", async () => {
+  it("reports agents without repeats together, and warns of unused entries", async () => {
     const content = line("a", ', "agent_ref": {"name": "z"}') + line("b", ', "agent_ref": {"name": "x"}');
     await expect(expanded(content, { repeats: { y: 2 } })).rejects.toThrow(
       /nothing about x, z and has no '_default'/,
@@ -110,7 +110,7 @@ describe("expandRows", () => {
     );
   });
 
-  it("puts seeds into the extra body", async () => {
+  it("adds seeds to the extra body", async () => {
     const content =
       '{"responses_create_params": {"metadata": {"extra_body": "{\\"seed\\": 9, \\"é\\": 1.0}"}}}\n';
     const rows = await expanded(content, { addSeed: true, repeats: 2 });
@@ -125,7 +125,7 @@ describe("expandRows", () => {
     ['{"metadata": {"extra_body": "x"}}', /extra_body' is not JSON/],
     ['{"metadata": {"extra_body": "[]"}}', /extra_body' is not an object/],
     ['{"metadata": {"extra_body": {}}}', /extra_body' is not a text/],
-  ])("cannot put a seed into %s", async (params, message) => {
+  ])("refuses to add a seed to %s", async (params, message) => {
     await expect(expanded(`{"responses_create_params": ${params}}\n`, { addSeed: true })).rejects.toThrow(
       message,
     );
@@ -137,7 +137,7 @@ describe("expandRows", () => {
     await expect(expanded(content, { promptConfig })).rejects.toThrow(/3 rows .* positions 0, 2-3/);
   });
 
-  it("names file, line, template and field when a row lacks one", async () => {
+  it("names file, line, template and field when a row lacks a field", async () => {
     const promptConfig = await loadPromptConfig(await file("p.yaml", "user: '{q}'\nsystem: Be brief.\n"));
     expect(
       (await expanded('{"q": [1.0, null]}\n', { promptConfig }))[0]?.["responses_create_params"],
@@ -220,7 +220,7 @@ describe("expandRows", () => {
     },
   );
 
-  it("writes no file when a row is bad", async () => {
+  it("writes no file when a row is invalid", async () => {
     const inputPath = await file("in.jsonl", `${line("a")}{"responses_create_params": []}\n`);
     const target = join(directory, "out.jsonl");
     await expect(materializeInputs({ inputPath, agentName: "bob" }, target)).rejects.toThrow(

@@ -25,7 +25,7 @@ it.each([
   ['{"spe', [0.25], 0.25],
   [undefined, [0.25], 0.25],
   [undefined, [], 0],
-])("counts what is known: %s and rollouts of %j are %d", async (text, costs, spent) => {
+])("uses the known costs: %s and rollouts of %j are %d", async (text, costs, spent) => {
   const progress = join(directory, "p.json");
   if (text !== undefined) await writeFile(progress, text);
   expect(await earlierSpending({ progress }, { earlier: earlier(...costs) })).toBe(spent);

@@ -36,14 +36,14 @@ function prepare(output: string, input = "in.jsonl", notices: string[] = [], res
   });
 }
 
-it("never overwrites its own input, under whatever name", async () => {
+it("never overwrites its own input under any path", async () => {
   symlinkSync(join(folder, "in.jsonl"), join(folder, "link.jsonl"));
   await expect(prepare("in.jsonl")).rejects.toThrow("would overwrite its own input");
   await expect(prepare("link.jsonl")).rejects.toThrow("would overwrite its own input");
   expect(readFileSync(join(folder, "in.jsonl"), "utf8")).toContain("responses_create_params");
 });
 
-it("never overwrites a file that is somebody else's", async () => {
+it("never overwrites a file that does not belong to the run", async () => {
   writeFileSync(join(folder, "run_failures.jsonl"), "{}\n");
   const refuse = (output: string) =>
     refuseOverwriting(
@@ -56,7 +56,7 @@ it("never overwrites a file that is somebody else's", async () => {
   await refuse("absent.jsonl");
 });
 
-it("sets the results of an earlier run aside when it begins, and says so", async () => {
+it("moves the results of an earlier run away when it begins, with a notice", async () => {
   writeFileSync(join(folder, "out.jsonl"), ROLLOUT);
   writeFileSync(join(folder, "out_statistics.json"), "{}");
   const notices: string[] = [];
@@ -86,7 +86,7 @@ it("keeps the results of all earlier runs", async () => {
   expect(rewards).toEqual(['{"reward":1', '{"reward":2', '{"reward":3']);
 });
 
-it("moves nothing that is not the result of a run", async () => {
+it("moves only results of runs", async () => {
   for (const content of ["# Read me\n", '{"responses_create_params":{"input":"?"}}\n']) {
     writeFileSync(join(folder, "README.md"), content);
     await expect(prepare("README.md")).rejects.toThrow("holds no results of a run");
@@ -96,7 +96,7 @@ it("moves nothing that is not the result of a run", async () => {
   expect(readdirSync(folder).sort()).toEqual(["README.md", "in.jsonl"]);
 });
 
-it("touches no file when it refuses, and none when the run does not begin", async () => {
+it("changes no file when it refuses or the run does not begin", async () => {
   writeFileSync(join(folder, "empty.jsonl"), "");
   await expect(prepare("new.jsonl", "empty.jsonl")).rejects.toThrow("has no rows");
   await (await prepare("out.jsonl")).begin();
@@ -119,7 +119,7 @@ it("touches no file when it refuses, and none when the run does not begin", asyn
   expect(state()).toEqual(changed);
 });
 
-it("refuses to resume results whose inputs are gone", async () => {
+it("refuses to resume results whose inputs are missing", async () => {
   writeFileSync(join(folder, "out.jsonl"), ROLLOUT);
   await expect(prepare("out.jsonl", "in.jsonl", [], true)).rejects.toThrow(
     /has results, but what was left to do is unknown: .*out_materialized_inputs\.jsonl not found/,
@@ -130,7 +130,7 @@ it("refuses to resume results whose inputs are gone", async () => {
   expect(notices.join()).toContain("nothing to resume");
 });
 
-it("makes directories, and fails where none can be made", async () => {
+it("creates directories, and reports when it cannot", async () => {
   await makeDirectory(join(folder, "a/b/c"));
   expect(existsSync(join(folder, "a/b/c"))).toBe(true);
   await expect(makeDirectory(join(folder, "in.jsonl/x"))).rejects.toThrow(
@@ -139,7 +139,7 @@ it("makes directories, and fails where none can be made", async () => {
   if (existsSync("/proc")) await expect(makeDirectory("/proc/nemo-gym/x")).rejects.toThrow("/proc/nemo-gym");
 });
 
-it("takes only files for an output", async () => {
+it("accepts only files as outputs", async () => {
   await refuseNonFile(join(folder, "new.jsonl"));
   await refuseNonFile(join(folder, "in.jsonl"));
   await expect(refuseNonFile(folder)).rejects.toThrow("is a directory");

@@ -36,7 +36,7 @@ const four = key(0, 0) + key(0, 1) + key(1, 0) + key(1, 1);
 const terminal = ',"_ng_failure_terminal":true';
 
 describe("planResume", () => {
-  it("runs what is neither done, nor terminal, nor exhausted", async () => {
+  it("runs rollouts that are neither done, nor terminal, nor exhausted", async () => {
     const { keys, summary } = await planned({
       inputs: four + key(2, 0),
       output: key(1, 0),
@@ -69,7 +69,7 @@ describe("planResume", () => {
     expect(summary).toMatchObject({ failedAttempts: 6, exhausted: 1, remaining: 2 });
   });
 
-  it("runs everything that failed again when it is asked to", async () => {
+  it("runs all failed rollouts again on request", async () => {
     const failures = key(0, 1, terminal) + key(1, 0) + key(1, 0) + key(1, 0);
     const { keys, summary } = await planned({ inputs: four, output: key(0, 0), failures }, undefined, {
       retryFailed: true,
@@ -78,7 +78,7 @@ describe("planResume", () => {
     expect(summary).toMatchObject({ failedAttempts: 4, terminal: 0, exhausted: 0, remaining: 3 });
   });
 
-  it("adds up what is done, each rollout once", async () => {
+  it("sums completed rollouts, each once", async () => {
     const result = (reward: number, tokens: number) =>
       `,"agent_ref":{"name":"a"},"reward":${reward},"response":{"usage":{"input_tokens":${tokens},"output_tokens":1}}`;
     await writeFile(paths.materializedInputs, four);
@@ -95,7 +95,7 @@ describe("planResume", () => {
     expect(earlier.byAgent).toEqual({ a: { done: 2, mean_reward: 0.5 }, "": { done: 1, mean_reward: null } });
   });
 
-  it("takes a torn last line for one that was never written", async () => {
+  it("treats a torn last line as not written", async () => {
     const { keys, summary } = await planned({
       inputs: four,
       output: `${key(0, 0)}{"_ng_task_index":0,"_ng_ro`,
@@ -105,17 +105,17 @@ describe("planResume", () => {
     expect(summary).toMatchObject({ tornOutput: true, tornFailures: true });
   });
 
-  it("counts a last line that lacks only its newline", async () => {
+  it("counts a last line without a newline", async () => {
     const { keys } = await planned({ inputs: four, output: key(0, 0) + key(0, 1).trimEnd() });
     expect(keys).toEqual(["1:0", "1:1"]);
   });
 
-  it("detects rollouts that are there twice", async () => {
+  it("detects repeated rollouts", async () => {
     const { summary } = await planned({ inputs: four, output: key(0, 0) + key(0, 1) + key(0, 0) });
     expect(summary).toMatchObject({ done: 2, duplicates: 1, duplicateLines: [`${paths.output}:3`] });
   });
 
-  it("reads materialized rows whose indices stand anywhere", async () => {
+  it("reads materialized rows with indices at any position", async () => {
     const inputs =
       '{"_ng_rollout_index": 3, "_ng_task_index": 2, "a": {"_ng_task_index":7,"_ng_rollout_index":7}}\n';
     expect((await planned({ inputs, output: "" })).keys).toEqual(["2:3"]);
@@ -138,7 +138,7 @@ describe("planResume", () => {
     await expect(planned(files)).rejects.toThrow(message);
   });
 
-  it("says which file is missing", async () => {
+  it("names the missing file", async () => {
     expect(await missingForResume(paths)).toEqual([paths.materializedInputs, paths.output]);
     await writeFile(paths.output, "");
     expect(await missingForResume(paths)).toEqual([paths.materializedInputs]);

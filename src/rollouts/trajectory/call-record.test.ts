@@ -17,7 +17,7 @@ const line = (own: Partial<ModelCallLine>): ModelCallLine => ({
   ...own,
 });
 
-describe("what a record says", () => {
+describe("callRecord", () => {
   it("reads Responses", () => {
     const record = callRecord(
       line({
@@ -115,7 +115,7 @@ describe("what a record says", () => {
     });
   });
 
-  it("survives answers that are nothing of the kind", () => {
+  it("accepts answers of any shape", () => {
     for (const response of [null, { output: 5, choices: "x", content: [null, 3], usage: [] }]) {
       for (const dialect of ["responses", "chat", "messages"] as const) {
         expect(callRecord(line({ dialect, response }), 0)).toMatchObject({
@@ -126,14 +126,14 @@ describe("what a record says", () => {
     }
   });
 
-  it("drops the bodies but nothing else", () => {
+  it("drops only the bodies", () => {
     const record = callRecord(line({ response: { id: "r" }, request_raw: "x", response_raw: "y" }), 0);
     expect(Object.keys(record).slice(-4)).toEqual(["request", "response", "request_raw", "response_raw"]);
     expect(Object.keys(withoutPayload(record))).toEqual(Object.keys(record).slice(0, -4));
   });
 });
 
-it("adds up what is known and says null where nothing is", () => {
+it("sums known values, and returns null without any", () => {
   const usage = { input_tokens: 2, output_tokens: 1 };
   const calls = [line({ response: { usage } }), line({}), line({ response: { usage } })].map(callRecord);
   expect(callMetrics(calls)).toEqual({

@@ -51,7 +51,7 @@ async function attached(row: Row, captures: RolloutCaptures = observing()): Prom
 const observing = () => new RolloutCaptures({ modelCallDirectory: directory, onNotice: () => {} });
 
 describe("model calls", () => {
-  it("puts calls, sums and the standard trajectory into the row", async () => {
+  it("adds calls, sums and the standard trajectory to the row", async () => {
     recordCall("c1", "resp_1");
     const row = await attached({ reward: 1 });
     expect(Object.keys(row)).toEqual(["reward", "ng_model_call_capture", "ng_trajectory"]);
@@ -80,7 +80,7 @@ describe("model calls", () => {
     expect(gapsOf(row["ng_trajectory"])).toEqual(["turns_unavailable", "conversation_unavailable"]);
   });
 
-  it("says what is missing", async () => {
+  it("records missing data as gaps", async () => {
     const nothing = await attached({});
     expect(gapsOf(nothing["ng_model_call_capture"])).toEqual(["model_call_capture_no_records"]);
     expect(gapsOf(nothing["ng_trajectory"])).toContain("model_calls_unavailable");
@@ -106,7 +106,7 @@ describe("model calls", () => {
     expect(gapsOf(unreadable["ng_model_call_capture"])).toEqual(["model_call_capture_unreadable"]);
   });
 
-  it("forgets what an earlier run recorded under the same id", async () => {
+  it("removes recordings of an earlier run with the same id", async () => {
     recordCall("stale", "r");
     writeFileSync(join(directory, "0-0.capture.incomplete"), "");
     await observing().prepare(input);
@@ -115,7 +115,7 @@ describe("model calls", () => {
     await observing().prepare({ _ng_rollout_id: "x".repeat(300) });
   });
 
-  it("leaves rows without an identity alone", async () => {
+  it("does not change rows without an id", async () => {
     const { row } = await observing().attach({ reward: 1 }, { _ng_rollout_id: "../x" }, "completed");
     expect(row).toEqual({ reward: 1 });
   });
@@ -160,7 +160,7 @@ describe("trajectories", () => {
     expect(trajectory(row).invocations[0]).not.toHaveProperty("surplus");
   });
 
-  it("makes gaps of references that fit no call, several, or one that is taken", async () => {
+  it("records gaps for unmatched, ambiguous and conflicting references", async () => {
     recordCall("c1", "same");
     recordCall("c2", "same");
     recordCall("judge", "j", { model_ref: { type: "responses_api_models", name: "judge" } });
@@ -186,7 +186,7 @@ describe("trajectories", () => {
     ]);
   });
 
-  it("takes observations in and resolves them in their own place too", async () => {
+  it("includes observations and resolves their references", async () => {
     recordCall("before", "r0");
     recordCall("compacting", "r1");
     const row = await attached({
@@ -236,7 +236,7 @@ describe("trajectories", () => {
     });
   });
 
-  it("completes the agent's tool calls by what was observed, with the output the model was shown", async () => {
+  it("completes the agent's tool calls with observed ones, and with the output that the model received", async () => {
     const shown = { type: "function_call_output", call_id: "t1", output: "shown" };
     const told = { invocation_id: "root", tool_name: "bash", output: "told" };
     const seen = { kind: "tool_call", invocation_id: "root", duration_ms: 7 };
@@ -265,7 +265,7 @@ describe("trajectories", () => {
     ]);
   });
 
-  it("completes the agent's model calls by what was recorded, raw bodies included", async () => {
+  it("completes the agent's model calls with recorded ones, including raw bodies", async () => {
     recordCall("c1", "r1");
     recordCall("c2", "r2", { request: null, request_raw: "[1", response: null, response_raw: "<html>" });
     const told = {
@@ -286,7 +286,7 @@ describe("trajectories", () => {
     ]);
   });
 
-  it("corrects an agent that names another rollout, and leaves out bodies it had redacted", async () => {
+  it("corrects the identity of a trajectory, and omits redacted bodies", async () => {
     recordCall("c1", "r1");
     const row = await attached({
       ng_trajectory: {
@@ -304,7 +304,7 @@ describe("trajectories", () => {
     expect(trajectory(row).model_calls).toMatchObject([{ request: null, response: null }]);
   });
 
-  it("misses a conversation only where no invocation has one", async () => {
+  it("reports a missing conversation only if no invocation has one", async () => {
     const empty = invocation("b", [], { conversation: [] });
     const some = await attached({ ng_trajectory: { invocations: [invocation("a", []), empty] } });
     expect(gapsOf(some["ng_trajectory"])).not.toContain("conversation_unavailable");
@@ -328,7 +328,7 @@ describe("trajectories", () => {
     ]);
   });
 
-  it("survives accounts that are malformed or repeat themselves", async () => {
+  it("accepts malformed and repeated reports", async () => {
     const row = await attached({ ng_trajectory: { turns: "none" }, ng_agent_observations: 5 });
     expect(gapsOf(row["ng_trajectory"])).toEqual(
       expect.arrayContaining([
@@ -348,7 +348,7 @@ describe("trajectories", () => {
     expect(trajectory(twice).turns).toHaveLength(1);
   });
 
-  it("standardises what agents tell without captures, and stays when done again", () => {
+  it("standardizes reported trajectories without captures, and is idempotent", () => {
     expect(withTrajectory({ reward: 1 }, input)).toEqual({ reward: 1 });
     const once = withTrajectory(
       { ng_trajectory: { invocations: [invocation("a", [])], model_calls: [{ model_call_id: "kept" }] } },
@@ -359,7 +359,7 @@ describe("trajectories", () => {
   });
 });
 
-describe("what the config asks for", () => {
+describe("openCaptures", () => {
   const open = (config: Row, agents: Record<string, Row> = {}) =>
     openCaptures({
       config,
@@ -368,7 +368,7 @@ describe("what the config asks for", () => {
       onNotice: () => {},
     });
 
-  it("is nothing unless told", async () => {
+  it("opens nothing by default", async () => {
     expect(await open({})).toBeUndefined();
     expect(
       await open({ token_id_capture: { enabled: true, dir: directory, rebuild_response: false } }),
@@ -383,12 +383,12 @@ describe("what the config asks for", () => {
     expect((await none?.attach({}, input, "completed"))?.row).toEqual({});
   });
 
-  it("is refused when it cannot be had", async () => {
+  it("refuses an incomplete config", async () => {
     await expect(open({ observability_enabled: true })).rejects.toMatchObject({ code: "CAPTURE_CONFIG" });
   });
 });
 
-it("tells how turns continue each other", () => {
+it("describes how turns continue each other", () => {
   expect(turnBoundaryText(null)).toBeUndefined();
   expect(turnBoundaryText({ extend: 3, fork: 0, lost: 0 })).toContain("every turn continues");
   expect(turnBoundaryText({ extend: 3, fork: 1, lost: 0 })).toContain("25.0 %");

@@ -55,7 +55,7 @@ describe("tokens", () => {
     return store;
   };
 
-  it("rebuilds the output and deletes the records once the row is safe", async () => {
+  it("rebuilds the output, and deletes the records when the row is saved", async () => {
     await put(record("1", [1], [2]), record("2", [1, 2, 3], [4]));
     const { row, settle } = await training().attach(reply(), input, "completed");
     expect(row).toMatchObject({
@@ -78,7 +78,7 @@ describe("tokens", () => {
     expect(readdirSync(directory)).toEqual(["0-0.tokens.state.json"]);
   });
 
-  it("masks what is incomplete or ambiguous and keeps the records", async () => {
+  it("masks incomplete and ambiguous rollouts, and keeps their records", async () => {
     const store = await put(record("1", [1], [2]), record("2", [1, 9, 3], [4]));
     await store.beginCall("0-0", "lost");
     const captures = training();
@@ -98,7 +98,7 @@ describe("tokens", () => {
     ]);
   });
 
-  it("masks rollouts of which nothing was recorded", async () => {
+  it("masks rollouts without records", async () => {
     expect((await training().attach(reply(), input, "completed")).row).toMatchObject({
       mask_sample: true,
       _ng_token_capture: { n_calls: 0, error: "nothing recorded" },
@@ -108,7 +108,7 @@ describe("tokens", () => {
     expect(row).toMatchObject({ mask_sample: true, _ng_token_capture: { n_calls: 0 } });
   });
 
-  it("masks rollouts whose records cannot be had", async () => {
+  it("masks rollouts whose records cannot be read", async () => {
     await put(record("1", [1], [2]));
     rmSync(join(directory, "0-0.tokens.jsonl"));
     mkdirSync(join(directory, "0-0.tokens.jsonl"));
@@ -116,7 +116,7 @@ describe("tokens", () => {
     expect(row).toMatchObject({ mask_sample: true, _ng_token_capture: { n_calls: 0 } });
   });
 
-  it("leaves rows that bring their tokens along, other agents and failures alone", async () => {
+  it("does not change rows with tokens, rows of other agents, and failures", async () => {
     await put(record("1", [1], [2]));
     const own = {
       response: { output: [{ type: "message", prompt_token_ids: [1], generation_token_ids: [2] }] },
