@@ -9,9 +9,6 @@ export interface TaskSlice {
   rows: Uint32Array;
 }
 
-/** The entry of one rollout in a metrics file: identity, unchanged reward, and its numbers. */
-export type RolloutInfo = Record<string, unknown>;
-
 /** In the order of the keys of a record. */
 const STATISTICS = ["mean", "max", "min", "median", "std"] as const;
 
@@ -274,17 +271,15 @@ export class RolloutTable {
   }
 
   /** The `rollout_infos` of these rows. */
-  infos(rows: Uint32Array): RolloutInfo[] {
-    const infos = new Array<RolloutInfo>(rows.length);
-    for (let index = 0; index < rows.length; index++) infos[index] = this.info(rows[index] ?? 0);
-    return infos;
+  infos(rows: Uint32Array): Row[] {
+    return Array.from(rows, (row) => this.info(row));
   }
 
   /** The `rollout_infos` entry of one row: identity, reward as given, usage members, then the row's own numbers. */
-  info(row: number): RolloutInfo {
+  info(row: number): Row {
     const taskIndex = this.taskIndices.at(row);
     const rolloutIndex = this.rolloutIndices.at(row);
-    const info: RolloutInfo = {
+    const info: Row = {
       rollout_id: `${taskIndex}:${rolloutIndex}`,
       _ng_task_index: taskIndex,
       _ng_rollout_index: rolloutIndex,

@@ -20,13 +20,8 @@ export interface RunStatistics {
   pass_threshold: number;
 }
 
-interface RunStatisticsOptions {
-  passThreshold?: number;
-  seed?: number;
-  level?: number;
-  /** Rows of the table whose reward does not count (`mask_sample`). */
-  except?: ReadonlySet<number>;
-}
+/** A rollout passes when its reward reaches this. */
+const PASS_THRESHOLD = 1;
 
 /** The rewards of every task with rewards. */
 export function rewardsByTask(table: RolloutTable): Map<number, number[]> {
@@ -47,22 +42,20 @@ function rewardsOf(table: RolloutTable, { rows }: TaskSlice, except?: ReadonlySe
   return rewards;
 }
 
-/** Mean reward, pass@k and pass^k with their uncertainty; undefined when no rollout has a reward. */
-export function runStatistics(
-  table: RolloutTable,
-  options: RunStatisticsOptions = {},
-): RunStatistics | undefined {
-  const threshold = options.passThreshold ?? 1;
-  const totals = new TaskTotals(threshold);
-  for (const task of table.tasks()) totals.add(rewardsOf(table, task, options.except));
+/**
+ * Mean reward, pass@k and pass^k with their uncertainty; undefined when no rollout has a reward. The rewards of the rows
+ * in `except` do not count (`mask_sample`).
+ */
+export function runStatistics(table: RolloutTable, except?: ReadonlySet<number>): RunStatistics | undefined {
+  const totals = new TaskTotals(PASS_THRESHOLD);
+  for (const task of table.tasks()) totals.add(rewardsOf(table, task, except));
   if (totals.tasks === 0) return undefined;
-  const { level, seed } = options;
   return {
     rollouts: totals.rollouts,
     tasks: totals.tasks,
-    reward: clusteredMean(totals, { level }),
-    reward_bootstrap: bootstrapMean(totals, { level, seed }),
-    pass: passEstimates(totals, { level }),
-    pass_threshold: threshold,
+    reward: clusteredMean(totals),
+    reward_bootstrap: bootstrapMean(totals),
+    pass: passEstimates(totals),
+    pass_threshold: PASS_THRESHOLD,
   };
 }

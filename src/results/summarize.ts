@@ -94,7 +94,7 @@ async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Prom
     [...totals.byAgent].map(async ([agent, rows]) => ({
       agent,
       metrics: await metricsOf(agent, rows, options),
-      statistics: runStatistics(rows.table, { except: rows.masked }),
+      statistics: runStatistics(rows.table, rows.masked),
     })),
   );
   const summary = {

@@ -31,13 +31,13 @@ export function conversationOf(row: Row, options: ConversationOptions = {}): Con
   const items =
     options.reasoning === "drop" ? output.filter((item) => (item as Row)["type"] !== "reasoning") : output;
   const answer = convertResponsesToChat({ input: items } as unknown as ResponseCreateParams, {
-    ...(options.tokens && { returnTokenIds: true }),
+    returnTokenIds: options.tokens,
   });
   return {
     prompt: request.messages.map(withPlainText),
     completion: answer.messages.map(withPlainText),
-    ...(request.tools && { tools: request.tools }),
-    ...(typeof parallel === "boolean" && request.tools && { parallelToolCalls: parallel }),
+    tools: request.tools ?? undefined,
+    parallelToolCalls: typeof parallel === "boolean" && request.tools ? parallel : undefined,
   };
 }
 

@@ -2,7 +2,7 @@ import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";
-import type { ChatMessage, ChatTool } from "../../wire/schemas/chat-types.ts";
+import type { ChatMessage } from "../../wire/schemas/chat-types.ts";
 import type { TokenInformation } from "../../wire/schemas/item-types.ts";
 import { type Conversation, type ConversationOptions, conversationOf } from "./export-conversation.ts";
 import type { Candidate, SelectedTask } from "./export-selection.ts";
@@ -31,17 +31,16 @@ export function identity({ row, task, candidate }: ExportedRollout): Row {
 /** `sft`: the whole conversation as messages, with its origin. */
 export function sftRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
   const conversation = conversationOf(rollout.row, options);
-  return { messages: messagesOf(conversation), ...toolsOf(conversation), ...identity(rollout) };
+  return { messages: messagesOf(conversation), tools: conversation.tools, ...identity(rollout) };
 }
 
 /** `chat`: the fine-tuning format of the OpenAI API, and nothing else. */
 export function chatRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
   const conversation = conversationOf(rollout.row, options);
-  const { parallelToolCalls } = conversation;
   return {
     messages: messagesOf(conversation),
-    ...toolsOf(conversation),
-    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+    tools: conversation.tools,
+    parallel_tool_calls: conversation.parallelToolCalls,
   };
 }
 
@@ -54,7 +53,7 @@ export function trlRecord(
   return {
     prompt: conversation.prompt.map(withArgumentObjects),
     completion: conversation.completion.map(withArgumentObjects),
-    ...toolsOf(conversation),
+    tools: conversation.tools,
     label: rollout.candidate.reward >= options.passThreshold,
     ...identity(rollout),
   };
@@ -77,7 +76,7 @@ export function dpoRecord(
     prompt: better.prompt,
     chosen: better.completion,
     rejected: worse.completion,
-    ...toolsOf(better),
+    tools: better.tools,
     score_chosen: asFloat(chosen.candidate.reward),
     score_rejected: asFloat(rejected.candidate.reward),
     task_index: chosen.task.taskIndex,
@@ -93,7 +92,7 @@ export function artRecord(rollout: ExportedRollout, options: ConversationOptions
   const { reward, ...metadata } = identity(rollout);
   return {
     messages_and_choices: [...conversation.prompt, ...conversation.completion.map(choiceOf)],
-    ...toolsOf(conversation),
+    tools: conversation.tools,
     reward,
     metrics: {},
     metadata,
@@ -186,10 +185,6 @@ export function isOwnField(name: string): boolean {
 
 function messagesOf({ prompt, completion }: Conversation): ChatMessage[] {
   return [...prompt, ...completion];
-}
-
-function toolsOf({ tools }: Conversation): { tools?: ChatTool[] } {
-  return tools ? { tools } : {};
 }
 
 function withArgumentObjects(message: ChatMessage): Row {

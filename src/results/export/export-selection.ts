@@ -23,17 +23,20 @@ export interface SelectedTask {
   averageReward: number;
 }
 
+/** The filters; `annotated` removes rollouts that were excluded in the viewer or lack the requested label. */
+const FILTERS = [
+  "masked",
+  "annotated",
+  "health",
+  "incomplete_group",
+  "pass_rate",
+  "reward",
+  "best_of",
+] as const;
+type Filter = (typeof FILTERS)[number];
+
 /** Rollouts that the filters removed; each is counted for the first filter that removed it. */
-export interface FilteredCounts {
-  masked: number;
-  /** Excluded in the viewer, or without the requested label. */
-  annotated: number;
-  health: number;
-  incomplete_group: number;
-  pass_rate: number;
-  reward: number;
-  best_of: number;
-}
+export type FilteredCounts = Record<Filter, number>;
 
 /** The reward of a row as a number; undefined when it has none. */
 export function rewardOf(row: Row): number | undefined {
@@ -44,15 +47,7 @@ export function rewardOf(row: Row): number | undefined {
 
 /** Collects rollouts by task and applies the filters. */
 export class ExportSelection {
-  readonly filtered: FilteredCounts = {
-    masked: 0,
-    annotated: 0,
-    health: 0,
-    incomplete_group: 0,
-    pass_rate: 0,
-    reward: 0,
-    best_of: 0,
-  };
+  readonly filtered = Object.fromEntries(FILTERS.map((filter) => [filter, 0])) as FilteredCounts;
   private readonly tasks = new Map<number, Candidate[]>();
   private readonly filters: ExportFilters;
   private readonly ignoredChecks: ReadonlySet<string>;
@@ -70,23 +65,23 @@ export class ExportSelection {
   }
 
   add(taskIndex: number, candidate: Candidate, row: Row, annotation?: RolloutAnnotation): void {
-    const { label, includeExcluded } = this.filters;
-    const isExcluded = !includeExcluded && annotation?.exclude === true;
-    if (isExcluded || (label !== undefined && !annotation?.labels.includes(label))) {
-      this.filtered.annotated++;
-      return;
-    }
-    if (!this.filters.includeMasked && isTruthy(row["mask_sample"])) {
-      this.filtered.masked++;
-      return;
-    }
-    if (!this.isHealthy(row)) {
-      this.filtered.health++;
+    const filter = this.filterOf(row, annotation);
+    if (filter) {
+      this.filtered[filter]++;
       return;
     }
     const task = this.tasks.get(taskIndex);
     if (task) task.push(candidate);
     else this.tasks.set(taskIndex, [candidate]);
+  }
+
+  /** The filter that removes a row by itself, regardless of its task. */
+  private filterOf(row: Row, annotation: RolloutAnnotation | undefined): Filter | undefined {
+    const { label, includeExcluded, includeMasked } = this.filters;
+    if (!includeExcluded && annotation?.exclude) return "annotated";
+    if (label !== undefined && !annotation?.labels.includes(label)) return "annotated";
+    if (!includeMasked && isTruthy(row["mask_sample"])) return "masked";
+    return this.isHealthy(row) ? undefined : "health";
   }
 
   /** The verdict is computed from the row, so it cannot belong to another run. */

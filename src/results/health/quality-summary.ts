@@ -86,7 +86,7 @@ export function verdictLine(line: LineHealth): RolloutVerdict {
     verdict: verdictOf(line),
     findings: line.findings,
     unobserved: line.unobserved,
-    ...(line.stage !== undefined && { stage_index: line.stage }),
+    stage_index: line.stage,
   };
 }
 

@@ -14,15 +14,13 @@ export interface PromptConfig {
   system?: Pick<Template, "render">;
 }
 
-export interface PromptConfigOptions {
-  /** Reports a malformed template when the first row is rendered, like the Python original, instead of immediately. */
-  failLate?: boolean;
-}
-
-/** Reads a prompt config file: a YAML mapping with the text `user` and, optionally, `system`. */
+/**
+ * Reads a prompt config file: a YAML mapping with the text `user` and, optionally, `system`. With `failLate` a malformed
+ * template is reported when the first row is rendered, like in the Python original, instead of immediately.
+ */
 export async function loadPromptConfig(
   path: string,
-  options: PromptConfigOptions = {},
+  options: { failLate?: boolean } = {},
 ): Promise<PromptConfig> {
   let content: unknown;
   try {
@@ -47,7 +45,7 @@ export async function loadPromptConfig(
   return {
     path,
     user: template(path, "user", user),
-    ...(typeof system === "string" && { system: template(path, "system", system) }),
+    system: typeof system === "string" ? template(path, "system", system) : undefined,
   };
 }
 

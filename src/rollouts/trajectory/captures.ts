@@ -39,10 +39,7 @@ export class RolloutCaptures {
 
   constructor(options: CaptureOptions) {
     this.#options = options;
-    this.#masks = new MaskWatch({
-      maxFraction: options.tokens?.maxMaskFraction,
-      minSamples: options.tokens?.maskFractionMinSamples ?? 1,
-    });
+    this.#masks = new MaskWatch(options.tokens);
   }
 
   /** Removes recordings of an earlier run with the id of a row that is about to run. */
@@ -151,15 +148,13 @@ export function withTrajectory(row: Row, input: Row): Row {
 
 /** Counts masked rollouts and ends a run that would yield almost no training data. */
 class MaskWatch {
-  readonly #maxFraction: number | undefined;
-  readonly #minSamples: number;
+  readonly #limits: CaptureOptions["tokens"];
   readonly #reasons = new Map<string, number>();
   #total = 0;
   #masked = 0;
 
-  constructor(options: { maxFraction: number | undefined; minSamples: number }) {
-    this.#maxFraction = options.maxFraction;
-    this.#minSamples = options.minSamples;
+  constructor(limits: CaptureOptions["tokens"]) {
+    this.#limits = limits;
   }
 
   add(reason: string | undefined): void {
@@ -171,11 +166,12 @@ class MaskWatch {
 
   /** Throws when too many rollouts are masked. */
   check(): void {
-    if (this.#maxFraction === undefined || this.#total < this.#minSamples) return;
-    if (this.#masked / this.#total <= this.#maxFraction) return;
+    const { maxMaskFraction, maskFractionMinSamples = 1 } = this.#limits ?? {};
+    if (maxMaskFraction === undefined || this.#total < maskFractionMinSamples) return;
+    if (this.#masked / this.#total <= maxMaskFraction) return;
     throw new RolloutError(
       "ROLLOUT_MASK_FRACTION",
-      `${this.#text()}: more than token_id_capture.max_mask_fraction (${this.#maxFraction}) allows. ` +
+      `${this.#text()}: more than token_id_capture.max_mask_fraction (${maxMaskFraction}) allows. ` +
         "The records of masked rollouts are kept; mend the cause and resume.",
     );
   }

@@ -79,7 +79,7 @@ export class CallJoin {
   }
 
   #gap(code: string, invocationId: string | null, detail: string): void {
-    this.gaps.push({ code, ...(invocationId !== null && { invocation_id: invocationId }), detail });
+    this.gaps.push({ code, invocation_id: invocationId ?? undefined, detail });
   }
 }
 
