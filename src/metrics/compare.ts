@@ -41,8 +41,6 @@ export interface RunComparison {
   permutation: PermutationTest;
   /** Tasks that one run passes and the other fails; largest change first. */
   flipped: TaskDifference[];
-  only_before: number[];
-  only_after: number[];
 }
 
 export interface CompareOptions extends IntervalOptions {
@@ -51,7 +49,7 @@ export interface CompareOptions extends IntervalOptions {
   seed?: number;
 }
 
-/** Compares two runs task by task. Tasks of only one run are listed and excluded from the differences. */
+/** Compares two runs task by task. Tasks of only one run are excluded from the differences. */
 export function compareRuns(
   before: RunRewards,
   after: RunRewards,
@@ -82,13 +80,7 @@ export function compareRuns(
       .sort(
         (left, right) => Math.abs(right.difference) - Math.abs(left.difference) || left.task - right.task,
       ),
-    only_before: missingFrom(before, after),
-    only_after: missingFrom(after, before),
   };
-}
-
-function missingFrom(run: RunRewards, other: RunRewards): number[] {
-  return [...run.keys()].filter((task) => !other.has(task)).sort((left, right) => left - right);
 }
 
 /** Two-sided p-value of the paired t-test that the mean difference is zero; null below two differences. */

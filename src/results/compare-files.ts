@@ -33,7 +33,7 @@ export interface FlippedTask {
   prompt: string | null;
 }
 
-type Numbers = Omit<RunComparison, "flipped" | "only_before" | "only_after">;
+type Numbers = Omit<RunComparison, "flipped">;
 
 export interface FilesComparison extends Numbers {
   runs: { before: ComparedRun; after: ComparedRun };
@@ -68,11 +68,10 @@ export async function compareFiles(
   options: CompareFilesOptions = {},
 ): Promise<FilesComparison> {
   const { matchBy, signal, ...statistics } = options;
-  const read = { signal };
-  const before = await readRunTasks(beforePath, read);
-  const after = await readRunTasks(afterPath, read);
+  const before = await readRunTasks(beforePath, { signal });
+  const after = await readRunTasks(afterPath, { signal });
   const runs = { before: await comparedRun(before), after: await comparedRun(after) };
-  const matched = await matchTasks(before, after, { ...read, ...(matchBy && { by: matchBy }) });
+  const matched = await matchTasks(before, after, { by: matchBy, signal });
   const common = matched.tasks.filter((task) => task.before !== undefined && task.after !== undefined);
   if (common.length === 0) {
     const counts = `${before.tasks.size} and ${after.tasks.size} tasks, matched by ${matched.by}`;
@@ -87,7 +86,7 @@ export async function compareFiles(
   }
   const compare = (tasks: readonly MatchedTask[]) =>
     compareRuns(...rewardsOf(before, after, tasks), statistics);
-  const { flipped, only_before: _before, only_after: _after, ...numbers } = compare(matched.tasks);
+  const { flipped, ...numbers } = compare(matched.tasks);
   return {
     runs,
     matched_by: matched.by,
@@ -100,8 +99,8 @@ export async function compareFiles(
     only_before: matched.tasks.flatMap((task) => (task.after === undefined ? (task.before ?? []) : [])),
     only_after: matched.tasks.flatMap((task) => (task.before === undefined ? (task.after ?? []) : [])),
     flipped: flippedTasks(flipped, matched.tasks, before),
-    agents: agentsInBoth(before, after, common).map(({ agent, tasks }) => {
-      const { flipped: _flipped, only_before: _b, only_after: _a, ...own } = compare(tasks);
+    agents: agentsInBoth(before, after, common).map(([agent, tasks]) => {
+      const { flipped: _flipped, ...own } = compare(tasks);
       return { agent, common_tasks: tasks.length, ...own };
     }),
   };
@@ -180,6 +179,7 @@ function textOf(content: unknown): string {
     .join(" ");
 }
 
+/** The common tasks of each agent; empty for a single agent. */
 function agentsInBoth(before: RunTasks, after: RunTasks, common: readonly MatchedTask[]) {
   const tasks = new Map<string, MatchedTask[]>();
   for (const task of common) {
@@ -190,6 +190,5 @@ function agentsInBoth(before: RunTasks, after: RunTasks, common: readonly Matche
     if (own) own.push(task);
     else tasks.set(agent, [task]);
   }
-  if (tasks.size < 2) return [];
-  return [...tasks].map(([agent, own]) => ({ agent, tasks: own }));
+  return tasks.size < 2 ? [] : [...tasks];
 }
