@@ -1,7 +1,9 @@
+import { errorMessage, GymError } from "../errors.ts";
+import { redactKnown } from "../secrets.ts";
 import { isJsonWord, isOverrideWord, parseArguments } from "./arguments.ts";
 import type { CliIo, FlagTable, Program } from "./command.ts";
 import { program as gymProgram } from "./commands/table.ts";
-import { UsageError } from "./errors.ts";
+import { CommandKeysError, UsageError } from "./errors.ts";
 import {
   commandHelp,
   commandUsage,
@@ -13,6 +15,7 @@ import {
   rootFlags,
 } from "./help.ts";
 import { hint } from "./hint.ts";
+import { interruptedExitCode } from "./interruption.ts";
 import { createTerminal } from "./render/terminal.ts";
 
 /** Runs one command line and returns the exit code. Does not use `process`; see process.ts for that. */
@@ -62,12 +65,62 @@ export async function runCli(
       io.stderr.write(`Error: ${error.message}\n${OPEN_FILES_HINT}\n`);
       return 1;
     }
-    const { reportError } = await import("./report-error.ts");
     return reportError(error, io, usage, {
       json: argv.includes("--json") || argv.some(isJsonWord),
       verbose: argv.includes("-v") || argv.includes("--verbose"),
     });
   }
+}
+
+interface UsageText {
+  readonly text: string;
+  /** `gym env resolve` */
+  readonly name: string;
+}
+
+interface ReportOptions {
+  /** A program reads stdout: the error goes there as one line of JSON, and as text to stderr. */
+  readonly json: boolean;
+  /** Prints the code of the error, which docs/reference/errors.md explains. */
+  readonly verbose: boolean;
+}
+
+/** Prints an error in the format of its kind and returns the exit code. Only unexpected errors show a stack. */
+function reportError(error: unknown, io: CliIo, usage: UsageText, options: ReportOptions): number {
+  if (options.json && io.signal?.aborted !== true) io.stdout.write(`${errorJson(error)}\n`);
+  if (error instanceof UsageError || error instanceof CommandKeysError) {
+    io.stderr.write(`${usage.text}\n${usage.name}: error: ${error.message}\n`);
+    return 2;
+  }
+  if (io.signal?.aborted === true) {
+    io.stderr.write("Interrupted.\n");
+    return interruptedExitCode(io.signal);
+  }
+  if (!(error instanceof GymError)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : errorMessage(error);
+    io.stderr.write(`${redactKnown(text)}\n`);
+    return 1;
+  }
+  if (error.code === "CONFIG_OVERRIDE") {
+    io.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+  // The original prints config errors to stdout, and scripts read them there.
+  const stream = error.code.startsWith("CONFIG_") && !options.json ? io.stdout : io.stderr;
+  stream.write(`${createTerminal(stream, io.env).red("Error:")} ${redactKnown(error.message)}\n`);
+  if (error.remedy !== undefined) stream.write(`${error.remedy}\n`);
+  if (options.verbose) stream.write(`Code: ${error.code} (docs/reference/errors.md)\n`);
+  return 1;
+}
+
+function errorJson(error: unknown): string {
+  const known = error instanceof GymError ? error : undefined;
+  return JSON.stringify({
+    event: "error",
+    code: known?.code ?? "UNEXPECTED",
+    message: redactKnown(errorMessage(error)),
+    remedy: known?.remedy,
+  });
 }
 
 const OPEN_FILES_HINT =
@@ -117,7 +170,7 @@ const VERSION_KEYS = [
 
 async function versionText(io: CliIo, words: readonly string[], json: boolean): Promise<string> {
   const [{ asksForConfigHelp }, { formatVersion, versionReport }, { installRoot }] = await Promise.all([
-    import("./config-help.ts"),
+    import("./run-command.ts"),
     import("./version.ts"),
     import("../config/paths.ts"),
   ]);

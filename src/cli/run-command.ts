@@ -1,11 +1,14 @@
 import { statSync } from "node:fs";
 import path from "node:path";
+import { reservedKeys } from "../config/reserved-keys.ts";
 import { isJsonWord, type ParsedArguments } from "./arguments.ts";
 import type { CliIo, Command, CommandContext, Program } from "./command.ts";
-import { asksForConfigHelp, configHelp } from "./config-help.ts";
+import { describeDefault, typeName } from "./config-keys.ts";
 import { UsageError } from "./errors.ts";
+import { describe, PROGRAM_NAME } from "./help.ts";
 import { collectOverrides } from "./overrides.ts";
 import { createTerminal } from "./render/terminal.ts";
+import { padEnd } from "./render/text-width.ts";
 
 /** Converts flags to overrides, builds the context and runs the command, or shows the help of its config. */
 export async function runCommand(
@@ -93,4 +96,43 @@ function withSearchDirs(command: Command, parsed: ParsedArguments, io: CliIo): C
   const before = io.env.NEMO_GYM_EXTRA_ROOTS ?? "";
   const roots = before === "" ? directories : [...directories, before];
   return { ...io.env, NEMO_GYM_EXTRA_ROOTS: roots.join(path.delimiter) };
+}
+
+const HELP_WORD = /^(?:\+\+?)?(h|help)=(.*)$/s;
+
+/** Whether the overrides contain `+h=true` or `+help=true`; a file cannot request help. */
+export function asksForConfigHelp(words: readonly string[]): boolean {
+  return words.some((word) => {
+    const value = HELP_WORD.exec(word)?.[2]?.trim().toLowerCase();
+    return value !== undefined && !["", "false", "null", "0"].includes(value);
+  });
+}
+
+/** The output of `+h=true`: the keys of the command, then those of every config. */
+function configHelp(command: Command, flags: CommandContext["flags"]): string {
+  const called = `${PROGRAM_NAME} ${command.words}`;
+  const keys = command.keysFor?.(flags) ?? command.keys ?? {};
+  const own = Object.entries(keys).map(
+    ([name, key]): KeyLine => [`- ${name} (${typeName(key)})`, key.help + describeDefault(key)],
+  );
+  const lines = [`Displaying help for ${called}`, "", describe(command)];
+  if (own.length > 0) lines.push("", "Parameters", ...aligned(own));
+  if ("config" in command.flags) lines.push("", "Parameters of every config", ...aligned(commonKeys()));
+  else if (own.length === 0) lines.push("", "There are no arguments to this CLI command!");
+  lines.push("", `Its flags are listed by \`${called} --help\`.`);
+  return lines.join("\n");
+}
+
+type KeyLine = readonly [label: string, help: string];
+
+function commonKeys(): KeyLine[] {
+  return reservedKeys.map((reserved): KeyLine => {
+    const { key, description } = reserved;
+    return [`- ${key}`, description + ("default" in reserved ? ` [default: ${reserved.default}]` : "")];
+  });
+}
+
+function aligned(keys: readonly KeyLine[]): string[] {
+  const width = Math.max(...keys.map(([label]) => label.length)) + 3;
+  return keys.map(([label, help]) => padEnd(label, width) + help);
 }

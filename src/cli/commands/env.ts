@@ -218,7 +218,7 @@ export const envCommands = [
     flags: { ...agentConfigFlags, ...jsonFlag },
     examples: ["gym env prefetch --environment my_env --model-type openai_model"],
     resolve: { noModel: true, offline: true, requireServers: true },
-    run: async (context) => (await import("../env/prefetch.ts")).prefetchServers(context),
+    run: async (context) => (await import("../env/packages.ts")).prefetchServers(context),
   }),
   defineCommand({
     words: "env start",

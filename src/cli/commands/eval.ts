@@ -369,6 +369,6 @@ export const evalCommands = [
     run: async (context) =>
       context.flags["queue"] === undefined
         ? (await import("../eval/ctl.ts")).controlRun(context)
-        : (await import("../queue/ctl.ts")).controlQueuedRun(context),
+        : (await import("../queue/broker.ts")).controlQueuedRun(context),
   }),
 ];

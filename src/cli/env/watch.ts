@@ -2,7 +2,7 @@ import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../errors.ts";
 import type { RunningServers } from "../../hosting/processes/run-servers.ts";
-import type { StartView } from "./start-view.ts";
+import type { StartView } from "./start.ts";
 
 /** Editors write a file in several steps; this waits until they are done. */
 const SETTLE_MS = 200;

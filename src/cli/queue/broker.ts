@@ -1,19 +1,21 @@
-import { Board } from "../../queue/board.ts";
+import { GymError } from "../../errors.ts";
+import { Board, type RunRecord, type WorkerRecord } from "../../queue/board.ts";
 import { type Broker, connectBroker } from "../../queue/broker.ts";
-import { askControl, collectorSubject } from "../../queue/control.ts";
+import { askControl, collectorSubject, workerSubject } from "../../queue/control.ts";
+import { QueueError } from "../../queue/errors.ts";
 import { deleteRunStream, runStreamStats } from "../../queue/run-stream.ts";
+import type { ControlAnswer } from "../../rollouts/collect/control.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
+import { requestOf } from "../eval/ctl.ts";
+import { progressLines } from "../eval/progress-lines.ts";
 import { renderTable } from "../render/table.ts";
 import { brokerOf } from "./broker-settings.ts";
 import { brokerKeys } from "./keys.ts";
 
 /** Connects to the broker of a command while `use` runs. */
-export async function withBroker<T>(
-  context: CommandContext,
-  use: (broker: Broker) => Promise<T>,
-): Promise<T> {
+async function withBroker<T>(context: CommandContext, use: (broker: Broker) => Promise<T>): Promise<T> {
   const keys = readKeys(brokerKeys, await context.resolve());
   const broker = await connectBroker(brokerOf(keys, context.env), { name: "gym", onNotice: context.err });
   try {
@@ -43,56 +45,39 @@ export function showQueue(context: CommandContext): Promise<number> {
       out(JSON.stringify({ broker: broker.name, runs, workers }));
       return 0;
     }
+    const runRows = runs.map(({ run, name, state, total, waiting, leased, agents }) => [
+      run,
+      name,
+      state,
+      String(total),
+      String(waiting),
+      String(leased),
+      agents
+        .map((agent) => (agent.weight === 1 ? agent.name : `${agent.name} (weight ${agent.weight})`))
+        .join("\n"),
+    ]);
+    const runColumns = ["run", "output", "state", "rollouts", "waiting", "leased", "agents"];
+    const title = `Runs at ${broker.name}`;
     if (runs.length === 0) out("No runs.");
-    else
-      out(
-        renderTable(
-          {
-            title: `Runs at ${broker.name}`,
-            columns: ["run", "output", "state", "rollouts", "waiting", "leased", "agents"],
-            rows: runs.map((run) => [
-              run.run,
-              run.name,
-              run.state,
-              String(run.total),
-              String(run.waiting),
-              String(run.leased),
-              run.agents
-                .map(({ name, weight }) => (weight === 1 ? name : `${name} (weight ${weight})`))
-                .join("\n"),
-            ]),
-          },
-          terminal,
-        ),
-      );
+    else out(renderTable({ title, columns: runColumns, rows: runRows }, terminal));
     for (const { run, name, state } of runs)
       if (state === NO_COLLECTOR)
         out(
           `The collector of run ${run} does not answer. Continue the run with \`gym eval run ... -o ${name} --resume\`, or remove it with \`gym queue purge ${run}\`.`,
         );
+    const workerRows = workers.map((worker) => [
+      worker.worker,
+      worker.state,
+      `${worker.running}${worker.undelivered > 0 ? ` (${worker.undelivered} undelivered)` : ""}`,
+      `${worker.concurrency}${worker.automatic_concurrency ? " (automatic)" : ""}`,
+      String(worker.completed),
+      String(worker.failed),
+      worker.tags.join(", "),
+      Object.keys(worker.runs).join("\n"),
+    ]);
+    const columns = ["worker", "state", "running", "concurrency", "completed", "failed", "tags", "runs"];
     if (workers.length === 0) out("No workers.");
-    else
-      out(
-        renderTable(
-          {
-            title: "Workers",
-            columns: ["worker", "state", "running", "concurrency", "completed", "failed", "tags", "runs"],
-            rows: workers.map((worker) => [
-              worker.worker,
-              worker.state,
-              worker.undelivered > 0
-                ? `${worker.running} (${worker.undelivered} undelivered)`
-                : String(worker.running),
-              `${worker.concurrency}${worker.automatic_concurrency ? " (automatic)" : ""}`,
-              String(worker.completed),
-              String(worker.failed),
-              worker.tags.join(", "),
-              Object.keys(worker.runs).join("\n"),
-            ]),
-          },
-          terminal,
-        ),
-      );
+    else out(renderTable({ title: "Workers", columns, rows: workerRows }, terminal));
     return 0;
   });
 }
@@ -122,4 +107,77 @@ export function purgeQueue(context: CommandContext): Promise<number> {
     else out(runs.length === 0 ? "No runs." : `Removed ${runs.join(", ")}.`);
     return 0;
   });
+}
+
+type QueuedAnswer = ControlAnswer & { run?: string; workers?: WorkerRecord[] };
+
+/** Runs `gym eval ctl --queue`: asks the collector or the workers of a distributed run, wherever they are. */
+export async function controlQueuedRun(context: CommandContext): Promise<number> {
+  const action = (context.positionals["ACTION"] as string | undefined) ?? "list";
+  const value = context.positionals["VALUE"] as string | undefined;
+  const worker = context.flags["worker"] as string | undefined;
+  if (context.flags["pid"] !== undefined)
+    throw new UsageError("--pid is for runs on this machine; use --run with --queue");
+  if (worker !== undefined && action !== "concurrency") throw new UsageError("--worker is for concurrency");
+  if (action === "list") return showQueue(context);
+  if (action === "drain") {
+    if (value === undefined)
+      throw new UsageError("drain needs the id of a worker, as `gym queue status` lists them, or all");
+    return askWorkers(context, value, { command: "drain" });
+  }
+  const request = requestOf(action, value);
+  return worker === undefined ? askCollector(context, request) : askWorkers(context, worker, request);
+}
+
+function askCollector(context: CommandContext, request: object): Promise<number> {
+  const { out, terminal } = context;
+  return withBroker(context, async (broker) => {
+    const given = context.flags["run"] as string | undefined;
+    const { run, name } = await chooseRun(await Board.open(broker), given);
+    const subject = collectorSubject(run);
+    const answer = await askControl<QueuedAnswer>(broker, subject, request, `The collector of run ${run}`);
+    if (context.json) out(JSON.stringify(answer));
+    if (!answer.ok) throw new GymError("EVAL_CTL", answer.error);
+    if (context.json) return 0;
+    out(`${run}${answer.paused ? " (paused)" : ""} ${name}`);
+    for (const line of progressLines(answer, terminal.width, terminal)) out(line);
+    for (const { worker, state, running, concurrency } of answer.workers ?? [])
+      out(`  ${worker} ${state}, ${running} of ${concurrency} running`);
+    return 0;
+  });
+}
+
+async function chooseRun(board: Board, given: string | undefined): Promise<RunRecord> {
+  if (given !== undefined) return board.run(given);
+  const runs = await board.runs();
+  const [only] = runs;
+  if (only && runs.length === 1) return only;
+  if (!only) throw new QueueError("QUEUE_RUN_UNKNOWN", "The broker has no runs.");
+  const known = runs.map(({ run }) => run).join(", ");
+  throw new QueueError("QUEUE_RUN_UNKNOWN", `The broker has several runs; choose one with --run: ${known}.`);
+}
+
+function askWorkers(context: CommandContext, which: string, request: object): Promise<number> {
+  const { out } = context;
+  return withBroker(context, async (broker) => {
+    const workers = await chooseWorkers(broker, which);
+    type Answer = WorkerRecord & { ok: boolean; error?: string };
+    const answers = await Promise.all(
+      workers.map((worker) => askControl<Answer>(broker, workerSubject(worker), request, `Worker ${worker}`)),
+    );
+    if (context.json) out(JSON.stringify(answers));
+    for (const { ok, error, worker, state, running, concurrency } of answers) {
+      if (!ok) throw new GymError("EVAL_CTL", error ?? "the worker refused");
+      if (!context.json) out(`${worker} ${state}, ${running} of ${concurrency} running`);
+    }
+    return 0;
+  });
+}
+
+async function chooseWorkers(broker: Broker, which: string): Promise<string[]> {
+  const known = (await (await Board.open(broker)).workers()).map(({ worker }) => worker);
+  if (which === "all") return known;
+  if (known.includes(which)) return [which];
+  const list = known.join(", ") || "none";
+  throw new QueueError("QUEUE_WORKER_UNKNOWN", `There is no worker '${which}'. Workers: ${list}.`);
 }
