@@ -10,8 +10,8 @@ import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import type { Table } from "../render/table.ts";
+import { commonKeys } from "./keys.ts";
 import {
-  commonKeys,
   configPlace,
   type Inspection,
   openCatalog,

@@ -1,15 +1,15 @@
 import { realpathSync } from "node:fs";
 import { RegistryError } from "../../config/errors.ts";
 import type { ConfigFiles } from "../../workloads/catalog/config-files.ts";
-import { lifecycles, type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
+import type { ManifestKind } from "../../workloads/catalog/manifest.ts";
 import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import { readParts } from "../../workloads/catalog/workload-parts.ts";
 import { discoverWorkloads, type Workload } from "../../workloads/catalog/workloads.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { hint } from "../hint.ts";
+import { commonKeys, filterKeys } from "./keys.ts";
 import {
-  commonKeys,
   configPlace,
   openCatalog,
   printInspection,
@@ -18,37 +18,17 @@ import {
   withValue,
 } from "./listing.ts";
 
-const keys = {
-  ...commonKeys,
-  domain: { type: "str", help: "only this domain" },
-  catalog_kind: { type: "str", choices: manifestKinds, help: "only this kind" },
-  modality: { type: "str", help: "only this modality" },
-  licensing: { type: "str", help: "only this licence" },
-  status: { type: "str", choices: ["experimental", "no-manifest"], help: "with or without a manifest" },
-  lifecycle: { type: "str", choices: lifecycles, help: "active or deprecated" },
-} as const;
-
-/** The order in which filters are applied, with the key that sets each. */
-const FILTERS = [
-  ["domain", "domain"],
-  ["kind", "catalog_kind"],
-  ["modality", "modality"],
-  ["licensing", "licensing"],
-  ["status", "status"],
-  ["lifecycle", "lifecycle"],
-] as const satisfies readonly (readonly [keyof Workload, keyof typeof keys])[];
-
 /** Runs `gym list environments`, and the search over the whole catalog. */
 export async function listEnvironments(context: CommandContext): Promise<number> {
-  const values = await listingKeys(context, keys);
+  const values = await listingKeys(context, { ...commonKeys, ...filterKeys });
   if (values.component_name !== undefined)
     return inspect(context, values.component_name, values.catalog_kind);
   const files = openCatalog(context);
   const { entries, warnings } = discoverWorkloads(files);
-  const found = search(entries, values.query, files);
+  let shown = search(entries, values.query, files);
   for (const warning of warnings) context.err(warning);
-  let shown = found;
-  for (const [field, key] of FILTERS) {
+  for (const key of Object.keys(filterKeys) as (keyof typeof filterKeys)[]) {
+    const field = key === "catalog_kind" ? "kind" : key;
     const wanted = values[key];
     if (wanted === undefined) continue;
     warnWithout(context, field, shown);
@@ -83,9 +63,8 @@ function tellValues(
   wanted: string,
   entries: readonly Workload[],
 ): void {
-  const values = [...new Set(entries.map((entry) => entry[field]))].filter(
-    (value) => typeof value === "string",
-  );
+  const given = new Set(entries.map((entry) => entry[field]));
+  const values = [...given].filter((value) => typeof value === "string");
   if (values.length === 0) return;
   err(`No entry has ${field} '${wanted}'.${hint(wanted, values)} There are: ${values.sort().join(", ")}.`);
 }
@@ -149,13 +128,8 @@ function search(
   return entries.filter((entry) => {
     if (matchesQuery(query, [entry.name, entry.domain, entry.description])) return true;
     const { agent, benchmark, resourcesServers, datasets, hubDatasets } = readParts(entry, files);
-    return matchesQuery(query, [
-      agent,
-      benchmark?.agentName,
-      ...resourcesServers,
-      ...datasets,
-      ...hubDatasets,
-    ]);
+    const texts = [agent, benchmark?.agentName, ...resourcesServers, ...datasets, ...hubDatasets];
+    return matchesQuery(query, texts);
   });
 }
 
@@ -220,13 +194,9 @@ function printMissing(
 ): number {
   const [other] = named(entries, name);
   if (other === undefined) {
-    const known = entries.filter((candidate) => kind === undefined || candidate.kind === kind);
-    return printUnknown(
-      context,
-      kind ?? "environment",
-      name,
-      known.map((candidate) => candidate.name),
-    );
+    const known = entries.filter((entry) => kind === undefined || entry.kind === kind);
+    const names = known.map((entry) => entry.name);
+    return printUnknown(context, kind ?? "environment", name, names);
   }
   const line = `'${name}' is ${withArticle(other.kind)}, not ${withArticle(kind ?? "environment")}.`;
   context.out(`${context.terminal.red(line)} Try \`gym list ${other.kind}s ${name}\`.`);

@@ -3,7 +3,6 @@ import path from "node:path";
 import { impliedEntry } from "../../config/implied-config.ts";
 import { ConfigFiles } from "../../workloads/catalog/config-files.ts";
 import type { CommandContext } from "../command.ts";
-import type { KeyTable } from "../config-keys.ts";
 import { hint } from "../hint.ts";
 import { renderTable, type Table } from "../render/table.ts";
 
@@ -11,12 +10,6 @@ import { renderTable, type Table } from "../render/table.ts";
 export function openCatalog({ io, env, installRoot }: CommandContext): ConfigFiles {
   return new ConfigFiles({ cwd: io.cwd, env, installRoot });
 }
-
-/** Config keys that `gym list` and `gym search` share. */
-export const commonKeys = {
-  component_name: { type: "str", help: "the component to show" },
-  query: { type: "str", help: "words to look for" },
-} as const satisfies KeyTable;
 
 interface Listing {
   /** The noun for the message about an empty list. */
@@ -58,16 +51,8 @@ export function printInspection({ json, out, terminal }: CommandContext, inspect
     ([, value]) => value !== undefined && value !== "",
   );
   if (json) {
-    const shown = { domain: domain ?? null, description: description ?? null };
-    out(
-      JSON.stringify({
-        name,
-        type,
-        ...shown,
-        details: Object.fromEntries(details),
-        usage_example: usage ?? null,
-      }),
-    );
+    const shown = { name, type, domain: domain ?? null, description: description ?? null };
+    out(JSON.stringify({ ...shown, details: Object.fromEntries(details), usage_example: usage ?? null }));
     return 0;
   }
   const sections = [

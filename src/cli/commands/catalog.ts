@@ -1,19 +1,18 @@
+import { filterKeys } from "../catalog/keys.ts";
 import { type CommandContext, defineCommand, type PositionalTable } from "../command.ts";
+import { keyFlags } from "../config-keys.ts";
 import { jsonFlag, searchDirFlag } from "../flags.ts";
 
 /** The implementations of the types of `gym list` and `gym search`. */
+const workloads = () => import("../catalog/list-workloads.ts");
+const components = () => import("../catalog/list-components.ts");
 const LISTINGS = {
-  benchmarks: async (context: CommandContext) =>
-    (await import("../catalog/list-workloads.ts")).listBenchmarks(context),
-  environments: async (context: CommandContext) =>
-    (await import("../catalog/list-workloads.ts")).listEnvironments(context),
-  agents: async (context: CommandContext) =>
-    (await import("../catalog/list-components.ts")).listAgents(context),
-  models: async (context: CommandContext) =>
-    (await import("../catalog/list-components.ts")).listModels(context),
-  "resources-servers": async (context: CommandContext) =>
-    (await import("../catalog/list-components.ts")).listResourcesServers(context),
-};
+  benchmarks: async (context) => (await workloads()).listBenchmarks(context),
+  environments: async (context) => (await workloads()).listEnvironments(context),
+  agents: async (context) => (await components()).listAgents(context),
+  models: async (context) => (await components()).listModels(context),
+  "resources-servers": async (context) => (await components()).listResourcesServers(context),
+} as const satisfies Record<string, (context: CommandContext) => Promise<number>>;
 
 /** The component to show instead of the list. */
 function shown(completes: readonly string[], help: string): PositionalTable {
@@ -39,31 +38,7 @@ export const catalogCommands = [
     description:
       "List environments and benchmarks, or show one. Those of the working directory and of --search-dir come before the " +
       "built-in ones.",
-    flags: {
-      ...jsonFlag,
-      ...searchDirFlag,
-      domain: { kind: "text", key: "domain", metavar: "DOMAIN", help: "only this domain" },
-      kind: {
-        kind: "text",
-        key: "catalog_kind",
-        choices: ["environment", "benchmark"],
-        help: "only this kind",
-      },
-      modality: { kind: "text", key: "modality", metavar: "MODALITY", help: "only this modality" },
-      licensing: { kind: "text", key: "licensing", metavar: "LICENSE", help: "only this licence" },
-      status: {
-        kind: "text",
-        key: "status",
-        choices: ["experimental", "no-manifest"],
-        help: "with a manifest (experimental) or without",
-      },
-      lifecycle: {
-        kind: "text",
-        key: "lifecycle",
-        choices: ["active", "deprecated"],
-        help: "only this lifecycle",
-      },
-    },
+    flags: { ...jsonFlag, ...searchDirFlag, ...keyFlags(filterKeys) },
     positionals: shown(["environments", "benchmarks"], "the environment to show"),
     examples: ["gym list environments", "gym list environments --domain math --json"],
     run: LISTINGS.environments,

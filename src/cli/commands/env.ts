@@ -17,6 +17,56 @@ function created(help: string) {
   return { kind: "text", metavar: "NAME", exclusive: "what", help } as const;
 }
 
+export const initFlags = {
+  "resources-server": { ...serverFolderFlag["resources-server"], exclusive: "what" },
+  environment: created("create an environment and its verifier"),
+  benchmark: created("create a benchmark and its verifier"),
+  game: created("create a resources server that answers every turn of the model"),
+  judge: created("create a resources server whose answers a second model grades"),
+  agent: created("create an agent server"),
+  model: created("create a model server"),
+  from: {
+    kind: "text",
+    metavar: ["KIND", "SOURCE"],
+    exclusive: "what",
+    help: "create an environment around one of another library: harbor DIRECTORY, openenv URL, verifiers TASKSET or aviary DATASET",
+  },
+  name: textFlag("NAME", "name of the environment of --from [default: made from SOURCE]"),
+  profile: {
+    kind: "text",
+    choices: [
+      "custom-gym-verifier",
+      "custom-gym-agent-loop",
+      "external-agent-loop",
+      "external-rollout-driver",
+    ],
+    default: "custom-gym-verifier",
+    help: "which part besides the verifier you write yourself: none, the agent's loop, its whole episode, or the coordination of rollouts",
+  },
+  "reuse-verifier": {
+    kind: "text",
+    completes: ["resources_servers"],
+    metavar: "NAME",
+    help: "score with this resources server instead of a new one",
+  },
+  "reward-range": {
+    kind: "text",
+    metavar: ["LOW", "HIGH"],
+    help: "the rewards the reused verifier gives",
+  },
+  "higher-is-better": {
+    kind: "switch",
+    exclusive: "direction",
+    help: "high rewards of the reused verifier are good",
+  },
+  "lower-is-better": {
+    kind: "switch",
+    exclusive: "direction",
+    help: "low rewards of the reused verifier are good",
+  },
+  ...jsonFlag,
+} as const satisfies FlagTable;
+
 /** What `env tools` and `env schema` describe. */
 const describedName = {
   NAME: {
@@ -37,55 +87,7 @@ export const envCommands = [
       "Create a component that runs, validates and passes its own test: a resources server (also a game, or one with a judge), an environment or benchmark " +
       "around one, an agent or a model server; or an environment around a Harbor, OpenEnv, verifiers or Aviary environment. Names are lower-case letters, digits and '_'. Existing files are not overwritten. " +
       "In a folder without package.json, the project is created too.",
-    flags: {
-      "resources-server": { ...serverFolderFlag["resources-server"], exclusive: "what" },
-      environment: created("create an environment and its verifier"),
-      benchmark: created("create a benchmark and its verifier"),
-      game: created("create a resources server that answers every turn of the model"),
-      judge: created("create a resources server whose answers a second model grades"),
-      agent: created("create an agent server"),
-      model: created("create a model server"),
-      from: {
-        kind: "text",
-        metavar: ["KIND", "SOURCE"],
-        exclusive: "what",
-        help: "create an environment around one of another library: harbor DIRECTORY, openenv URL, verifiers TASKSET or aviary DATASET",
-      },
-      name: textFlag("NAME", "name of the environment of --from [default: made from SOURCE]"),
-      profile: {
-        kind: "text",
-        choices: [
-          "custom-gym-verifier",
-          "custom-gym-agent-loop",
-          "external-agent-loop",
-          "external-rollout-driver",
-        ],
-        default: "custom-gym-verifier",
-        help: "which part besides the verifier you write yourself: none, the agent's loop, its whole episode, or the coordination of rollouts",
-      },
-      "reuse-verifier": {
-        kind: "text",
-        completes: ["resources_servers"],
-        metavar: "NAME",
-        help: "score with this resources server instead of a new one",
-      },
-      "reward-range": {
-        kind: "text",
-        metavar: ["LOW", "HIGH"],
-        help: "the rewards the reused verifier gives",
-      },
-      "higher-is-better": {
-        kind: "switch",
-        exclusive: "direction",
-        help: "high rewards of the reused verifier are good",
-      },
-      "lower-is-better": {
-        kind: "switch",
-        exclusive: "direction",
-        help: "low rewards of the reused verifier are good",
-      },
-      ...jsonFlag,
-    },
+    flags: initFlags,
     keys: initKeys,
     examples: [
       "gym env init --resources-server my_quiz",
@@ -96,7 +98,7 @@ export const envCommands = [
       "gym env init +entrypoint=resources_servers/my_quiz",
     ],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../env/init.ts")).initComponent(context),
+    run: async (context) => (await import("../env/init.ts")).initComponent(context, context.flags),
   }),
   defineCommand({
     words: "env test",

@@ -1,15 +1,9 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { IntegrationProfile } from "../../workloads/catalog/manifest.ts";
 import { ScaffoldError } from "../../workloads/errors.ts";
 import { agentFiles } from "../../workloads/scaffold/agent.ts";
 import { type BridgeSource, bridgeFiles } from "../../workloads/scaffold/bridge.ts";
-import {
-  checkName,
-  type ScaffoldFiles,
-  type WrittenFiles,
-  writeMissingFiles,
-} from "../../workloads/scaffold/files.ts";
+import { checkName, type ScaffoldFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
 import { gameFiles } from "../../workloads/scaffold/game.ts";
 import { judgeFiles } from "../../workloads/scaffold/judge.ts";
 import { modelFiles } from "../../workloads/scaffold/model.ts";
@@ -22,7 +16,8 @@ import {
 import { resourcesServerFiles } from "../../workloads/scaffold/resources-server.ts";
 import { existingVerifier, newVerifier } from "../../workloads/scaffold/verifier.ts";
 import { workloadFiles } from "../../workloads/scaffold/workload.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext, FlagValues } from "../command.ts";
+import type { initFlags } from "../commands/env.ts";
 import { listingKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 import { healthOf } from "./running.ts";
@@ -33,25 +28,10 @@ const SERVER_FOLDERS = {
   responses_api_models: modelFiles,
 } as const satisfies Record<string, (name: string) => ScaffoldFiles>;
 
-interface InitFlags {
-  readonly environment?: string;
-  readonly benchmark?: string;
-  readonly agent?: string;
-  readonly model?: string;
-  readonly game?: string;
-  readonly judge?: string;
-  readonly from: readonly string[];
-  readonly name?: string;
-  readonly profile?: IntegrationProfile;
-  readonly "reuse-verifier"?: string;
-  readonly "reward-range": readonly string[];
-  readonly "higher-is-better": boolean;
-  readonly "lower-is-better": boolean;
-}
+type InitFlags = FlagValues<typeof initFlags>;
 
 /** Runs `gym env init`. */
-export async function initComponent(context: CommandContext): Promise<number> {
-  const flags = context.flags as unknown as InitFlags;
+export async function initComponent(context: CommandContext, flags: InitFlags): Promise<number> {
   const { environment, benchmark, agent, model, game, judge } = flags;
   const workload = environment ?? benchmark;
   const [kind, source] = flags.from;
@@ -151,12 +131,11 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
   const { io, installRoot, out, err, terminal } = context;
   const around = projectFiles(io.cwd, installRoot);
   const hidden = hiddenComponents(context, files);
-  const written = await writeMissingFiles(io.cwd, { ...around, ...files });
-  const { created } = written;
+  const { created, kept } = await writeMissingFiles(io.cwd, { ...around, ...files });
   for (const { name, directory } of hidden) {
     err(`Warning: ${name} hides the one in ${directory} from commands that run here.`);
   }
-  if (context.json) printJson(context, folder, written);
+  if (context.json) out(JSON.stringify({ component: folder, created, kept }));
   else if (created.length === 0) out(`${terminal.green("✓")} ${folder} is up to date.`);
   else {
     out(`${terminal.green("✓")} Created ${folder}`);
@@ -171,10 +150,6 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
     const copied = copiedSource(io.cwd, installRoot);
     if (copied !== undefined) err(`Note: ${copied}`);
   }
-}
-
-function printJson({ out }: CommandContext, component: string, { created, kept }: WrittenFiles): void {
-  out(JSON.stringify({ component, created, kept }));
 }
 
 /** Components of other roots with the names of the new ones: the working directory takes precedence. */
