@@ -2,34 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-/** The output of `gym --version`; the key names are those of the original. */
-export interface VersionReport {
-  nemo_gym: string;
-  node: string;
-  node_path: string;
-  python: string | null;
-  python_path: string | null;
-  installation_path: string;
-  dependencies: Record<string, string>;
-  system: {
-    os: string;
-    platform: string;
-    architecture: string;
-    processor: string;
-    cpus: number;
-    memory_gb: number;
-  };
-}
-
 interface PackageFile {
   version?: string;
   dependencies?: Record<string, string>;
 }
 
-/** Collects the version of the gym, of its direct dependencies and of the machine. */
-export function versionReport(installRoot: string): VersionReport {
+/** The output of `gym --version --json`; the key names are those of the original. */
+export function versionReport(installRoot: string) {
   const own = readPackage(path.join(installRoot, "package.json"));
-  const processor = os.cpus()[0]?.model.trim();
   return {
     nemo_gym: own?.version ?? "unknown",
     node: process.versions.node,
@@ -42,7 +22,7 @@ export function versionReport(installRoot: string): VersionReport {
       os: `${os.type()} ${os.release()}`,
       platform: `${os.platform()}-${os.release()}-${os.arch()}`,
       architecture: os.arch(),
-      processor: processor === undefined || processor === "" ? "unknown" : processor,
+      processor: os.cpus()[0]?.model.trim() || "unknown",
       cpus: os.cpus().length,
       memory_gb: Math.round((os.totalmem() / 1024 ** 3) * 100) / 100,
     },
@@ -50,7 +30,7 @@ export function versionReport(installRoot: string): VersionReport {
 }
 
 /** The text output. */
-export function formatVersion(report: VersionReport): string {
+export function formatVersion(report: ReturnType<typeof versionReport>): string {
   const { system } = report;
   return [
     `NeMo Gym v${report.nemo_gym}`,

@@ -9,11 +9,6 @@ import { listingKeys } from "../config-keys.ts";
 import { namedConfig } from "../selectors.ts";
 import { auditKeys } from "./keys.ts";
 
-interface Target {
-  readonly name: string;
-  readonly configFile: string;
-}
-
 interface Audited {
   readonly name: string;
   readonly reports: readonly AuditReport[];
@@ -33,7 +28,9 @@ export async function auditEnvironments(
   const keys = await listingKeys(context, auditKeys);
   const { component_name: name, limit } = keys;
   const targets =
-    name === undefined ? await allTargets(context) : [{ name, configFile: await namedConfig(context, name) }];
+    name === undefined
+      ? discoverResourcesServers(openCatalog(context))
+      : [{ name, configFile: await namedConfig(context, name) }];
   const { io, env, installRoot, signal, err, json, terminal } = context;
   const audited: Audited[] = [];
   for (const target of targets) {
@@ -45,13 +42,13 @@ export async function auditEnvironments(
           signal,
           env,
           hangLimitMs: keys.rollout_timeout_seconds * 1000,
-          ...(context.verbose && { onProgress: (what) => err(terminal.dim(what)) }),
+          onProgress: context.verbose ? (what) => err(terminal.dim(what)) : undefined,
         },
       );
       // Configs that only define parts have nothing to audit.
       if (reports.length === 0 && name === undefined) continue;
       const problem = reports.length === 0 ? "its config has no agent with example data." : undefined;
-      audited.push({ name: target.name, reports, ...(problem !== undefined && { problem }) });
+      audited.push({ name: target.name, reports, problem });
     } catch (error) {
       signal.throwIfAborted();
       audited.push({ name: target.name, reports: [], problem: errorMessage(error) });
@@ -59,17 +56,13 @@ export async function auditEnvironments(
     const latest = audited.at(-1);
     if (!json && latest !== undefined) show(context, latest, evidence);
   }
-  const passed = audited.every(
-    ({ reports, problem }) => problem === undefined && reports.every((report) => report.passed),
+  const failed = audited.filter(
+    ({ reports, problem }) => problem !== undefined || reports.some((report) => !report.passed),
   );
+  const passed = failed.length === 0;
   if (json) context.out(JSON.stringify({ passed, environments: audited }));
-  else if (audited.length > 1) summarize(context, audited);
+  else if (audited.length > 1) summarize(context, audited, failed);
   return passed ? 0 : 1;
-}
-
-async function allTargets(context: CommandContext): Promise<Target[]> {
-  const servers = discoverResourcesServers(openCatalog(context));
-  return servers.map(({ name, configFile }) => ({ name, configFile }));
 }
 
 function show(context: CommandContext, { name, reports, problem }: Audited, evidence: boolean): void {
@@ -114,11 +107,12 @@ function indent(text: string): string {
   return text.replace(/^/gm, "        ");
 }
 
-function summarize({ out, terminal }: CommandContext, audited: readonly Audited[]): void {
+function summarize(
+  { out, terminal }: CommandContext,
+  audited: readonly Audited[],
+  failed: readonly Audited[],
+): void {
   const reports = audited.flatMap((entry) => entry.reports);
-  const failed = audited.filter(
-    ({ reports: own, problem }) => problem !== undefined || own.some((report) => !report.passed),
-  );
   const waived = reports.filter(({ checks }) => checks.some(({ status }) => status === "waived"));
   out(
     `${audited.length} environments audited: ${audited.length - failed.length} passed` +

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
-import { type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
+import { manifestKinds } from "../../workloads/catalog/manifest.ts";
 import { discoverWorkloads, type Workload } from "../../workloads/catalog/workloads.ts";
 import { findWorkload, manifestOf } from "../../workloads/publish/find-workload.ts";
 import { publishWorkload } from "../../workloads/publish/publish-workload.ts";
@@ -8,7 +8,7 @@ import { validateWorkload, type WorkloadReport } from "../../workloads/publish/v
 import { verifyWorkload } from "../../workloads/publish/verify-workload.ts";
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
-import { type KeyTable, listingKeys } from "../config-keys.ts";
+import { type KeyTable, type KeyValues, listingKeys } from "../config-keys.ts";
 
 /** The keys that select a workload with a manifest, and its options. */
 const workloadKeys = {
@@ -49,18 +49,9 @@ async function readWorkloadKeys(context: CommandContext, allowed: readonly (keyo
   return listingKeys(context, workloadKeys);
 }
 
-/** The workload with that name, from the catalog under the search roots. */
-async function workloadNamed(
-  context: CommandContext,
-  name: string,
-  kind: ManifestKind | undefined,
-): Promise<Workload> {
-  return findWorkload(await catalogEntries(context), name, kind);
-}
-
-export async function catalogEntries(context: CommandContext): Promise<readonly Workload[]> {
-  const { entries } = discoverWorkloads(openCatalog(context));
-  return entries;
+/** The workloads of the catalog under the search roots. */
+export function catalogEntries(context: CommandContext): readonly Workload[] {
+  return discoverWorkloads(openCatalog(context)).entries;
 }
 
 /** The search paths of a workload, and how to run its verifier. */
@@ -70,7 +61,7 @@ export function workloadOptions(context: CommandContext) {
     cwd: io.cwd,
     env: { ...env },
     installRoot,
-    process: { signal, env, ...(verbose && { onProgress: (what: string) => err(terminal.dim(what)) }) },
+    process: { signal, env, onProgress: verbose ? (what: string) => err(terminal.dim(what)) : undefined },
   };
 }
 
@@ -83,13 +74,13 @@ export async function publish(context: CommandContext): Promise<number> {
   const keys = await readWorkloadKeys(context, ["onboarding_name", "catalog_kind"]);
   if (keys.onboarding_name === undefined)
     throw new ConfigError("Name the environment or benchmark to publish: gym env publish NAME");
-  const entry = await workloadNamed(context, keys.onboarding_name, keys.catalog_kind);
+  const entry = findWorkload(catalogEntries(context), keys.onboarding_name, keys.catalog_kind);
   const options = {
     ...workloadOptions(context),
     signal: context.signal,
     onWarning: (text: string) => printWarnings(context, [text]),
   };
-  const report = await publishWorkload(entry, options, () => catalogEntries(context));
+  const report = await publishWorkload(entry, options, async () => catalogEntries(context));
   if (context.json) context.out(JSON.stringify(report));
   else {
     context.out(
@@ -105,7 +96,7 @@ export async function validateManifest(context: CommandContext): Promise<number>
   const keys = await readWorkloadKeys(context, ["onboarding_name", "catalog_kind", "manifest_path", "sync"]);
   const report = await validateWorkload({
     ...workloadOptions(context),
-    ...(await chosenFiles(context, keys)),
+    ...chosenFiles(context, keys),
     sync: keys.sync,
     signal: context.signal,
   });
@@ -114,10 +105,10 @@ export async function validateManifest(context: CommandContext): Promise<number>
   return 0;
 }
 
-async function chosenFiles(
+function chosenFiles(
   context: CommandContext,
-  keys: Awaited<ReturnType<typeof readWorkloadKeys>>,
-): Promise<{ manifestFile: string; configFile?: string }> {
+  keys: KeyValues<typeof workloadKeys>,
+): { manifestFile: string; configFile?: string } {
   const { onboarding_name: name, manifest_path: given, catalog_kind: kind } = keys;
   if (given !== undefined) {
     if (name !== undefined)
@@ -125,7 +116,7 @@ async function chosenFiles(
     if (kind !== undefined) throw new ConfigError("--kind goes with a name, not with --manifest.");
     return { manifestFile: path.resolve(context.io.cwd, given) };
   }
-  const entry = await workloadNamed(context, name ?? "", kind);
+  const entry = findWorkload(catalogEntries(context), name ?? "", kind);
   const manifestFile = manifestOf(entry);
   if (manifestFile !== undefined) return { manifestFile, configFile: entry.configFile };
   const flag =
@@ -159,7 +150,7 @@ function show(context: CommandContext, report: WorkloadReport): void {
 /** Runs `gym env test NAME`: the verifier cases of an environment or benchmark. */
 export async function testWorkload(context: CommandContext): Promise<number> {
   const keys = await readWorkloadKeys(context, ["onboarding_name", "catalog_kind", "update_expected"]);
-  const entry = await workloadNamed(context, keys.onboarding_name ?? "", keys.catalog_kind);
+  const entry = findWorkload(catalogEntries(context), keys.onboarding_name ?? "", keys.catalog_kind);
   const manifestFile = manifestOf(entry);
   if (manifestFile === undefined) {
     throw new WorkloadError(
@@ -168,12 +159,8 @@ export async function testWorkload(context: CommandContext): Promise<number> {
   }
   const options = workloadOptions(context);
   const { signal, out, terminal } = context;
-  const validation = await validateWorkload({
-    ...options,
-    manifestFile,
-    configFile: entry.configFile,
-    signal,
-  });
+  const { configFile } = entry;
+  const validation = await validateWorkload({ ...options, manifestFile, configFile, signal });
   const report = await verifyWorkload(validation, { ...options, updateExpected: keys.update_expected });
   printWarnings(context, validation.warnings);
   if (context.json) out(JSON.stringify(report));

@@ -2,7 +2,6 @@ import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
 import { printable } from "../../printable.ts";
 import { type ComparedRun, compareFiles, type FilesComparison } from "../../results/compare-files.ts";
-import type { TaskMatching } from "../../results/match-tasks.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { shownPath } from "../files.ts";
@@ -21,15 +20,11 @@ export async function compareWithFirst(
 ): Promise<number> {
   const { io, out, json, signal } = context;
   const keys = readKeys(compareKeys, await context.resolve());
+  const matchBy = keys.match === "auto" ? undefined : keys.match;
+  const options = { passThreshold: keys.pass_threshold, matchBy, signal };
   const comparisons: FilesComparison[] = [];
-  for (const other of others) {
-    const comparison = await compareFiles(path.resolve(io.cwd, first), path.resolve(io.cwd, other), {
-      passThreshold: keys.pass_threshold,
-      ...(keys.match !== "auto" && { matchBy: keys.match satisfies TaskMatching }),
-      signal,
-    });
-    comparisons.push(comparison);
-  }
+  for (const other of others)
+    comparisons.push(await compareFiles(path.resolve(io.cwd, first), path.resolve(io.cwd, other), options));
   const [only] = comparisons;
   if (comparisons.length > 1) printAll(comparisons, context);
   else if (only && json) out(JSON.stringify(only));
@@ -77,7 +72,7 @@ function printAll(comparisons: readonly FilesComparison[], context: CommandConte
 /** Why the second run fails the threshold, if it does. */
 function regression(
   { difference, permutation }: FilesComparison,
-  { fail_on_regression, max_drop }: { fail_on_regression: boolean; max_drop?: number | undefined },
+  { fail_on_regression, max_drop }: { fail_on_regression: boolean; max_drop?: number },
 ): string | undefined {
   const drop = -difference.value;
   if (max_drop !== undefined && !(drop <= max_drop))
@@ -134,15 +129,8 @@ function runText(label: string, run: ComparedRun, reward: Estimate, context: Com
 }
 
 function matchingLines(comparison: FilesComparison): string[] {
-  const {
-    matched_by,
-    matched_content,
-    common_tasks,
-    only_before,
-    only_after,
-    different_content,
-    kept_apart,
-  } = comparison;
+  const { matched_by, matched_content, common_tasks, different_content, kept_apart } = comparison;
+  const { only_before, only_after } = comparison;
   const agree =
     matched_by === "content"
       ? `equal ${matched_content ?? "content"}`

@@ -17,6 +17,8 @@ const IMITATED = new Set(["sft", "chat"]);
 /** Maximum number of listed rows; `--json` has up to a thousand. */
 const MAX_SHOWN = 20;
 
+type Keys = KeyValues<typeof exportKeys>;
+
 /** Runs `gym eval export`. */
 export async function exportRun(context: CommandContext): Promise<number> {
   const keys = readKeys(exportKeys, await context.resolve());
@@ -33,7 +35,7 @@ export async function exportRun(context: CommandContext): Promise<number> {
     tokenDrift: keys.token_drift,
     verifyTokens: keys.verify_tokens,
     atif,
-    ...(given !== undefined && { materializedInputsPath: await rolloutFile(context, given, "--inputs") }),
+    materializedInputsPath: given === undefined ? undefined : await rolloutFile(context, given, "--inputs"),
     filters: {
       rewardMin: keys.reward_min,
       rewardMax: keys.reward_max,
@@ -60,22 +62,24 @@ export async function exportRun(context: CommandContext): Promise<number> {
 }
 
 /** The output file of an export; an existing file must be an earlier export. */
-async function outputFile(
-  context: CommandContext,
-  keys: Parameters<typeof outputOf>[1],
-  rolloutsPath: string,
-): Promise<string> {
-  const outputPath = outputOf(context, keys, rolloutsPath);
-  await refuseOverwriting("what is exported", Object.values(artifactPaths(rolloutsPath)), {
-    output: outputPath,
-  });
+async function outputFile({ io }: CommandContext, keys: Keys, rolloutsPath: string): Promise<string> {
+  const { format, output_jsonl_fpath: given } = keys;
+  const suffix = format === "csv" || format === "parquet" ? `.${format}` : ".jsonl";
+  const outputPath =
+    given === undefined
+      ? sidecarPath(rolloutsPath, `_${format.replace("-", "_")}`, suffix)
+      : path.resolve(io.cwd, given);
+  const ownFiles = Object.values(artifactPaths(rolloutsPath));
+  if (ownFiles.includes(outputPath))
+    throw new UsageError(`argument --output: '${outputPath}' is a file of the run itself`);
+  await refuseOverwriting("what is exported", ownFiles, { output: outputPath });
   await refuseNonFile(outputPath);
-  await refuseReplacingExport(outputPath, keys.format);
+  await refuseReplacingExport(outputPath, format);
   return outputPath;
 }
 
 /** Additional options of `atif`; its flags are refused with other formats. */
-function atifContext({ io, installRoot }: CommandContext, keys: KeyValues<typeof exportKeys>) {
+function atifContext({ io, installRoot }: CommandContext, keys: Keys) {
   const { output_dirpath: directory, session_id: sessionId, agent_version: agentVersion } = keys;
   const given = { "--output-dir": directory, "--session-id": sessionId, "--agent-version": agentVersion };
   if (keys.format !== "atif") {
@@ -92,23 +96,6 @@ function atifContext({ io, installRoot }: CommandContext, keys: KeyValues<typeof
   return { directory: path.resolve(io.cwd, directory), sessionId, agentVersion, exporterVersion };
 }
 
-function outputOf(
-  { io }: CommandContext,
-  keys: { output_jsonl_fpath: string | undefined; format: string },
-  rolloutsPath: string,
-): string {
-  const suffix = { csv: ".csv", parquet: ".parquet" }[keys.format] ?? ".jsonl";
-  const given = keys.output_jsonl_fpath;
-  const output =
-    given === undefined
-      ? sidecarPath(rolloutsPath, `_${keys.format.replace("-", "_")}`, suffix)
-      : path.resolve(io.cwd, given);
-  if (Object.values(artifactPaths(rolloutsPath)).includes(output)) {
-    throw new UsageError(`argument --output: '${output}' is a file of the run itself`);
-  }
-  return output;
-}
-
 function printReport(
   context: CommandContext,
   report: ExportReport,
@@ -119,10 +106,10 @@ function printReport(
     const { invalidRows, tasksWithoutPair, forkedRollouts, verifiedTokens, partialGroups, ...counts } =
       report;
     const about = {
-      ...(format === "dpo" && { tasks_without_pair: tasksWithoutPair }),
-      ...(forkedRollouts !== undefined && { forked_rollouts: forkedRollouts }),
-      ...(verifiedTokens && { verified_tokens: verifiedTokens }),
-      ...(partialGroups !== undefined && { partial_groups: partialGroups }),
+      tasks_without_pair: format === "dpo" ? tasksWithoutPair : undefined,
+      forked_rollouts: forkedRollouts,
+      verified_tokens: verifiedTokens,
+      partial_groups: partialGroups,
     };
     out(JSON.stringify({ format, output: outputPath, ...counts, ...about, invalid_rows: invalidRows }));
     return;

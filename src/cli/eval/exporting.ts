@@ -10,7 +10,7 @@ import type { CommandContext } from "../command.ts";
 /** The exporters of a command, which may still be opening; undefined when the config has none. */
 export interface RunExport {
   /** Sends the results and ends the runs of the exporters. A failure is a warning. */
-  finish(results: { summary: RunSummary | undefined; rollouts?: ArtifactPaths | undefined }): Promise<void>;
+  finish(results: { summary: RunSummary | undefined; rollouts?: ArtifactPaths }): Promise<void>;
 }
 
 /** Starts to open the exporters whose keys are set; see docs/reference/exporters.md. */

@@ -31,7 +31,7 @@ export async function healthCheck(
     rolloutsPath,
     directory,
     ignoredChecks: knownChecks(
-      given.ignored.flatMap((ids) => idsOf(ids)),
+      given.ignored.flatMap(idsOf),
       (message) => new UsageError(`argument --ignore-checks: ${message}`),
     ),
     workers: workersOf(given.workers),
@@ -53,7 +53,7 @@ async function runsIn(directory: string): Promise<string> {
 }
 
 /** Keys about health checks of `eval run` and `eval aggregate`. */
-export interface HealthKeys {
+interface HealthKeys {
   disable_health_check: boolean;
   health_check_workers: number | undefined;
   health_check_ignored_checks: unknown;
@@ -115,13 +115,10 @@ function reportLines({ summary, summaryPath }: HealthReport, context: CommandCon
   ];
 }
 
-const idsOf = (given: unknown): string[] =>
-  typeof given === "string"
-    ? given
-        .split(",")
-        .map((id) => id.trim())
-        .filter((id) => id !== "")
-    : [];
+function idsOf(given: unknown): string[] {
+  const ids = typeof given === "string" ? given.split(",") : [];
+  return ids.map((id) => id.trim()).filter((id) => id !== "");
+}
 
 function knownChecks(ids: readonly string[], refusal: (message: string) => Error): readonly string[] {
   try {

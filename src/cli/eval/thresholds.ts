@@ -5,9 +5,9 @@ import { CommandKeysError, UsageError } from "../errors.ts";
 export const THRESHOLD_MISSED = 3;
 
 interface Thresholds {
-  readonly fail_under?: number | undefined;
-  readonly min_coverage?: number | undefined;
-  readonly disable_aggregation?: boolean | undefined;
+  readonly fail_under?: number;
+  readonly min_coverage?: number;
+  readonly disable_aggregation?: boolean;
 }
 
 /** Refuses impossible thresholds. */

@@ -82,7 +82,7 @@ async function runServerCases(context: CommandContext, server: ServerFolder): Pr
   const { process, ...places } = workloadOptions(context);
   try {
     const target = configuredServer(server, places);
-    for (const contract of await declaredContracts(context, server, target.configFile)) {
+    for (const contract of declaredContracts(context, server, target.configFile)) {
       const request = { ...places, ...target, file, contract, updateExpected: false };
       const cases = await exerciseInProcess(request, process);
       const [low, high] = contract.range;
@@ -118,13 +118,13 @@ function configuredServer(
 }
 
 /** The contracts of manifests that use the server; without any, the rewards of its audit settings. */
-async function declaredContracts(
+function declaredContracts(
   context: CommandContext,
   { name, directory }: ServerFolder,
   configFile: string,
-): Promise<RewardContract[]> {
+): RewardContract[] {
   const contracts: RewardContract[] = [];
-  for (const { manifestFile } of await catalogEntries(context)) {
+  for (const { manifestFile } of catalogEntries(context)) {
     if (manifestFile === undefined || existsSync(path.join(path.dirname(manifestFile), CASES_FILE))) continue;
     const manifest = loadManifest(manifestFile);
     const contract = contractOf(manifest);
