@@ -28,14 +28,14 @@ const problem = (...argv: string[]) => {
 };
 
 describe("flags", () => {
-  it("take values behind a blank or an equals sign", () => {
+  it("take their value after a space or an equals sign", () => {
     expect(parse("--limit", "5").flags.limit).toBe("5");
     expect(parse("--limit=5").flags.limit).toBe("5");
     expect(parse("--model-url=http://h/?a=b").flags["model-url"]).toBe("http://h/?a=b");
     expect(parse("--model=").flags.model).toBe("");
   });
 
-  it("may be shortened as long as one flag fits", () => {
+  it("may be abbreviated if the prefix is unique", () => {
     expect(parse("--conf", "a.yaml").flags.config).toEqual(["a.yaml"]);
     expect(parse("--model", "x").flags.model).toBe("x");
     expect(problem("--model-", "x")).toBe(
@@ -43,7 +43,7 @@ describe("flags", () => {
     );
   });
 
-  it("have short forms that can be joined", () => {
+  it("have short forms that can be combined", () => {
     expect(parse("-m", "x").flags.model).toBe("x");
     expect(parse("-mx").flags.model).toBe("x");
     expect(parse("-m=x").flags.model).toBe("x");
@@ -52,7 +52,7 @@ describe("flags", () => {
     expect(joined.verbose).toBe(true);
   });
 
-  it("gather repeated values where allowed, else a second value is refused", () => {
+  it("collect repeated values if allowed; otherwise a second value is refused", () => {
     expect(parse("--config", "a", "--config", "b").flags.config).toEqual(["a", "b"]);
     expect(problem("--limit", "1", "--limit", "2")).toBe(
       "argument --limit: given twice, as '1' and as '2'; it takes one value",
@@ -92,7 +92,7 @@ describe("flags", () => {
     );
   });
 
-  it("that exclude one another cannot be combined", () => {
+  it("that are mutually exclusive cannot be combined", () => {
     expect(problem("--up", "--down")).toBe("argument --down: not allowed with argument --up");
     expect(problem("--json=1")).toBe("argument --json/-j: ignored explicit argument '1'");
   });
@@ -123,12 +123,12 @@ describe("positionals", () => {
   } as const satisfies PositionalTable;
   const search = (...argv: string[]) => parseArguments({ flags, positionals }, argv);
 
-  it("give required ones their word before optional ones", () => {
+  it("assign words to required positionals before optional ones", () => {
     expect(search("math").positionals).toEqual({ QUERY: "math" });
     expect(search("agents", "math").positionals).toEqual({ TYPE: "agents", QUERY: "math" });
   });
 
-  it("do not swallow overrides", () => {
+  it("do not consume overrides", () => {
     const parsed = search("+json=true", "math");
     expect(parsed.positionals).toEqual({ QUERY: "math" });
     expect(parsed.words).toEqual(["+json=true"]);
@@ -139,11 +139,11 @@ describe("positionals", () => {
     expect(search(address)).toMatchObject({ positionals: { QUERY: address }, words: [] });
   });
 
-  it("pass further words on as overrides", () => {
+  it("pass surplus words on as overrides", () => {
     expect(search("agents", "math", "extra").words).toEqual(["extra"]);
   });
 
-  it("are missed and checked", () => {
+  it("are checked, and missing ones are reported", () => {
     expect(() => search()).toThrow("the following arguments are required: QUERY");
     expect(() => search("agnets", "x")).toThrow(
       "argument TYPE: invalid choice: 'agnets' (choose from 'agents', 'models') Did you mean `agents`?",
@@ -158,6 +158,6 @@ it.each([
   ["Solve 2+2=?", false],
   ["+ 1 = 2", false],
   ["hello", false],
-])("takes %j for an override: %s (a sentence has blanks in front of its equals sign)", (word, expected) => {
+])("treats %j as an override: %s (a sentence has spaces before its equals sign)", (word, expected) => {
   expect(isOverrideWord(word)).toBe(expected);
 });

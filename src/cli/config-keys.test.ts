@@ -16,7 +16,7 @@ const from = (values: Record<string, unknown>) => ({ get: (path: string) => valu
 const read = (values: Record<string, unknown>) => readKeys(keys, from(values));
 
 describe("readKeys", () => {
-  it("gives typed values and defaults", () => {
+  it("returns typed values and defaults", () => {
     const values = read({
       input: "a",
       limit: 5,
@@ -47,7 +47,7 @@ describe("readKeys", () => {
     expect(() => read({ input: null })).toThrow("missing required configuration: input.");
   });
 
-  it("names everything that is missing or wrong in one message", () => {
+  it("reports all missing and invalid keys in one message", () => {
     expect(() =>
       read({ limit: "x", rate: "", force: "maybe", mode: "tain", params: [], names: {}, repeats: 1.5 }),
     ).toThrow(

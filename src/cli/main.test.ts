@@ -134,7 +134,7 @@ describe("help", () => {
 });
 
 describe("commands", () => {
-  it("get flags, overrides and the exit code", async () => {
+  it("receive flags and overrides, and set the exit code", async () => {
     const { stdout } = await gym("env start --limit 5 +a=1");
     expect(JSON.parse(stdout)).toEqual({
       flags: { limit: "5" },
@@ -155,7 +155,7 @@ describe("commands", () => {
     expect(JSON.parse((await gym("+a=1 env start")).stdout)).toMatchObject({ overrides: ["+a=1"] });
   });
 
-  it("that do not exist are answered with usage and the nearest name", async () => {
+  it("that do not exist print the usage and the nearest name", async () => {
     expect(await gym("evn start")).toEqual({
       exitCode: 2,
       stdout: "",
@@ -170,14 +170,14 @@ describe("commands", () => {
     expect((await gym("eval run")).exitCode).toBe(2);
   });
 
-  it("are known under their older names, too", async () => {
+  it("also run under their older names", async () => {
     const { exitCode, stdout, stderr } = await gym("ng_run --limit 5");
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout).flags).toEqual({ limit: "5" });
     expect(stderr).toContain("`ng_run` is deprecated");
   });
 
-  it("read the file of --env-file instead of env.yaml, or none", async () => {
+  it("read the file of --env-file instead of env.yaml, or no file", async () => {
     const cwd = await mkdtemp(path.join(os.tmpdir(), "env-yaml-"));
     try {
       await writeFile(path.join(cwd, "env.yaml"), "spoken: default\n");
@@ -231,7 +231,7 @@ describe("commands", () => {
 });
 
 describe("errors", () => {
-  it("go to the stream and exit with the code of their kind", async () => {
+  it("use the stream and the exit code of their kind", async () => {
     expect(await gym("fail gym")).toEqual({ exitCode: 1, stdout: "", stderr: "Error: the thing broke\n" });
     expect(await gym("fail config")).toEqual({ exitCode: 1, stdout: "Error: a key is wrong\n", stderr: "" });
     expect(await gym("fail override")).toEqual({
@@ -245,20 +245,20 @@ describe("errors", () => {
     });
   });
 
-  it("show a stack only when nobody foresaw them", async () => {
+  it("show a stack only if they are unexpected", async () => {
     const { exitCode, stderr } = await gym("fail bug");
     expect(exitCode).toBe(1);
     expect(stderr).toContain("TypeError: undefined is not a function\n    at ");
   });
 
-  it("after an interrupt are not blamed on the program", async () => {
+  it("after an interrupt are not reported as failures", async () => {
     const stopped = await gym("fail bug", { signal: AbortSignal.abort() });
     expect(stopped).toEqual({ exitCode: 130, stdout: "", stderr: "Interrupted.\n" });
   });
 });
 
 describe("help of a command's config", () => {
-  it("lists its keys, even where servers would be required", async () => {
+  it("lists its keys, even if the command requires servers", async () => {
     const { exitCode, stdout } = await gym("env start +h=true --limit 5", { cwd: os.tmpdir() });
     expect(exitCode).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
@@ -274,7 +274,7 @@ describe("help of a command's config", () => {
     `);
   });
 
-  it("is not asked for by a false value", async () => {
+  it("is not shown for a false value", async () => {
     expect((await gym("env status +h=false")).exitCode).toBe(7);
   });
 });
@@ -289,13 +289,13 @@ describe("older commands", () => {
     );
   });
 
-  it("have a longer prefix and words of their own", async () => {
+  it("have a longer prefix and may add words", async () => {
     const { stdout, stderr } = await gym("", { startedAs: "nemo_gym_run_few" });
     expect(stderr).toContain("use `gym env start --limit 1` instead");
     expect(JSON.parse(stdout)).toMatchObject({ overrides: ["+limit=1"] });
   });
 
-  it("without an equivalent say so", async () => {
+  it("without an equivalent print a message", async () => {
     expect(await gym("", { startedAs: "ng_nothing" })).toEqual({
       exitCode: 1,
       stdout: "",
@@ -317,7 +317,7 @@ describe("version", () => {
     expect(stdout).toMatch(/ {2}Memory: [\d.]+ GB\n$/);
   });
 
-  it("is JSON in every spelling, the older ones too", async () => {
+  it("is JSON with every spelling, including older ones", async () => {
     for (const line of ["--version --json", "--json --version", "--version +json=true"]) {
       const report = JSON.parse((await gym(line)).stdout) as Record<string, unknown>;
       expect(Object.keys(report)).toEqual([

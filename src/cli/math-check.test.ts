@@ -9,26 +9,26 @@ it("prints verdict, parsed forms and rule", async () => {
   expect(stdout).toBe("equal\n  gold    1/2\n  answer  1/2\n  rule    written the same\n");
 });
 
-it("ends with 1 where the answers differ, and says what could not be read", async () => {
+it("exits with 1 if the answers differ, and reports what could not be parsed", async () => {
   const { exitCode, stdout } = await check("5", "\\color{red}{5}");
   expect(exitCode).toBe(1);
   expect(stdout).toContain("not equal");
   expect(stdout).toContain("answer  '\\color{red}{5}' cannot be read: Unknown command \\color (character 1)");
 });
 
-it("takes equations, negative numbers and whole replies as they are", async () => {
+it("accepts equations, negative numbers and whole replies", async () => {
   expect((await check("5", "x=5")).exitCode).toBe(0);
   expect((await check("-x^2", "-x\\cdot x")).exitCode).toBe(0);
   expect((await check("42", "So the answer is 42.", "--text")).exitCode).toBe(0);
 });
 
-it("has a strict mode and JSON for programs", async () => {
+it("supports a strict mode and JSON", async () => {
   const { exitCode, stdout } = await check("-1", "i^2", "--mode", "strict", "--json");
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ equal: true, undecided: false, gold: { parsed: "-1" } });
 });
 
-it("refuses words that are left over, and escapes control characters", async () => {
+it("refuses surplus words, and escapes control characters", async () => {
   const extra = await check("5", "5", "junk");
   expect(extra.exitCode).toBe(2);
   expect(extra.stderr).toContain(

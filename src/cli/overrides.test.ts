@@ -43,7 +43,7 @@ describe("collectOverrides", () => {
     ]);
   });
 
-  it("names the flags for a file that was given without one", async () => {
+  it("names the flags that accept a file when a file is given without a flag", async () => {
     const files = defineCommand({
       words: "run",
       summary: "",
@@ -83,7 +83,7 @@ describe("collectOverrides", () => {
     ]);
   });
 
-  it("quotes paths so that the grammar gives them back", async () => {
+  it("quotes paths so that the grammar restores them", async () => {
     const path = "it's \\ odd\\'${x}\\";
     const [word] = await collect(["--config", path, "+config_paths=[b]"]);
     const config = await resolveConfig({
@@ -104,19 +104,19 @@ describe("collectOverrides", () => {
     expect(words[1]).toBe("+config_paths=${mine}");
   });
 
-  it("takes text flags literally", async () => {
+  it("uses the values of text flags literally", async () => {
     const key = "sk-=,#&(~ü${x";
     expect(await collect(["--model-api-key", key])).toEqual([
       literal("policy_api_key", key, "--model-api-key"),
     ]);
   });
 
-  it("sends other values through the grammar", async () => {
+  it("parses other values with the override grammar", async () => {
     expect(await collect(["--limit", "{a: 4, _default: 1}"])).toEqual(["+limit={a: 4, _default: 1}"]);
     expect(await collect(["--range", "-1", "1"])).toEqual(["+reward_range=[-1,1]"]);
   });
 
-  it("knows switches with a value, several keys and flags without a key", async () => {
+  it("supports switches with a value, several keys and flags without a key", async () => {
     expect(await collect(["--resume", "--format", "--revision", "v1", "--local", "x"])).toEqual([
       literal("resume_from_cache", true, "--resume"),
       literal("format", "json", "--format"),
@@ -125,7 +125,7 @@ describe("collectOverrides", () => {
     ]);
   });
 
-  it("turns a server's name into its folder where asked", async () => {
+  it("adds the prefix of a flag to its value", async () => {
     const test = defineCommand({
       words: "run",
       summary: "",

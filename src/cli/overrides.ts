@@ -80,26 +80,20 @@ function flagOverrides(command: Command, parsed: ParsedArguments): Override[] {
   const result: Override[] = [];
   for (const [name, flag] of Object.entries(command.flags)) {
     const given = parsed.flags[name];
-    if (flag.key === undefined || given === undefined || given === false) continue;
     const values = asList(given);
-    if (values.length === 0 && given !== true) continue;
+    if (given !== true && values.length === 0) continue;
     for (const key of asList(flag.key)) {
       if (flag.kind === "switch") result.push(literal(key, flag.sets ?? true, `--${name}`));
-      else if (flag.kind === "value") result.push(...grammarOverrides(key, values));
-      else result.push(literal(key, textValue(given, flag.prefix ?? ""), `--${name}`));
+      else if (flag.kind === "value") {
+        // Several values of one flag (`--reward-range LOW HIGH`) are one list.
+        result.push(`+${key}=${values.length === 1 ? values[0] : `[${values.join(",")}]`}`);
+      } else {
+        const texts = values.map((value) => (flag.prefix ?? "") + value);
+        result.push(literal(key, Array.isArray(given) ? texts : texts[0], `--${name}`));
+      }
     }
   }
   return result;
-}
-
-/** Several values of one flag (`--reward-range LOW HIGH`) are one list. */
-function grammarOverrides(key: string, values: readonly string[]): Override[] {
-  return [`+${key}=${values.length === 1 ? values[0] : `[${values.join(",")}]`}`];
-}
-
-function textValue(given: string | true | readonly string[], prefix: string): unknown {
-  if (Array.isArray(given)) return given.map((value) => prefix + value);
-  return prefix + String(given);
 }
 
 function positionalOverrides(command: Command, parsed: ParsedArguments): Override[] {

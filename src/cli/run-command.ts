@@ -37,6 +37,7 @@ async function createContext(
   const out = (line: string) => void io.stdout.write(`${line}\n`);
   const err = (line: string) => void io.stderr.write(`${line}\n`);
   const json = parsed.flags["json"] === true || parsed.words.some(isJsonWord);
+  const envFile = envFileChoice(parsed.envFile);
   const overrides = await collectOverrides(command, parsed, {
     select: async (kind, flag, value) => {
       const { selectConfig } = await import("./selectors.ts");
@@ -50,7 +51,7 @@ async function createContext(
     positionals: parsed.positionals,
     overrides,
     verbose: parsed.verbose,
-    envFile: envFileChoice(parsed.envFile),
+    envFile,
     json,
     signal: io.signal ?? new AbortController().signal,
     terminal: createTerminal(io.stdout, io.env),
@@ -63,7 +64,7 @@ async function createContext(
       const { resolveConfig } = await import("../config/resolve.ts");
       return resolveConfig({
         ...command.resolve,
-        ...envFileChoice(parsed.envFile),
+        ...envFile,
         ...choices,
         overrides,
         cwd: io.cwd,
@@ -78,7 +79,7 @@ async function createContext(
 }
 
 /** Which `env.yaml` is read, by `--env-file`. */
-function envFileChoice(given: string | undefined): { skipEnvYaml?: true; envYamlPath?: string } {
+function envFileChoice(given: string | undefined): CommandContext["envFile"] {
   if (given === undefined) return {};
   return given === "none" ? { skipEnvYaml: true } : { envYamlPath: given };
 }

@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-it("says which providers work, and what to do about the others", async () => {
+it("reports which providers work, and a remedy for the others", async () => {
   const { stdout } = await sandbox("doctor", "--json");
   const checks = JSON.parse(stdout) as { provider: string; program?: string }[];
   const byName = Object.fromEntries(checks.map((check) => [check.program ?? check.provider, check]));
@@ -43,7 +43,7 @@ it("says which providers work, and what to do about the others", async () => {
   expect(table).toMatch(/docker\s+│ yes\s+│ 28.0.0/);
 });
 
-it("lists sandboxes, and removes only those whose process is gone", async () => {
+it("lists sandboxes and removes only those whose process has ended", async () => {
   const listed = JSON.parse((await sandbox("ls", "--json")).stdout) as { id: string; state: string }[];
   expect(listed.find(({ id }) => id === used)?.state).toBe("in use");
   expect(listed.find(({ id }) => id === left)?.state).toBe("left behind");

@@ -8,7 +8,11 @@ export async function listSandboxes(context: CommandContext): Promise<number> {
   const found = (await findSandboxes({ signal })).map(plain);
   if (json) out(JSON.stringify(found, null, 2));
   else if (found.length === 0) out("There are no sandboxes on this machine.");
-  else out(renderTable(tableOf(found), terminal));
+  else {
+    const columns = ["provider", "sandbox", "state", "what is known"];
+    const rows = found.map(({ provider, id, state, detail }) => [provider, id, state, detail]);
+    out(renderTable({ columns, rows }, terminal));
+  }
   return 0;
 }
 
@@ -37,13 +41,6 @@ export async function removeLeftSandboxes(context: CommandContext, dryRun: boole
 
 function plain({ provider, id, state, detail }: FoundSandbox) {
   return { provider, id, state, detail };
-}
-
-function tableOf(found: readonly ReturnType<typeof plain>[]) {
-  return {
-    columns: ["provider", "sandbox", "state", "what is known"],
-    rows: found.map(({ provider, id, state, detail }) => [provider, id, state, detail]),
-  };
 }
 
 /** Prints the diagnosis of each provider; 1 when none works. */

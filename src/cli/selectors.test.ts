@@ -65,7 +65,7 @@ describe("selectConfig", () => {
     );
   });
 
-  it("takes every name that the list of environments prints", async () => {
+  it("accepts every name that `gym list environments` prints", async () => {
     expect(await select("environment", "gpqa")).toBe("first/benchmarks/gpqa/config.yaml");
     expect(await select("environment", "resources_servers/mcqa/strict")).toBe(
       "first/resources_servers/mcqa/configs/strict.yaml",
@@ -77,7 +77,7 @@ describe("selectConfig", () => {
     expect(await select("benchmark", "both/flavor")).toBe("first/benchmarks/both/flavor/config.yaml");
   });
 
-  it("takes the first root and warns about others, the same file counted once", async () => {
+  it("uses the first root and warns about others; the same file counts once", async () => {
     expect(await select("resources-server", "mcqa")).toBe("first/resources_servers/mcqa/configs/mcqa.yaml");
     expect(warnings).toEqual([
       `Warning: \`--resources-server mcqa\` exists more than once; using ${roots[0]}/resources_servers/mcqa/configs/mcqa.yaml. ` +
@@ -85,13 +85,13 @@ describe("selectConfig", () => {
     ]);
   });
 
-  it("knows the older names", async () => {
+  it("accepts older names", async () => {
     expect(await select("resources-server", "simple_weather")).toBe(
       "second/resources_servers/example_single_tool_call/configs/example_single_tool_call.yaml",
     );
   });
 
-  it("says what it looked for and what comes near", async () => {
+  it("reports the path and the nearest name", async () => {
     await expect(select("benchmark", "gpqaa")).rejects.toThrow(
       "`--benchmark gpqaa` was specified which implies config `benchmarks/gpqaa/config.yaml`, which does not exist. " +
         "Did you mean `gpqa`? See available benchmark configs in `benchmarks`, or with `gym list benchmarks`.",
@@ -106,14 +106,14 @@ describe("selectConfig", () => {
     await expect(select("agent-type", "nope")).rejects.toThrow("or with `gym list agents`.");
   });
 
-  it("offers the flavors of a component that exists", async () => {
+  it("suggests the flavors of an existing component", async () => {
     await expect(select("resources-server", "mcqa/strcit")).rejects.toThrow(
       "Did you mean `mcqa/strict`? See available resources-server configs in `resources_servers/mcqa/configs`: mcqa, mcqa/strict.",
     );
     await expect(select("environment", "maze/lrge")).rejects.toThrow("Did you mean `maze/large`?");
   });
 
-  it("offers the shortest benchmark of a folder that only groups them, and only real benchmarks", async () => {
+  it("suggests the shortest benchmark of a folder of benchmarks, and only real benchmarks", async () => {
     await expect(select("benchmark", "suite")).rejects.toThrow("Did you mean `suite/easy`?");
     await expect(select("benchmark", "note")).rejects.toThrow("which does not exist. See available");
   });

@@ -74,7 +74,7 @@ describe("gym list environments", () => {
     expect(stdout).toMatch(/│ Name +│ Kind +│ Status +│ Lifecycle │ Domain +│ Description │/);
   });
 
-  it("filters, and says how many entries could not be matched", async () => {
+  it("filters, and reports how many entries lack the filtered field", async () => {
     expect(await json("list", "environments", "--kind", "environment")).toEqual([garden, quiz]);
     expect(await json("list", "environments", "+catalog_kind=benchmark")).toEqual([lost, trivia]);
     const { stdout, stderr } = await run("list", "environments", "--domain", "games", "--json");
@@ -90,7 +90,7 @@ describe("gym list environments", () => {
     expect((await run("list", "environments", "--kind", "thing")).exitCode).toBe(2);
   });
 
-  it("inspects one", async () => {
+  it("shows the details of one entry", async () => {
     const { stdout, exitCode } = await run("list", "environments", "resources_servers/quiz");
     expect(exitCode).toBe(0);
     expect(stdout).toBe(`The resources_servers/quiz environment (domain: knowledge)
@@ -111,7 +111,7 @@ gym eval run --resources-server quiz --model-type openai_model
     expect((await run("list", "environments", "quiz")).stdout).toBe(stdout);
   });
 
-  it("lists and inspects a server that has no config", async () => {
+  it("lists and shows a server without a config", async () => {
     mkdirSync(path.join(base, "resources_servers/plain/data"), { recursive: true });
     writeFileSync(path.join(base, "resources_servers/plain/app.ts"), "");
     writeFileSync(path.join(base, "resources_servers/plain/data/example.jsonl"), "");
@@ -124,7 +124,7 @@ gym eval run --resources-server quiz --model-type openai_model
     }
   });
 
-  it("says what is unknown, or of the other kind", async () => {
+  it("reports names that are unknown or of the other kind", async () => {
     const unknown = await run("list", "environments", "gardn");
     expect(unknown).toEqual({
       exitCode: 1,
@@ -141,7 +141,7 @@ gym eval run --resources-server quiz --model-type openai_model
 });
 
 describe("gym list benchmarks", () => {
-  it("adds agent and repeats, and keeps benchmarks that do not resolve", async () => {
+  it("adds agent and repeats, and keeps benchmarks whose config does not resolve", async () => {
     const { stdout, stderr, exitCode } = await run("list", "benchmarks", "+json=true");
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual([
@@ -156,7 +156,7 @@ describe("gym list benchmarks", () => {
     expect(table.stdout).toMatch(/│ trivia │ knowledge │ Questions +│ trivia_agent │ 4 +│/);
   });
 
-  it("answers under its older name", async () => {
+  it("runs under its older name", async () => {
     const result = await captureRun(["+json=true"], {
       startedAs: "ng_list_benchmarks",
       cwd: base,
@@ -166,7 +166,7 @@ describe("gym list benchmarks", () => {
     expect(result.stderr).toContain("use `gym list benchmarks` instead");
   });
 
-  it("inspects one", async () => {
+  it("shows the details of one entry", async () => {
     expect(await json("list", "benchmarks", "trivia")).toEqual({
       name: "trivia",
       type: "benchmark",
@@ -184,7 +184,7 @@ describe("gym list benchmarks", () => {
   });
 });
 
-describe("gym list of parts", () => {
+describe("gym list agents, models and resources-servers", () => {
   it("lists agents, models and resources servers", async () => {
     expect(await json("list", "agents")).toEqual([
       {
@@ -209,7 +209,7 @@ describe("gym list of parts", () => {
     ]);
   });
 
-  it("inspects them", async () => {
+  it("shows the details of each", async () => {
     expect(await json("list", "agents", "loop")).toMatchObject({
       details: {
         path: `${base}/responses_api_agents/loop`,
@@ -239,7 +239,7 @@ describe("gym list of parts", () => {
 });
 
 describe("gym search", () => {
-  it("looks through the catalog, by name, domain, description and parts", async () => {
+  it("searches the catalog by name, domain, description and parts", async () => {
     const names = async (...words: string[]) =>
       (await json("search", ...words)).map(({ name }: { name: string }) => name);
     expect(await names("trivai")).toEqual(["trivia"]);
@@ -250,7 +250,7 @@ describe("gym search", () => {
     expect(await names("resources-servers", "nothing like it")).toEqual([]);
   });
 
-  it("says when there is nothing, and what a type can be", async () => {
+  it("reports an empty result and lists the valid types", async () => {
     expect((await run("search", "models", "zzz")).stdout).toBe("No models match 'zzz'.\n");
     const wrong = await run("search", "modles", "zzz");
     expect(wrong.exitCode).toBe(2);

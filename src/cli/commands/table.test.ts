@@ -9,7 +9,7 @@ import { program } from "./table.ts";
 describe("the table of commands", () => {
   const { commands } = program;
 
-  it("names each command, short flag and older name once", () => {
+  it("has each command, short flag and older name once", () => {
     const words = commands.map((command) => command.words);
     expect(new Set(words).size).toBe(words.length);
     const older = commands.flatMap(({ legacy }) => (legacy ?? []).map((name) => name.split(" ")[0]));
@@ -27,7 +27,7 @@ describe("the table of commands", () => {
     expect(commands.filter(({ group }) => !groups.has(group))).toEqual([]);
   });
 
-  it("gives every flag that sets a key a sensible kind", () => {
+  it("has a suitable kind for every flag that sets a key", () => {
     for (const { flags } of commands) {
       for (const [name, flag] of Object.entries(flags)) {
         if (flag.kind === "selector") expect(flag.selector, name).toBeDefined();
@@ -38,7 +38,7 @@ describe("the table of commands", () => {
     }
   });
 
-  it("reads only keys that the config knows as keys of commands", () => {
+  it("has only keys that the config knows as keys of commands", () => {
     const read = commands.flatMap(({ flags, positionals, keys, keysFor }) => [
       ...Object.values(flags).flatMap(({ key }) => key ?? []),
       ...Object.values(positionals ?? {}).flatMap(({ key }) => key ?? []),

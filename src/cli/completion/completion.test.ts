@@ -91,7 +91,7 @@ async function bash(...words: string[]): Promise<string[]> {
 }
 
 describe("completion in bash", () => {
-  it("offers groups, commands and what a command takes", async () => {
+  it("offers groups, commands and the choices of a command", async () => {
     expect(await bash("")).toEqual(["completion", "env"]);
     expect(await bash("e")).toEqual(["env"]);
     expect(await bash("env", "st")).toEqual(["start", "status"]);
@@ -99,7 +99,7 @@ describe("completion in bash", () => {
     expect(await bash("empty", "")).toEqual(["completion", "env"]);
   });
 
-  it("offers the flags of the place", async () => {
+  it("offers the flags of the current command", async () => {
     expect(await bash("--v")).toEqual(["--verbose", "--version"]);
     expect(await bash("env", "-")).toEqual(["--help", "-h"]);
     expect(await bash("env", "start", "--s")).toEqual(["--search-dir", "--storage"]);
@@ -122,14 +122,14 @@ describe("completion in bash", () => {
     expect(await bash("env", "status", "--resources-server", "mat")).toEqual(["maths"]);
   });
 
-  it("offers what a word of the command may be", async () => {
+  it("offers the values of a positional word", async () => {
     expect(await bash("env", "audit", "m")).toEqual(["maths", "mazes", "mcqa", "meadow"]);
     expect(await bash("env", "audit", "--reuse", "m")).toEqual(["maths", "mazes", "mcqa"]);
     expect(await bash("env", "audit", "-")).toContain("--reuse");
     expect(await bash("env", "head", "mod")).toEqual(["model.yaml"]);
   });
 
-  it("does not take a flag's value for a command", async () => {
+  it("does not mistake the value of a flag for a command", async () => {
     expect(await bash("env", "start", "--config", "status", "--st")).toEqual(["--storage"]);
   });
 });
@@ -137,7 +137,7 @@ describe("completion in bash", () => {
 const installed = (name: Shell) => spawnSync(name, ["-c", "true"]).status === 0;
 
 describe("completion in other shells", () => {
-  it("is written for each", async () => {
+  it("is generated for each shell", async () => {
     expect(await script("zsh")).toMatch(/^#compdef gym ng\n/);
     expect(await script("zsh")).toContain(String.raw`'start:it'\''s the start'`);
     expect(await script("fish")).toContain(

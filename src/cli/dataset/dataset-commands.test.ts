@@ -92,7 +92,7 @@ describe("gym dataset collate", () => {
     );
   });
 
-  it("prints and saves the seven statistics of the documents", async () => {
+  it("prints and saves the seven documented statistics", async () => {
     await put(
       "data/example.jsonl",
       `${row("a") + row("a")}{"responses_create_params": {"input": "b", "temperature": 0.5, "top_p": 0.9}}\n`,
@@ -151,7 +151,7 @@ describe("gym dataset collate", () => {
     });
   });
 
-  it("downloads what is missing when told to", async () => {
+  it("downloads missing datasets if asked to", async () => {
     const words = `dataset collate --config ${sums} --mode train_preparation --output-dir out`;
     const without = await gym(words);
     expect(without).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Turn on --download") });
@@ -188,7 +188,7 @@ describe("gym dataset collate", () => {
     expect(run.stdout + run.stderr).toMatch(message);
   });
 
-  it("says what is wrong with a dataset entry", async () => {
+  it("reports the problem of a dataset entry", async () => {
     await put("bad.yaml", (await read(sums)).replace("license: MIT", "license: Beerware"));
     const { exitCode, stdout } = await gym(
       "dataset collate --config bad.yaml --mode example_validation --output-dir out",
@@ -211,7 +211,7 @@ describe("gym dataset render", () => {
     });
   });
 
-  it("does not overwrite what it reads, also by way of a link", async () => {
+  it("does not overwrite its input, not even through a link", async () => {
     await put("raw.jsonl", '{"question": "2+2?"}\n');
     await put("p.yaml", "user: 'Q: {question}'\n");
     await symlink(path.join(cwd, "raw.jsonl"), path.join(cwd, "link.jsonl"));
@@ -254,7 +254,7 @@ describe("gym dataset upload", () => {
     expect((await gym(words)).stdout).toContain("is already there with the same content");
   });
 
-  it("takes prefix, name, branch and pull request from flags and keys", async () => {
+  it("reads prefix, name, branch and pull request from flags and keys", async () => {
     hub.addRepository("acme/NeMo-Gym-math-mine", { private: true }).branch("v2");
     const { stdout } = await gym(`${words} --name mine +hf_dataset_prefix=NeMo-Gym --revision v2 --json`);
     expect(JSON.parse(stdout)).toMatchObject({ repository: "acme/NeMo-Gym-math-mine", uploaded: true });
@@ -262,7 +262,7 @@ describe("gym dataset upload", () => {
     expect(pull.stdout).toMatch(/Pull request: http.*discussions/);
   });
 
-  it("does not upload rows that no one can train on", async () => {
+  it("does not upload rows that cannot be used for training", async () => {
     await put("data/example.jsonl", `${row("a")}{"input": "x"}\n{oops\n`);
     const { exitCode, stderr } = await gym(words);
     expect(exitCode).toBe(1);
@@ -272,7 +272,7 @@ describe("gym dataset upload", () => {
     expect((await gym(`${words} --split test`)).exitCode).toBe(0);
   });
 
-  it("refuses names and files the hub would refuse, before it is asked", async () => {
+  it("refuses invalid names and files before any request to the hub", async () => {
     await put("d/c.yaml", await read(sums));
     await put("empty.jsonl", "");
     const run = (input: string, config: string, ...more: string[]) =>
@@ -293,7 +293,7 @@ describe("gym dataset upload", () => {
     );
   });
 
-  it("reports the hub's refusals by status and host", async () => {
+  it("reports errors of the hub with status and host", async () => {
     const refused = await gym(`${words} ++hf_token=hf_wrong`);
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toMatch(
@@ -309,7 +309,7 @@ describe("gym dataset upload", () => {
     expect(collection.stderr).toMatch(/404 from .*: Collection not found/);
   });
 
-  it("goes to the registry too", async () => {
+  it("can upload to the registry", async () => {
     const upload = "dataset upload --storage gitlab -i data/example.jsonl --name sums --revision 0.0.1";
     expect(await gym(upload.replace("0.0.1", "v1"))).toMatchObject({
       exitCode: 2,
@@ -333,7 +333,7 @@ describe("gym dataset upload", () => {
     expect(older.exitCode).toBe(0);
   });
 
-  it("asks for the registry's keys by name", async () => {
+  it("names the missing keys of the registry", async () => {
     await put("env.yaml", "");
     const run = await gym(
       "dataset upload --storage gitlab -i data/example.jsonl --name sums --revision 0.0.1",
@@ -355,7 +355,7 @@ describe("gym dataset upload", () => {
 });
 
 describe("gym dataset download", () => {
-  it("fetches a file, a split, or all splits", async () => {
+  it("downloads a file, a split, or all splits", async () => {
     const repo = hub.addRepository("acme/sums", { private: true });
     repo.put("data/train.jsonl", row("t"));
     repo.put("data/test.jsonl", row("e"));
@@ -372,7 +372,7 @@ describe("gym dataset download", () => {
     expect(await read("all/test.jsonl")).toBe(row("e"));
   });
 
-  it("takes the hub's address and key from the environment as well", async () => {
+  it("also reads the address and key of the hub from the environment", async () => {
     hub.addRepository("acme/sums", { private: true }).put("train.jsonl", row("t"));
     await put("env.yaml", "");
     const env = { HF_TOKEN: hubToken, HF_ENDPOINT: hub.url };
@@ -384,7 +384,7 @@ describe("gym dataset download", () => {
     expect(without).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^Error: 401 from/) });
   });
 
-  it("continues after a break and refuses a damaged file", async () => {
+  it("continues an interrupted download and refuses a damaged file", async () => {
     const content = row("t").repeat(500);
     hub.addRepository("acme/sums").put("big.jsonl", content, { lfs: true });
     hub.fail({ match: /GET/, store: true, breakAfterBytes: 700 });
@@ -416,7 +416,7 @@ describe("gym dataset download", () => {
     });
   });
 
-  it("says what the hub does not have", async () => {
+  it("reports what is missing on the hub", async () => {
     const words = "dataset download --repo-id acme/none --artifact a.jsonl -o a.jsonl";
     expect(await gym(words)).toMatchObject({
       exitCode: 1,
@@ -425,7 +425,7 @@ describe("gym dataset download", () => {
     expect(existsSync(path.join(cwd, "a.jsonl"))).toBe(false);
   });
 
-  it("fetches from the registry, also under its older name", async () => {
+  it("downloads from the registry, also under its older name", async () => {
     registry.addFile("sums", "0.0.1", "train.jsonl", row("r"));
     const words = "--name sums --revision 0.0.1 --artifact train.jsonl -o got/r.jsonl";
     expect((await gym(`dataset download --storage gitlab ${words}`)).exitCode).toBe(0);
@@ -445,7 +445,7 @@ describe("gym dataset rm and migrate", () => {
 
   const answering = (text: string) => ({ stdin: Readable.from([text]) as unknown as NodeJS.ReadableStream });
 
-  it("ask first, and only yes means yes", async () => {
+  it("ask first, and only yes confirms", async () => {
     for (const answer of ["n\n", "\n", "no", "yess\n"]) {
       const { exitCode, stdout } = await gym("dataset rm --name sums", answering(answer));
       expect({ exitCode, stdout }).toEqual({
@@ -459,7 +459,7 @@ describe("gym dataset rm and migrate", () => {
     expect(registry.models.has("sums")).toBe(false);
   });
 
-  it("fail when nobody answers", async () => {
+  it("fail without an answer", async () => {
     for (const options of [answering(""), {}]) {
       expect(await gym("dataset rm --name sums", options)).toMatchObject({
         exitCode: 1,
@@ -469,7 +469,7 @@ describe("gym dataset rm and migrate", () => {
     expect(registry.models.has("sums")).toBe(true);
   });
 
-  it("do not ask with --yes, and say when there is nothing", async () => {
+  it("do not ask with --yes, and report a missing dataset", async () => {
     expect((await gym("dataset rm --name sums --yes")).stdout).toBe("Deleted 'sums' from the registry.\n");
     expect(await gym("dataset rm --name sums --yes")).toMatchObject({
       exitCode: 1,
@@ -503,7 +503,7 @@ describe("gym dataset rm and migrate", () => {
     expect(registry.models.has("sums")).toBe(true);
   });
 
-  it("delete after an upload that asks for it", async () => {
+  it("delete after an upload with delete_from_gitlab", async () => {
     const words = `dataset upload -i data/example.jsonl --name sums +resource_config_path=${sums}`;
     const { stdout, stderr } = await gym(`${words} +delete_from_gitlab=true --yes --json`);
     expect(JSON.parse(stdout)).toMatchObject({ uploaded: true });
@@ -512,7 +512,7 @@ describe("gym dataset rm and migrate", () => {
 });
 
 describe("gym dataset head and stats", () => {
-  it("show rows readably", async () => {
+  it("print rows in readable form", async () => {
     const tool = {
       type: "function",
       name: "lookup",
@@ -555,7 +555,7 @@ describe("gym dataset head and stats", () => {
     expect((await gym("dataset head rows.jsonl --skip 9")).stdout).toBe("rows.jsonl has 3 rows.\n");
   });
 
-  it("keep broken lines out of the JSON", async () => {
+  it("omit broken lines from the JSON", async () => {
     await put("bom.jsonl", `\ufeff${row("a")}`);
     expect((await gym("dataset head bom.jsonl --json")).stderr).toContain(
       "bom.jsonl:1: the line begins with a byte order mark (BOM)",
@@ -573,7 +573,7 @@ describe("gym dataset head and stats", () => {
     });
   });
 
-  it("show no control characters, neither of names nor of values", async () => {
+  it("escape control characters in names and values", async () => {
     const hostile = {
       responses_create_params: { input: "a\u202eb" },
       "\u001b[31mred\nfield": 1,
@@ -591,7 +591,7 @@ describe("gym dataset head and stats", () => {
   });
 
   it.each(["dataset head data/example.jsonl b nonsense", "dataset stats data/example.jsonl +foo=1"])(
-    "refuse words they would not read: %s",
+    "refuse surplus words: %s",
     async (words) => {
       const { exitCode, stdout, stderr } = await gym(words);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

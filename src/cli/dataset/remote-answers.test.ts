@@ -66,7 +66,7 @@ describe("a hub that answers with a web page", () => {
     "dataset download --repo-id acme/sums --output-dir .",
     "dataset collate --config sums.yaml --mode train_preparation --output-dir out --download",
     upload,
-  ])("is told from data by %s", async (words) => {
+  ])("is distinguished from data by %s", async (words) => {
     const { exitCode, stderr } = await gym(words, address());
     expect(exitCode).toBe(1);
     expect(stderr).toContain("answered with a web page instead of data");
@@ -75,9 +75,9 @@ describe("a hub that answers with a web page", () => {
   });
 });
 
-describe("an address that is none", () => {
+describe("an invalid address", () => {
   it.each(["notaurl", "huggingface.co", "ftp://a.example", "http://"])(
-    "is refused at once: %s",
+    "is refused immediately: %s",
     async (endpoint) => {
       for (const words of [download, upload]) {
         expect(await gym(words, endpoint)).toMatchObject({
@@ -96,7 +96,7 @@ describe("an address that is none", () => {
   );
 });
 
-describe("what cannot be asked for", () => {
+describe("invalid requests", () => {
   it.each([
     ["--repo-id ../../x/y --split train -o a.jsonl", "'../../x/y' is not a repository"],
     ["--repo-id acme --split train -o a.jsonl", "'acme' is not a repository"],
@@ -112,7 +112,7 @@ describe("what cannot be asked for", () => {
     ["--repo-id acme/sums --split train -o new/", "The output 'new/' is a directory"],
     ["--storage gitlab --name s --revision 1 --artifact ../x -o a.jsonl", "'../x' (artifact_fpath"],
     ["--storage gitlab --name s --revision 1 --artifact x -o out", "The output 'out' is a directory"],
-  ])("is refused before a key goes out: %s", async (words, message) => {
+  ])("are refused before any request: %s", async (words, message) => {
     await mkdir(path.join(cwd, "out"));
     const run = await gym(`dataset download ${words}`, address());
     expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });

@@ -6,7 +6,7 @@ import { printableName } from "../../printable.ts";
 import { renderTable } from "../render/table.ts";
 import type { Terminal } from "../render/terminal.ts";
 
-const COLUMNS = ["Statistic", "Values", "Average", "Min", "Max", "Std. dev."];
+const COLUMNS = ["Values", "Average", "Min", "Max", "Std. dev."];
 
 /** The statistics of a dataset as tables: numbers first, then texts. */
 export function formatStatistics(title: string, summary: StatisticsSummary, terminal: Terminal): string {
@@ -22,12 +22,8 @@ export function formatStatistics(title: string, summary: StatisticsSummary, term
     if (field.kind === "number") numeric.push([name, field.value]);
     else texts.push([name, String(field.value.totalCount), String(field.value.uniqueCount)]);
   }
-  const tables = [
-    renderTable(
-      { title, columns: COLUMNS, rows: numeric.map(([name, value]) => numericRow(name, value)) },
-      terminal,
-    ),
-  ];
+  const rows = numeric.map(([name, value]) => numericRow(name, value));
+  const tables = [renderTable({ title, columns: ["Statistic", ...COLUMNS], rows }, terminal)];
   if (texts.length > 0)
     tables.push(renderTable({ columns: ["Text field", "Values", "Distinct"], rows: texts }, terminal));
   return tables.join("\n");
@@ -41,7 +37,7 @@ function numericRow(name: string, value: NumericSummary): string[] {
 export function formatExtended(summary: ExtendedSummary, terminal: Terminal): string {
   const rows = Object.entries(summary.samplingParameters).map(([name, value]) => numericRow(name, value));
   if (summary.tokens !== undefined) rows.push(numericRow("input tokens", summary.tokens));
-  const columns = ["Sampling and length", "Values", "Average", "Min", "Max", "Std. dev."];
+  const columns = ["Sampling and length", ...COLUMNS];
   return [
     ...(rows.length > 0 ? [renderTable({ columns, rows }, terminal)] : []),
     `Distinct create params: ${summary.uniqueCreateParams}`,

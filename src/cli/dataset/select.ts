@@ -62,21 +62,11 @@ function print(
     .map((reason) => `${report.left_out[reason]} ${REASONS[reason]}`);
   if (leftOut.length > 0) out(`Left out: ${leftOut.join(", ")}`);
   const share = (value: number | null) => (value === null ? "" : value.toFixed(2));
-  out(
-    renderTable(
-      {
-        columns: ["Environment", "Tasks", "Selected", "Pass rate", "Deviation"],
-        rows: Object.entries(report.environments).map(([name, own]) => [
-          name,
-          String(own.read),
-          String(own.selected),
-          share(own.pass_rate),
-          share(own.deviation),
-        ]),
-      },
-      terminal,
-    ),
-  );
+  const columns = ["Environment", "Tasks", "Selected", "Pass rate", "Deviation"];
+  const rows = Object.entries(report.environments).map(([name, { read, selected, pass_rate, deviation }]) => {
+    return [name, String(read), String(selected), share(pass_rate), share(deviation)];
+  });
+  out(renderTable({ columns, rows }, terminal));
   out(`Report: ${shownPath(context, reportPath)}`);
   if (report.selected === 0)
     err(terminal.yellow("No task is left; widen the pass rates or lower --deviation-min."));

@@ -49,14 +49,14 @@ describe("gym env init", () => {
     );
   });
 
-  it("makes a project whose packages must be installed before its tests run", async () => {
+  it("creates a project whose packages must be installed before its tests run", async () => {
     await run("env", "init", "--resources-server", "quiz");
     const { exitCode, stdout, stderr } = await run("env", "test", "--resources-server", "quiz");
     expect(exitCode).not.toBe(0);
     expect(stdout + stderr).toContain(`cd ${base} && npm install`);
   });
 
-  it("refuses an existing folder and leaves it alone", async () => {
+  it("refuses an existing folder and does not change it", async () => {
     write("resources_servers/quiz/notes", "mine");
     const result = await run("env", "init", "+entrypoint=resources_servers/quiz");
     expect(result.exitCode).toBe(1);
@@ -65,7 +65,7 @@ describe("gym env init", () => {
     expect(existsSync(path.join(base, "resources_servers/quiz/app.ts"))).toBe(false);
   });
 
-  it("answers under its older name", async () => {
+  it("runs under its older name", async () => {
     const { exitCode, stderr } = await captureRun(["+entrypoint=resources_servers/test_weather"], {
       startedAs: "ng_init_resources_server",
       cwd: base,
@@ -131,7 +131,7 @@ describe("gym env init", () => {
     expect(existsSync(path.join(base, "package.json"))).toBe(false);
   });
 
-  it("warns when the OpenEnv server does not answer, and writes the environment all the same", async () => {
+  it("warns if the OpenEnv server does not respond, and still writes the environment", async () => {
     const server = createServer((_request, reply) => reply.writeHead(404).end());
     await once(server.listen(0, "127.0.0.1"), "listening");
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -155,7 +155,7 @@ describe("gym env init", () => {
 });
 
 describe("gym env test", () => {
-  it("names the folder when there is no such server", async () => {
+  it("names the folder of a server that does not exist", async () => {
     const missing = await run("env", "test", "--resources-server", "nowhere");
     expect(missing.exitCode).toBe(1);
     expect(missing.stderr).toContain(`${base}/resources_servers/nowhere`);
@@ -171,7 +171,7 @@ describe("gym env test", () => {
     expect((await run("env", "test", "+num_shards=2", "+shard_index=2")).exitCode).toBe(2);
   });
 
-  it("says when a server has no tests", async () => {
+  it("reports a server without tests", async () => {
     write("resources_servers/bare/app.ts");
     const result = await run("env", "test", "--resources-server", "bare");
     expect(result.exitCode).toBe(5);
@@ -229,7 +229,7 @@ describe("gym env prefetch", () => {
     });
   });
 
-  it("lets an agent fetch what it needs", async () => {
+  it("runs the prefetch function of an agent", async () => {
     write(
       "responses_api_agents/fetcher/app.ts",
       'import { defineAgent } from "nemo-gym";\nexport default defineAgent({\n' +

@@ -18,14 +18,14 @@ describe("gym env tools", () => {
     });
   });
 
-  it("says when there are none", async () => {
+  it("reports that a server has no tools", async () => {
     const { exitCode, stdout, stderr } = await run("env", "tools", "mcqa");
     expect([exitCode, stdout]).toEqual([0, ""]);
     expect(stderr).toContain("declares no tools");
     expect((await run("env", "tools", "mcqa", "--json")).stdout).toBe("[]\n");
   });
 
-  it("names the nearest environment, and asks which server of several is meant", async () => {
+  it("suggests the nearest environment, and asks for one of several servers", async () => {
     const unknown = await run("env", "tools", "mcaq");
     expect([unknown.exitCode, unknown.stderr.includes("Did you mean `mcqa`?")]).toEqual([2, true]);
     const several = await run("env", "schema", "answer_mix");
@@ -36,7 +36,7 @@ describe("gym env tools", () => {
 });
 
 describe("gym env schema", () => {
-  it("prints the JSON Schema of a row, with what only the start of a rollout needs", async () => {
+  it("prints the JSON Schema of a row, including the fields that only the session needs", async () => {
     for (const words of [["mcqa"], ["answer_mix", "--server", "mcqa"]]) {
       const { exitCode, stdout, stderr } = await run("env", "schema", ...words);
       expect(exitCode, stderr).toBe(0);
@@ -47,7 +47,7 @@ describe("gym env schema", () => {
     }
   });
 
-  it("is there for games", async () => {
+  it("supports games", async () => {
     const { stdout } = await run("env", "schema", "example_multi_turn_gymnasium");
     expect(JSON.parse(stdout).required).toEqual(["responses_create_params", "expected_answer"]);
   });

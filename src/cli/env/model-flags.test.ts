@@ -9,14 +9,14 @@ const check =
   () =>
     refuseUnusedModelUrl({ "model-url": url }, { servers });
 
-it("refuses an address that nobody calls, and says what to set", () => {
+it("refuses an address that no server calls, and names the key to set", () => {
   const claude = server("policy_model", { base_url: "https://api.anthropic.com" });
   expect(check("http://gw:1", claude)).toThrow(
     "the config of 'policy_model' calls https://api.anthropic.com. To call another address with it, set ++policy_model.responses_api_models.policy_model_impl.base_url=http://gw:1;",
   );
 });
 
-it("accepts one that is called, and servers that call nobody", () => {
+it("accepts an address that is called, and servers without an address", () => {
   const claude = server("judge", { base_url: "https://api.anthropic.com" });
   const policy = server("policy_model", { openai_base_url: ["http://gw:1/v1", "http://gw:2"] });
   check("http://gw:1/v1", policy, claude)();

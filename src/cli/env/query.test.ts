@@ -10,7 +10,7 @@ it("finds the rows of a built-in server from every working directory", async () 
   expect(row).toHaveProperty("responses_create_params");
 });
 
-it("names the file in the working directory when there is none", async () => {
+it("names the path in the working directory if no file exists", async () => {
   await expect(readRow("rows/none.jsonl:1", roots)).rejects.toThrow(
     `${tmpdir()}/rows/none.jsonl cannot be read`,
   );

@@ -45,7 +45,7 @@ describe("gym env validate", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ valid: false, error: { code: "CONFIG_INVALID" } });
   });
 
-  it("warns of misspelt keys and of an entry file that is not there", async () => {
+  it("warns about misspelt keys and a missing entry file", async () => {
     const odd = await validate(
       "      needed: 1\n      max_sesions: 3\n",
       "++kiln.resources_servers.oven.entrypoint=nope.ts",
@@ -71,7 +71,7 @@ describe("gym env validate", () => {
     expect(missing).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("`entrypoint: app.ts`") });
   });
 
-  it("sees a misspelt override of a key that the file sets", async () => {
+  it("reports a misspelt override of a key that the file sets", async () => {
     const { exitCode, stderr } = await validate(
       "      needed: 1\n      max_tries: 2\n",
       "++kiln.resources_servers.oven.max_tires=3",
@@ -80,7 +80,7 @@ describe("gym env validate", () => {
     expect(stderr).toContain("kiln.resources_servers.oven.max_tires has no effect");
   });
 
-  it("warns of code that cannot be loaded, and refuses it with --deep", async () => {
+  it("warns about code that cannot be loaded, and fails with --deep", async () => {
     write("resources_servers/oven/app.ts", "throw new Error('kaboom');");
     expect(await validate("")).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("kaboom") });
     const { exitCode, stdout } = await validate("", "--deep");

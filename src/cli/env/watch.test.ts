@@ -29,24 +29,21 @@ function saveByRename(file: string, text: string): void {
   renameSync(`${file}.tmp`, file);
 }
 
-it.each(["app.ts", join("lib", "rules.ts")])(
-  "still sees %s written to after it was replaced",
-  async (file) => {
-    for (let round = 0; round < 3; round++) {
-      saveByRename(join(folder, file), `${round}`);
-      await sees(file);
-      // Events of one step must not be mistaken for those of the next.
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      seen.clear();
-      appendFileSync(join(folder, file), "more");
-      await sees(file);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      seen.clear();
-    }
-  },
-);
+it.each(["app.ts", join("lib", "rules.ts")])("reports writes to %s after it was replaced", async (file) => {
+  for (let round = 0; round < 3; round++) {
+    saveByRename(join(folder, file), `${round}`);
+    await sees(file);
+    // Events of one step must not be mistaken for those of the next.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    seen.clear();
+    appendFileSync(join(folder, file), "more");
+    await sees(file);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    seen.clear();
+  }
+});
 
-it("sees files in folders that come later, and in ones that took the place of others", async () => {
+it("reports files in new folders and in folders that replace others", async () => {
   mkdirSync(join(folder, "new"));
   writeFileSync(join(folder, "new", "a.ts"), "1");
   await sees(join("new", "a.ts"));
@@ -62,7 +59,7 @@ it("sees files in folders that come later, and in ones that took the place of ot
   await sees(join("lib", "b.ts"));
 });
 
-it("does not look into folders that hold no code", async () => {
+it("ignores folders without code", async () => {
   mkdirSync(join(folder, "node_modules"));
   writeFileSync(join(folder, "node_modules", "x.ts"), "1");
   writeFileSync(join(folder, "app.ts"), "2");

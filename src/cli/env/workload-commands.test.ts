@@ -22,7 +22,7 @@ function editManifest(from: string, to: string): void {
 }
 
 describe("gym env validate, manifest form", () => {
-  it("shows ticked lines, and warnings on stderr", async () => {
+  it("prints the checks on stdout and warnings on stderr", async () => {
     await run("env", "init", "--environment", "garden");
     const expected = `✓ Manifest: garden 0.1.0 kind=environment profile=custom-gym-verifier inferred=custom-gym-verifier
     Profile evidence: the agent is simple_agent
@@ -46,7 +46,7 @@ describe("gym env validate, manifest form", () => {
     expect(stderr).toContain("Warning: integration_profile is declared as 'custom-gym-agent-loop'");
   });
 
-  it("prints the report as JSON, and brings a manifest up to date", async () => {
+  it("prints the report as JSON, and updates a manifest with --sync", async () => {
     await run("env", "init", "--environment", "garden");
     editManifest("agent_server: simple_agent", "agent_server: other_agent");
     const stale = await validate("garden", "--json");
@@ -104,7 +104,7 @@ describe("gym env validate, manifest form", () => {
     expect(stdout).toContain(message);
   });
 
-  it("tells what is wrong with a manifest the catalog cannot use", async () => {
+  it("reports the problem of a manifest that the catalog cannot use", async () => {
     await run("env", "init", "--environment", "garden");
     editManifest("domain: other", "domain: plants");
     const { exitCode, stdout } = await validate("garden");
@@ -125,7 +125,7 @@ describe("gym env validate, manifest form", () => {
 });
 
 describe("gym list environments NAME", () => {
-  it("asks for the kind of a name that has two", async () => {
+  it("asks for the kind if a name has two", async () => {
     await run("env", "init", "--environment", "garden");
     await run("env", "init", "--benchmark", "garden");
     const { exitCode, stdout } = await run("list", "environments", "garden");
@@ -162,7 +162,7 @@ describe("gym env test NAME", () => {
     expect(stderr).toContain(message);
   });
 
-  it("needs a manifest", async () => {
+  it("requires a manifest", async () => {
     const { exitCode, stdout } = await run("env", "test", "answer_mix");
     expect(exitCode).toBe(1);
     expect(stdout).toContain("has no manifest.yaml; add one beside");

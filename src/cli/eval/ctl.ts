@@ -17,8 +17,8 @@ export async function controlRun(context: CommandContext): Promise<number> {
   if (action === "drain" || context.flags["worker"] !== undefined)
     throw new UsageError("workers belong to distributed runs: add --queue with the address of the broker");
   const found = await runningCollections();
+  const pid = context.flags["pid"] as string | undefined;
   if (action === "list") {
-    const pid = context.flags["pid"] as string | undefined;
     const running = pid === undefined ? found : [choose(found, pid)];
     if (json) out(JSON.stringify(running.map(({ answer }) => answer)));
     else if (running.length === 0) out("No collections are running.");
@@ -28,11 +28,9 @@ export async function controlRun(context: CommandContext): Promise<number> {
     }
     return 0;
   }
-  const { socket } = choose(found, context.flags["pid"] as string | undefined);
-  const answer = await askCollection(
-    socket,
-    requestOf(action, context.positionals["VALUE"] as string | undefined),
-  );
+  const value = context.positionals["VALUE"] as string | undefined;
+  const { socket } = choose(found, pid);
+  const answer = await askCollection(socket, requestOf(action, value));
   if (json) out(JSON.stringify(answer));
   else if (answer.ok) {
     out(`${answer.pid}${answer.paused ? " (paused)" : ""} ${answer.output}`);
@@ -46,13 +44,10 @@ export async function controlRun(context: CommandContext): Promise<number> {
 export function requestOf(action: string, value: string | undefined): ControlRequest {
   switch (action) {
     case "cancel":
-      if (value === undefined)
-        throw new UsageError("cancel needs the id of a rollout, as `gym eval ctl show` lists them");
-      return { command: "cancel", id: value };
     case "retry":
       if (value === undefined)
-        throw new UsageError("retry needs the id of a rollout, as `gym eval ctl show` lists them");
-      return { command: "retry", id: value };
+        throw new UsageError(`${action} needs the id of a rollout, as \`gym eval ctl show\` lists them`);
+      return { command: action, id: value };
     case "concurrency": {
       const limit = value === "auto" ? null : Number(value);
       if (limit !== null && !(Number.isInteger(limit) && limit > 0)) {

@@ -78,7 +78,7 @@ describe("events of --json", () => {
     for (const key of keysOf(line)) expect(key).not.toMatch(/[A-Z]/);
   });
 
-  it("tells each outcome of a rollout", () => {
+  it("includes each outcome of a rollout", () => {
     const [completed, failed, cancelled] = evaluationEvents.slice(2, 5).map(evaluationJsonEvent);
     expect(completed).toEqual({
       event: "rollout",

@@ -57,7 +57,7 @@ describe("gym eval prepare", () => {
     expect(read("benchmarks/one/data/rows.jsonl")).toBe('{"question":"q","year":2024}\n');
   });
 
-  it("runs several at once when asked", async () => {
+  it("runs several scripts concurrently", async () => {
     write("benchmarks/one/config.yaml", agent("a", dataset("one")) + agent("b", dataset("two")));
     write("benchmarks/one/prepare.js", SCRIPT.replace("export function", "export async function"));
     write("benchmarks/two/prepare.js", SCRIPT);
@@ -65,7 +65,7 @@ describe("gym eval prepare", () => {
     expect(stdout.trim().split("\n").sort()).toHaveLength(2);
   });
 
-  it("keeps files that exist when told to", async () => {
+  it("keeps existing files if asked to", async () => {
     write("a.yaml", agent("a", dataset("one")));
     write("benchmarks/one/prepare.js", SCRIPT);
     write("benchmarks/one/data/rows.jsonl", "mine\n");
@@ -74,7 +74,7 @@ describe("gym eval prepare", () => {
     expect(read("benchmarks/one/data/rows.jsonl")).toBe("mine\n");
   });
 
-  it("answers under its older name", async () => {
+  it("runs under its older name", async () => {
     write("a.yaml", agent("a", dataset("one")));
     write("benchmarks/one/prepare.js", SCRIPT);
     const result = await captureRun(["+config_paths=[a.yaml]"], {
@@ -100,7 +100,7 @@ describe("gym eval prepare", () => {
     expect(existsSync(path.join(base, "benchmarks/one/data"))).toBe(false);
   });
 
-  it("names an agent with two benchmarks, and the instances when there is none", async () => {
+  it("names an agent with two benchmarks, or the instances if no benchmark is found", async () => {
     write("a.yaml", agent("busy", dataset("one"), dataset("two")));
     expect((await run("--config", "a.yaml")).stderr).toContain(
       "Agent 'busy' has 2 benchmark datasets ('one', 'two'), but an agent can have only one.",
@@ -113,7 +113,7 @@ describe("gym eval prepare", () => {
     );
   });
 
-  it("refuses another file than the config reads, and reports what a script throws", async () => {
+  it("refuses an output that the config does not read, and reports errors of a script", async () => {
     write("a.yaml", agent("a", dataset("one")));
     write("benchmarks/one/prepare.js", 'export const prepare = () => "elsewhere.jsonl";\n');
     expect((await run("--config", "a.yaml")).stderr).toContain(
@@ -129,7 +129,7 @@ describe("gym eval prepare", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it("runs scripts in Python as they are", async () => {
+  it("runs Python scripts unchanged", async () => {
     write("a.yaml", agent("a", dataset("one", "benchmarks/one/prepare.py")));
     write(
       "benchmarks/one/prepare.py",
@@ -155,7 +155,7 @@ def prepare(year: int = 0) -> Path:
     expect(wrong.stderr).toContain("unexpected keyword argument 'month'");
   });
 
-  it("takes prepare.ts where a config of the original says prepare.py", async () => {
+  it("uses prepare.ts if a config of the original names prepare.py", async () => {
     write("a.yaml", agent("a", dataset("one", "benchmarks/one/prepare.py")));
     write(
       "benchmarks/one/prepare.ts",
@@ -174,17 +174,17 @@ describe("a prepare script that misbehaves", () => {
   };
 
   it.each([
-    ["waits for ever", "export const prepare = () => new Promise(() => setInterval(() => {}, 50));"],
-    ["computes for ever", "export const prepare = () => { for (;;); };"],
-    ["computes for ever while it is loaded", "for (;;); export const prepare = 1;"],
-  ])("ends at the first signal when it %s", async (_what, body) => {
+    ["waits forever", "export const prepare = () => new Promise(() => setInterval(() => {}, 50));"],
+    ["computes forever", "export const prepare = () => { for (;;); };"],
+    ["computes forever while it is loaded", "for (;;); export const prepare = 1;"],
+  ])("is ended by the first signal if it %s", async (_what, body) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(new Error("received SIGINT")), 700);
     const { exitCode, stderr } = await runScript(body, [], controller.signal);
     expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
   });
 
-  it("does not take process.exit() for success", async () => {
+  it("treats process.exit() as a failure", async () => {
     const { exitCode, stderr } = await runScript("export const prepare = () => process.exit(0);");
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
@@ -192,7 +192,7 @@ describe("a prepare script that misbehaves", () => {
     );
   });
 
-  it("notices that it ended while it waited for its turn", async () => {
+  it("detects that it ended while it waited for its turn", async () => {
     write(
       "benchmarks/two/prepare.js",
       "setTimeout(() => process.exit(0), 1); export const prepare = () => 1;",
@@ -210,7 +210,7 @@ describe("a prepare script that misbehaves", () => {
     expect(stderr).toContain("two/prepare.js ended the program");
   });
 
-  it("passes on what it prints, and warns of rows without fields", async () => {
+  it("passes its output on, and warns about rows without fields", async () => {
     const { exitCode, stderr, stdout } = await runScript(
       `export function prepare(args, { outputPath, writeRows }) { console.log("half way"); return writeRows([{ a: 1 }, {}]); }`,
       ["--json"],
@@ -224,7 +224,7 @@ describe("a prepare script that misbehaves", () => {
     });
   });
 
-  it("refuses arguments the script does not read, before the rows appear", async () => {
+  it("refuses arguments that the script does not read, before rows are written", async () => {
     const body =
       "export const prepare = ({ source }, { writeRows }) => writeRows([{ source: source ?? 1 }]);";
     const { exitCode, stderr } = await runScript(body, ["+prepare_script_args.souce=x"]);
@@ -238,7 +238,7 @@ describe("a prepare script that misbehaves", () => {
     expect(key.stderr).toContain("Did you mean `prepare_script_args`?");
   });
 
-  it("says what is wrong with a source", async () => {
+  it("reports the problem of a source", async () => {
     const body =
       "export const prepare = ({ source }, { readRows, writeRows }) => writeRows(readRows(source));";
     const missing = await runScript(body, [`+prepare_script_args.source=${base}/nowhere.jsonl`]);
@@ -249,7 +249,7 @@ describe("a prepare script that misbehaves", () => {
 });
 
 describe("gym eval prepare --benchmark gsm8k", () => {
-  it("works without a network, and says that these are not the real rows", async () => {
+  it("works without a network, and warns that the rows are not the real ones", async () => {
     const { exitCode, stderr } = await run("--benchmark", "gsm8k");
     expect(exitCode).toBe(0);
     expect(stderr).toContain("gsm8k: using the rows that come with it.");

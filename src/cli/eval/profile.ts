@@ -3,7 +3,7 @@ import { profileRun, profileTasks } from "../../results/profile-files.ts";
 import { refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
 import { refuseReplacingRun } from "../../rollouts/files/earlier-results.ts";
 import type { CommandContext } from "../command.ts";
-import { readKeys } from "../config-keys.ts";
+import { type KeyValues, readKeys } from "../config-keys.ts";
 import { rolloutFile, shownPath } from "../files.ts";
 import { profileKeys, taskProfileKeys } from "./keys.ts";
 
@@ -20,10 +20,7 @@ export async function profileRollouts(context: CommandContext): Promise<number> 
     : profileFiles(context, readKeys(profileKeys, config));
 }
 
-async function profileFiles(
-  context: CommandContext,
-  keys: ReturnType<typeof readKeys<typeof profileKeys>>,
-): Promise<number> {
+async function profileFiles(context: CommandContext, keys: KeyValues<typeof profileKeys>): Promise<number> {
   const { out, json, signal } = context;
   const { pass_threshold: passThreshold } = keys;
   const { summary, passed, rewardProfilingPath, agentMetricsPath } = await profileRun({
@@ -67,7 +64,7 @@ async function profileFiles(
 
 async function profileByTask(
   context: CommandContext,
-  keys: ReturnType<typeof readKeys<typeof taskProfileKeys>>,
+  keys: KeyValues<typeof taskProfileKeys>,
 ): Promise<number> {
   const { out, json, signal, io } = context;
   const outputPath = path.resolve(io.cwd, keys.output_jsonl_fpath);

@@ -6,7 +6,7 @@ import { progressLines, progressText } from "./progress-lines.ts";
 const plain = (text: string) => text;
 const terminal = { green: plain, dim: plain, yellow: plain } as unknown as Terminal;
 
-it("shows what a run waits for, on one line and without control characters", () => {
+it("shows why a run waits, on one line and without control characters", () => {
   const progress = new CollectionProgress({ total: 2, alreadyDone: 0 });
   expect(progressText(progress.snapshot([], 1, 0))).not.toContain("waiting");
   progress.warned("policy_model", `500 from host:\n\u001b[31m${"x".repeat(500)}`);
@@ -18,7 +18,7 @@ it("shows what a run waits for, on one line and without control characters", () 
   expect(lines.every((line) => line.length < 80 && !line.includes("\n"))).toBe(true);
 });
 
-it("shows how often models were asked, also by rollouts that have not ended", () => {
+it("shows the number of model calls, including those of unfinished rollouts", () => {
   const progress = new CollectionProgress({ total: 1, alreadyDone: 0 });
   expect(progressText(progress.snapshot([], 1, 0))).not.toContain("model calls");
   for (let call = 0; call < 1_200; call++) progress.modelCalled();
@@ -53,7 +53,7 @@ it("keeps the numbers on narrow terminals", () => {
   expect(progressLines(snapshot, 40, terminal)[0]).toMatch(/^99% /);
 });
 
-it("shows the ends of the interval, which does not leave the range of the rewards", () => {
+it("shows the bounds of the interval, which stay in the range of the rewards", () => {
   const progress = new CollectionProgress({ total: 5, alreadyDone: 0 });
   for (const [task, reward] of [1, 0, 0, 0, 0].entries())
     progress.ended(
@@ -64,7 +64,7 @@ it("shows the ends of the interval, which does not leave the range of the reward
   expect(progressText(progress.snapshot([], 1, 0))).toContain("reward 0.200 [0.000, 0.755],");
 });
 
-it("shows the rewards of several agents one by one", () => {
+it("shows the rewards of several agents separately", () => {
   const progress = running(4, 2);
   expect(progressText(progress.snapshot([], 1, 0))).toContain("reward 1.000");
   progress.ended(
@@ -78,7 +78,7 @@ it("shows the rewards of several agents one by one", () => {
   expect(progressLines(snapshot, 60, terminal)).toContain("  blackjack 1 done, reward -1.000");
 });
 
-it("counts retries and judges, and says what is of this session", () => {
+it("counts retries and judge calls, and marks the counts of this session", () => {
   const progress = new CollectionProgress({ total: 3, alreadyDone: 0 });
   const usage = { input_tokens: 50, output_tokens: 5, ng_retries: 2 };
   const _ng_judge = { calls: 3, input_tokens: 30, output_tokens: 6, unreadable: 1 };

@@ -63,26 +63,23 @@ function reportOf(options: {
 }
 
 describe("the report of a run in which everything failed", () => {
-  it.each([undefined, CAUSE])(
-    "names the cause once and says what to do (stopped early: %s)",
-    (stoppedEarly) => {
-      const text = reportOf(stoppedEarly === undefined ? {} : { stoppedEarly });
-      expect(text.split(CAUSE)).toHaveLength(2);
-      expect(text).toContain("12 failed attempts, provider_auth");
-      expect(text).toContain("Check the API key");
-      expect(text).toContain("--resume");
-      expect(text).toContain("Failures:  out_failures.jsonl");
-    },
-  );
+  it.each([undefined, CAUSE])("names the cause and its remedy once (stopped early: %s)", (stoppedEarly) => {
+    const text = reportOf(stoppedEarly === undefined ? {} : { stoppedEarly });
+    expect(text.split(CAUSE)).toHaveLength(2);
+    expect(text).toContain("12 failed attempts, provider_auth");
+    expect(text).toContain("Check the API key");
+    expect(text).toContain("--resume");
+    expect(text).toContain("Failures:  out_failures.jsonl");
+  });
 
-  it("tells another reason to stop", () => {
+  it("shows another reason to stop", () => {
     const text = reportOf({ stoppedEarly: "the run took longer than 5 s" });
     expect(text).toContain(
       "Stopped early: the run took longer than 5 s.\nRun the same command with --resume",
     );
   });
 
-  it("says what --resume would do, and what it would not", () => {
+  it("explains which rollouts --resume runs again", () => {
     expect(reportOf({})).toContain("--resume runs 12 failed rollouts again.");
     const spent = reportOf({ result: { resumable: 0, outOfAttempts: 12 } });
     expect(spent).toContain(
@@ -94,7 +91,7 @@ describe("the report of a run in which everything failed", () => {
     expect(reportOf({ result: { resumable: 0 } })).not.toContain("--resume");
   });
 
-  it("names the rows a server refused", () => {
+  it("names the rows that a server refused", () => {
     const text = reportOf({ failureClass: "invalid_row", result: { resumable: 0 } });
     expect(text).toContain(
       "First rows: out_materialized_inputs.jsonl:2 (task 1), task 7; all are in out_failures.jsonl.",
@@ -108,7 +105,7 @@ describe("the report of a run in which everything failed", () => {
     expect(failureAdvice("timeout")).toContain("Raise the time limit, or lower");
   });
 
-  it("has advice for every class of ours, and none for others", () => {
+  it("has advice for every built-in failure class, and none for others", () => {
     for (const name of Object.keys(FAILURE_CLASSES)) expect(failureAdvice(name)).toMatch(/^[A-Z].*\.$/);
     expect(failureAdvice("invalid_response", { stage: "model" })).toContain("--model-url");
     expect(failureAdvice("connection", { stage: "model" })).toContain("--model-url");
@@ -148,14 +145,14 @@ describe("the summary of a run", () => {
     return lines.join("\n");
   };
 
-  it("leaves out what only the frame adds to rows", () => {
+  it("omits the fields that the framework adds to rows", () => {
     const text = summaryText({});
     expect(text).toContain("mean/reward");
     expect(text).not.toMatch(/_ng_|mask_sample/);
     expect(text).toContain("Coverage: 6 of 6 rollouts scored (0 failed, 0 masked, 0 missing)");
   });
 
-  it("marks what is in percent, and uses one unit for every pass@k", () => {
+  it("marks percentages, and uses one unit for every pass@k", () => {
     const metrics = { key_metrics: { "pass@1[avg-of-4]/accuracy": 35, "mean/reward": 0.35 } };
     const rate = { ...interval, value: 0.35, low: 0.2, high: 0.5, tasks: 4 };
     const text = summaryText({ pass: [{ k: 1, pass_at_k: rate, pass_hat_k: rate }] }, {}, metrics);
@@ -164,19 +161,19 @@ describe("the summary of a run", () => {
     expect(text).toContain("35.00 % [20.00, 50.00] / 35.00 % [20.00, 50.00] (4 tasks)");
   });
 
-  it("says how many tasks each rate speaks for", () => {
+  it("shows the number of tasks of each rate", () => {
     const pass = [{ k: 2, pass_at_k: { ...interval, tasks: 1 }, pass_hat_k: { ...interval, tasks: 1 } }];
     expect(summaryText({ pass })).toMatch(/pass@2 \/ pass\^2 .*\] \(1 task\)$/m);
   });
 
-  it("does not let an interval of no width pass for certainty", () => {
+  it("explains that an interval without width does not mean certainty", () => {
     const note = "All 4 tasks came out alike";
     expect(summaryText({})).not.toContain(note);
     expect(summaryText({ reward: { ...interval, value: 0, low: 0, high: 0 } })).toContain(note);
     expect(summaryText({ reward: { ...interval, low: null, high: null } })).not.toContain(note);
   });
 
-  it("counts as the interval does", () => {
+  it("counts the same rollouts as the interval", () => {
     expect(summaryText({ rollouts: 4 })).toContain(
       "Coverage: 4 of 6 rollouts scored (0 failed, 0 masked, 0 missing, 2 without a reward)",
     );
@@ -205,18 +202,18 @@ describe("the exit code of a run", () => {
       { signal: options.aborted ?? signal } as unknown as CommandContext,
     );
 
-  it("is 1 when there is no result at all, although nothing failed this time", () => {
+  it("is 1 without any result, even if nothing failed in this session", () => {
     expect(exitCode({ coverage: {} })).toBe(1);
     expect(exitCode({})).toBe(1);
   });
 
-  it("is 0 when there are results, of whatever session", () => {
+  it("is 0 with results of any session", () => {
     expect(exitCode({ coverage: { ok: 1, failed: 3 } })).toBe(0);
     expect(exitCode({ coverage: { masked: 4, failed: 0 } })).toBe(0);
     expect(exitCode({ completed: 1 })).toBe(0);
   });
 
-  it("is that of the signal for half a run", () => {
+  it("is that of the signal for an incomplete run", () => {
     const missing = { missing: 2, failed: 2 };
     expect(exitCode({ coverage: missing, aborted: AbortSignal.abort(new SignalReceived("SIGTERM")) })).toBe(
       143,
@@ -229,7 +226,7 @@ describe("the exit code of a run", () => {
   });
 });
 
-it("counts the exceptions of tools, which the model has read as results", () => {
+it("counts the exceptions of tools, which the model received as results", () => {
   const exception = { server: "search", count: 1, message: "TypeError: no index\n    at lookup" };
   expect(reportOf({ toolExceptions: [exception, { ...exception, server: "maps", count: 40 }] })).toContain(
     "  1 tool call raised an exception in search: TypeError: no index\n" +

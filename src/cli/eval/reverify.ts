@@ -2,7 +2,7 @@ import path from "node:path";
 import { type ReverifyOptions, reverify } from "../../run/reverify/reverify.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
-import { readKeys } from "../config-keys.ts";
+import { type KeyValues, readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 import { rolloutFile } from "../files.ts";
 import { type RunExport, startExport } from "./exporting.ts";
@@ -13,7 +13,7 @@ import { createRunView, followRun, type RunView } from "./run-view.ts";
 /** Percentages at which a line is printed. */
 const NOTICES = [20, 40, 60, 80, 90, 95, 98, 99, 100];
 
-type Keys = ReturnType<typeof readKeys<typeof reverifyKeys>>;
+type Keys = KeyValues<typeof reverifyKeys>;
 
 /** Runs `gym eval reverify`. */
 export async function reverifyRollouts(context: CommandContext): Promise<number> {

@@ -12,7 +12,7 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 const now = new Date("2026-01-02T03:04:05.678Z");
 
-it("gives runs of the same second outputs of their own", async () => {
+it("gives runs of the same second different outputs", async () => {
   const outputs = await Promise.all([1, 2, 3].map(() => newOutput(cwd, "agent", now)));
   expect(outputs.map((output) => path.relative(cwd, output)).sort()).toEqual([
     "results/agent/2026-01-02T03-04-05-2/rollouts.jsonl",
@@ -21,7 +21,7 @@ it("gives runs of the same second outputs of their own", async () => {
   ]);
 });
 
-it("leaves nothing behind for a run that was refused", async () => {
+it("leaves no directory for a refused run", async () => {
   const output = await newOutput(cwd, "agent", now);
   writeFileSync(output, "");
   await dropEmptyDirectory(output);
@@ -32,7 +32,7 @@ it("leaves nothing behind for a run that was refused", async () => {
   expect(existsSync(path.dirname(output))).toBe(false);
 });
 
-it("leaves no logs behind for a run whose rows were refused", async () => {
+it("leaves no logs for a run whose rows were refused", async () => {
   const output = await newOutput(cwd, "agent", now);
   const logs = path.join(path.dirname(output), "logs");
   mkdirSync(logs);
@@ -43,7 +43,7 @@ it("leaves no logs behind for a run whose rows were refused", async () => {
   expect(existsSync(path.dirname(output))).toBe(false);
 });
 
-it("says what stands in the way", async () => {
+it("reports a file in place of the directory", async () => {
   writeFileSync(path.join(cwd, "results"), "");
   await expect(newOutput(cwd, "agent", now)).rejects.toThrow(/results' is a file; a directory is needed/);
 });

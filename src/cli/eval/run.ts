@@ -14,7 +14,7 @@ import { readWith } from "../../wire/schemas/readers.ts";
 import { CREATE_PARAM_KEYS, readCreateParams } from "../../wire/schemas/responses.ts";
 import { ValidationError } from "../../wire/schemas/validation.ts";
 import type { CommandContext } from "../command.ts";
-import { readKeys } from "../config-keys.ts";
+import { type KeyValues, readKeys } from "../config-keys.ts";
 import { refuseUnusedModelUrl } from "../env/model-flags.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
 import { brokerOf } from "../queue/broker-settings.ts";
@@ -158,7 +158,7 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
   }
 }
 
-type Keys = ReturnType<typeof readKeys<typeof collectionKeys>>;
+type Keys = KeyValues<typeof collectionKeys>;
 
 /** The options of the run from flags and keys. */
 function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys: Keys): EvaluationOptions {

@@ -8,13 +8,13 @@ import type { CommandContext } from "../command.ts";
 
 /** Runs `gym eval submit`. */
 export async function submitRun(context: CommandContext): Promise<number> {
-  const { io, env, err, signal } = context;
+  const { io, env, err } = context;
   const given = String(context.flags["config"]);
   const words = context.overrides.filter((word) => typeof word === "string" && !isJsonWord(word)) as string[];
   const config = readSubmitConfig(loadSubmitFile(path.resolve(io.cwd, given), words, env), given);
   for (const warning of config.warnings) err(`Warning: ${warning}`);
   if (context.flags["dry-run"]) return dryRun(context, config);
-  return submit(context, config, signal);
+  return submit(context, config);
 }
 
 /** The scripts as sbatch would receive them, without secrets. */
@@ -31,8 +31,8 @@ function dryRun({ out, json, io }: CommandContext, config: SubmitConfig): number
   return 0;
 }
 
-async function submit(context: CommandContext, config: SubmitConfig, signal: AbortSignal): Promise<number> {
-  const { out, json, io, env, terminal } = context;
+async function submit(context: CommandContext, config: SubmitConfig): Promise<number> {
+  const { out, json, io, env, signal, terminal } = context;
   const plan = planJobs(config, { now: new Date(), cwd: io.cwd });
   const cluster = openCluster(config.compute.hostname, { env, signal });
   const submitted: SubmittedJob[] = [];
@@ -48,21 +48,12 @@ async function submit(context: CommandContext, config: SubmitConfig, signal: Abo
     failure = error;
   }
   if (json) {
-    const jobs = submitted.map(({ benchmark, directory, jobId }) => ({
-      benchmark,
-      directory,
-      job_id: jobId ?? null,
-    }));
+    const jobs = submitted.map(({ benchmark, directory, jobId = null }) => {
+      return { benchmark, directory, job_id: jobId };
+    });
     const hostname = config.compute.hostname ?? null;
-    out(
-      JSON.stringify({
-        dry_run: false,
-        hostname,
-        directory: plan.directory,
-        jobs,
-        error: failure === undefined ? null : errorMessage(failure),
-      }),
-    );
+    const error = failure === undefined ? null : errorMessage(failure);
+    out(JSON.stringify({ dry_run: false, hostname, directory: plan.directory, jobs, error }));
   }
   if (failure !== undefined) throw failure;
   return 0;

@@ -11,19 +11,19 @@ const summary = (reward: number | undefined, ok = 8) =>
   }) as unknown as RunSummary;
 
 describe("missedThresholds", () => {
-  it("accepts a run that reaches them", () => {
+  it("accepts a run that reaches all thresholds", () => {
     expect(missedThresholds(summary(0.5), { fail_under: 0.5, min_coverage: 0.8 })).toEqual([]);
     expect(missedThresholds(summary(0), {})).toEqual([]);
   });
 
-  it("names what was missed", () => {
+  it("names the missed thresholds", () => {
     expect(missedThresholds(summary(0.4, 7), { fail_under: 0.5, min_coverage: 0.8 })).toEqual([
       "7 of 10 rollouts were scored, less than --min-coverage 0.8.",
       "The mean reward of quiz_agent is 0.4000, less than --fail-under 0.5.",
     ]);
   });
 
-  it("never accepts a reward that is not known", () => {
+  it("never accepts an unknown reward", () => {
     expect(missedThresholds(summary(undefined), { fail_under: -1 })).toHaveLength(1);
     expect(missedThresholds(summary(Number.NaN), { fail_under: 0 })).toHaveLength(1);
     expect(missedThresholds(undefined, { fail_under: 0, min_coverage: 0 })).toHaveLength(2);

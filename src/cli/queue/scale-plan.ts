@@ -50,32 +50,20 @@ function show(measured: MeasuredScale, plan: ScalePlan, { out, terminal }: Comma
   out(
     `${plan.in_flight} in flight of ${plan.rollout_seconds.toFixed(2)} s each are ${rate(plan.rollouts_per_second)} rollouts a second.`,
   );
-  out(
-    renderTable(
-      {
-        title: "Needed",
-        columns: ["what", "processes", "busy cores", "memory each", "memory"],
-        rows: [
-          [
-            "workers",
-            String(workers.count),
-            workers.busy_cores.toFixed(2),
-            size(workers.memory_mb),
-            size(workers.total_memory_mb),
-          ],
-          [
-            "collector",
-            "1",
-            collector.busy_cores.toFixed(2),
-            size(collector.memory_mb),
-            size(collector.memory_mb),
-          ],
-          ["broker", "1", broker.busy_cores.toFixed(2), size(broker.memory_mb), size(broker.memory_mb)],
-        ],
-      },
-      terminal,
-    ),
-  );
+  const row = (what: string, count: number, cores: number, memory: number, total = memory) => [
+    what,
+    String(count),
+    cores.toFixed(2),
+    size(memory),
+    size(total),
+  ];
+  const rows = [
+    row("workers", workers.count, workers.busy_cores, workers.memory_mb, workers.total_memory_mb),
+    row("collector", 1, collector.busy_cores, collector.memory_mb),
+    row("broker", 1, broker.busy_cores, broker.memory_mb),
+  ];
+  const columns = ["what", "processes", "busy cores", "memory each", "memory"];
+  out(renderTable({ title: "Needed", columns, rows }, terminal));
   out(`In all: ${plan.cores} cores, ${size(plan.memory_mb)} of memory.`);
   out(
     `Sandboxes at once: ${plan.sandboxes > 0 ? plan.sandboxes : "none on the machines of the workers; containers and services are not measured"}.`,

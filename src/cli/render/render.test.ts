@@ -10,12 +10,12 @@ const stream = (options: { isTTY?: boolean; columns?: number } = {}) => {
 };
 
 describe("createTerminal", () => {
-  it("paints only on a terminal", () => {
+  it("uses colour only on a terminal", () => {
     expect(createTerminal(stream(), {}).red("x")).toBe("x");
     expect(createTerminal(stream({ isTTY: true }), {}).red("x")).toBe("\u001b[31mx\u001b[0m");
   });
 
-  it("obeys NO_COLOR, FORCE_COLOR and dumb terminals", () => {
+  it("respects NO_COLOR, FORCE_COLOR and dumb terminals", () => {
     expect(createTerminal(stream({ isTTY: true }), { NO_COLOR: "1" }).red("x")).toBe("x");
     expect(createTerminal(stream({ isTTY: true }), { TERM: "dumb" }).red("x")).toBe("x");
     expect(createTerminal(stream(), { FORCE_COLOR: "1" }).red("x")).not.toBe("x");
@@ -36,7 +36,7 @@ describe("text", () => {
     expect(textWidth("e\u0301")).toBe(1);
   });
 
-  it("is wrapped at blanks and cut where it must be", () => {
+  it("is wrapped at spaces, and long words are split", () => {
     expect(wrapText("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrapText("abcdefghij k", 4)).toEqual(["abcd", "efgh", "ij k"]);
     expect(wrapText("a\nb", 10)).toEqual(["a", "b"]);
@@ -53,7 +53,7 @@ describe("renderTable", () => {
     ],
   };
 
-  it("is never cut when nobody watches", () => {
+  it("is never truncated without a terminal", () => {
     expect(renderTable(table, createTerminal(stream(), { COLUMNS: "20" }))).toMatchInlineSnapshot(`
       "Things (2)
       ┌──────┬─────────────────────────────────────────────────┐
@@ -65,7 +65,7 @@ describe("renderTable", () => {
     `);
   });
 
-  it("is wrapped to a terminal", () => {
+  it("is wrapped to the width of a terminal", () => {
     const terminal = createTerminal(stream({ isTTY: true, columns: 32 }), { NO_COLOR: "1" });
     expect(renderTable(table, terminal)).toMatchInlineSnapshot(`
       "Things (2)
@@ -93,18 +93,18 @@ describe("a table with optional columns", () => {
   const at = (columns: number) =>
     renderTable(table, createTerminal(stream({ isTTY: true, columns }), { NO_COLOR: "1" }));
 
-  it("shows all of them where there is room, and when nobody watches", () => {
+  it("shows all columns if they fit, and without a terminal", () => {
     expect(at(120)).toContain("Status");
     expect(renderTable(table, createTerminal(stream(), { COLUMNS: "60" }))).toContain("experimental");
   });
 
-  it("leaves out the least important first, and says so", () => {
+  it("omits the least important columns first, and names them", () => {
     expect(at(80)).toContain("Domain");
     expect(at(80)).toMatch(/\nNot shown at this width: Status\.$/);
     expect(at(60)).toMatch(/\nNot shown at this width: Status, Domain\.$/);
   });
 
-  it("fits the width and cuts no word but a long name, after a slash", () => {
+  it("fits the width and splits only long names, after a slash", () => {
     for (const width of [60, 80, 100]) {
       const lines = at(width).split("\n");
       expect(lines.every((line) => textWidth(line) <= width)).toBe(true);
@@ -139,7 +139,7 @@ describe("createProgress", () => {
     ]);
   });
 
-  it("writes a line now and then elsewhere, and the last state", () => {
+  it("writes a line at intervals without a terminal, and the last state", () => {
     let time = 0;
     const target = stream();
     const progress = createProgress(target, { label: "Rollouts", total: 3, env: {}, now: () => time });

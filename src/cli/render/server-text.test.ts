@@ -7,7 +7,7 @@ const TRACE = `error: /step: TypeError: x is undefined
     at ask (/opt/gym/responses_api_agents/gymnasium_agent/app.ts:79:51)
     at process.processTicksAndRejections (node:internal/process/task_queues:95:5)`;
 
-it("keeps the frames of servers", () => {
+it("keeps the stack frames of servers", () => {
   expect(ownFrames(TRACE, "/opt/gym")).toBe(`error: /step: TypeError: x is undefined
     at Object.step (/home/me/resources_servers/game/app.ts:17:15)
     at ask (/opt/gym/responses_api_agents/gymnasium_agent/app.ts:79:51)`);
@@ -16,7 +16,7 @@ it("keeps the frames of servers", () => {
   expect(ownFrames("warning: at home", "/opt/gym")).toBe("warning: at home");
 });
 
-it("says what to do about a lag", () => {
+it("adds a remedy to a message about lag", () => {
   const nobody = { lagMs: 581.4, server: undefined, path: undefined, heldMs: 0 };
   expect(lagText(nobody)).toBe(
     "The event loop lagged 581 ms: the machine is busy, or a server computes after an await. With ++hosting=process the server is named.",
