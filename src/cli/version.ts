@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { ancestors } from "./files.ts";
 
 interface PackageFile {
   version?: string;
@@ -51,21 +52,14 @@ export function formatVersion(report: ReturnType<typeof versionReport>): string 
 }
 
 function installedVersions(names: readonly string[], installRoot: string): Record<string, string> {
-  const versions: Record<string, string> = {};
-  for (const name of names) {
-    const file = findUpwards(installRoot, path.join("node_modules", name, "package.json"));
-    versions[name] = (file === undefined ? undefined : readPackage(file)?.version) ?? "not installed";
-  }
-  return versions;
-}
-
-/** Dependencies of an installed package are in a `node_modules` of a parent directory. */
-function findUpwards(start: string, relative: string): string | undefined {
-  for (let directory = start; ; directory = path.dirname(directory)) {
-    const candidate = path.join(directory, relative);
-    if (existsSync(candidate)) return candidate;
-    if (path.dirname(directory) === directory) return undefined;
-  }
+  // Dependencies of an installed package are in a `node_modules` of a parent directory.
+  const folders = ancestors(installRoot);
+  const versions = names.map((name) => {
+    const files = folders.map((folder) => path.join(folder, "node_modules", name, "package.json"));
+    const file = files.find(existsSync);
+    return [name, (file && readPackage(file)?.version) ?? "not installed"];
+  });
+  return Object.fromEntries(versions);
 }
 
 function readPackage(file: string): PackageFile | undefined {

@@ -1,4 +1,5 @@
-import { type CompletionModel, shellQuote, type ValueSource, valueCases } from "./model.ts";
+import { shellQuote } from "../../sandbox/plain-words.ts";
+import { type CompletionModel, type ValueSource, valueCases } from "./model.ts";
 
 /** Completion for bash 4 and newer; works without the bash-completion package. */
 export function bashScript({ nodes, paths, valueFlags }: CompletionModel, installRoot: string): string {

@@ -1,4 +1,5 @@
-import { type CompletionModel, type FlagCompletion, shellQuote, type ValueSource } from "./model.ts";
+import { shellQuote } from "../../sandbox/plain-words.ts";
+import type { CompletionModel, FlagCompletion, ValueSource } from "./model.ts";
 
 /** Completion for fish; to be sourced or saved in `~/.config/fish/completions`. */
 export function fishScript({ nodes, paths, valueFlags }: CompletionModel, installRoot: string): string {

@@ -1,3 +1,4 @@
+import { shellQuote } from "../../sandbox/plain-words.ts";
 import { commonFlags } from "../arguments.ts";
 import type { Command, Completes, Flag, FlagTable, Program } from "../command.ts";
 import { rootFlags } from "../help.ts";
@@ -116,9 +117,4 @@ function valueSource(flag: Flag): ValueSource {
 
 function completionSource(completes: Completes): ValueSource {
   return typeof completes === "string" ? { kind: completes } : { kind: "components", directories: completes };
-}
-
-/** The text as one word of a POSIX shell; fish reads it the same way. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,5 @@
-import { type CompletionModel, shellQuote, type ValueSource, valueCases } from "./model.ts";
+import { shellQuote } from "../../sandbox/plain-words.ts";
+import { type CompletionModel, type ValueSource, valueCases } from "./model.ts";
 
 /** Completion for zsh; to be sourced after `compinit`, or saved as `_gym` in a folder of `fpath`. */
 export function zshScript({ nodes, paths, valueFlags }: CompletionModel, installRoot: string): string {

@@ -6,6 +6,7 @@ import { GymError } from "../../../errors.ts";
 import { locateServer } from "../../../hosting/locate-server.ts";
 import { installNodeDependencies } from "../../../hosting/processes/node-dependencies.ts";
 import { pythonEnvironment } from "../../../hosting/processes/python-environment.ts";
+import { shellQuote } from "../../../sandbox/plain-words.ts";
 import { readSettings } from "../../../workloads/audit/settings.ts";
 import { loadManifest } from "../../../workloads/publish/load-manifest.ts";
 import { CASES_FILE } from "../../../workloads/verifier-cases/cases.ts";
@@ -66,9 +67,7 @@ function byHand(command: readonly string[]): string {
   const words = command[0] === process.execPath ? ["npx", "vitest", ...command.slice(2)] : command;
   const root = words.indexOf("--root");
   const kept = root < 0 ? words : [...words.slice(0, root), ...words.slice(root + 2)];
-  return kept
-    .map((word) => (/[^\w@%+=:,./-]/.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word))
-    .join(" ");
+  return kept.map((word) => (/[^\w@%+=:,./-]/.test(word) ? shellQuote(word) : word)).join(" ");
 }
 
 /** Runs the verifier cases of a resources server, if any, and returns the exit code. */

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { errorMessage, GymError } from "../../../errors.ts";
 import type { CommandContext } from "../../command.ts";
+import { ancestors } from "../../files.ts";
 import { runChild } from "../../run-child.ts";
 
 export interface TestRunner {
@@ -67,18 +68,15 @@ function readManifest(
 
 /** Searched manually, because the package has no `require` export. */
 function hasGym(directory: string): boolean {
-  for (let folder = directory; ; folder = path.dirname(folder)) {
-    if (existsSync(path.join(folder, "node_modules/nemo-gym/package.json"))) return true;
-    if (path.dirname(folder) === folder) return false;
-  }
+  return ancestors(directory).some((folder) =>
+    existsSync(path.join(folder, "node_modules/nemo-gym/package.json")),
+  );
 }
 
 /** The nearest parent folder with a test config or a package.json; the directory itself if no parent has one. */
 function projectRoot(directory: string): string {
-  for (let folder = path.dirname(directory); ; folder = path.dirname(folder)) {
-    if (CONFIGS.some((file) => existsSync(path.join(folder, file)))) return folder;
-    if (path.dirname(folder) === folder) return directory;
-  }
+  const isProject = (folder: string) => CONFIGS.some((file) => existsSync(path.join(folder, file)));
+  return ancestors(path.dirname(directory)).find(isProject) ?? directory;
 }
 
 function resolveFrom(directory: string, specifier: string): string | undefined {
