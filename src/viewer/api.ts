@@ -1,4 +1,4 @@
-import { TASK_SETS } from "./api-types.ts";
+import type { Annotation } from "./api-types.ts";
 import { ViewerRequestError } from "./errors.ts";
 import { ROW_PARAMETERS, readRequest } from "./query/request.ts";
 import { type CompareRequest, compareViewed } from "./run/compare.ts";
@@ -6,8 +6,9 @@ import { panelTexts } from "./run/dataset-panel.ts";
 import { controlLive, liveOf } from "./run/live.ts";
 import { readLogs } from "./run/run-logs.ts";
 import { taskMeans } from "./run/task-grid.ts";
+import type { ViewedRun } from "./run/viewed-run.ts";
 import type { Workspace } from "./run/workspace.ts";
-import { rolloutsHtml } from "./share/rollouts-html.ts";
+import { rolloutsHtml } from "./share/static-copy.ts";
 import type { WebFiles } from "./web-files.ts";
 
 export interface ApiContext {
@@ -17,100 +18,116 @@ export interface ApiContext {
   readOnly: boolean;
 }
 
-/** The answer of an address: JSON text, or a file to save. */
-export type ApiAnswer = string | { content: Buffer | string; headers: Record<string, string> };
+/** An answer that is not a value to be sent as JSON. */
+export interface Content {
+  content: Buffer | string;
+  headers: Record<string, string>;
+}
 
-type Read = (context: ApiContext, parameters: URLSearchParams, signal: AbortSignal) => Promise<ApiAnswer>;
-type Write = (context: ApiContext, parameters: URLSearchParams, body: unknown) => Promise<ApiAnswer>;
+interface Request {
+  context: ApiContext;
+  parameters: URLSearchParams;
+  signal: AbortSignal;
+}
+
+interface Read {
+  /** Parameters in addition to `run`; all others are refused. */
+  known: readonly string[];
+  answer: (request: Request) => Promise<string | Content>;
+}
+
+/** An address that answers with a JSON value. */
+function json(known: readonly string[], answer: (request: Request) => Promise<unknown>): Read {
+  return { known, answer: async (request) => JSON.stringify(await answer(request)) };
+}
+
+/** An address that answers with a JSON value about one run. */
+function jsonOfRun(
+  known: readonly string[],
+  answer: (run: ViewedRun, request: Request) => Promise<unknown>,
+): Read {
+  return json(known, async (request) => answer(await runOf(request.context, request.parameters), request));
+}
 
 const READS: Readonly<Record<string, Read>> = {
-  "/api/runs": async ({ workspace }) => JSON.stringify(await workspace.list()),
-  "/api/status": async (context, parameters) => {
-    const status = await (await runOf(context, parameters)).status();
-    return JSON.stringify({ ...status, can_annotate: status.can_annotate && !context.readOnly });
-  },
-  "/api/rollouts": async (context, parameters, signal) =>
-    JSON.stringify(await (await runOf(context, parameters)).page(readRequest(parameters), signal)),
-  "/api/overview": async (context, parameters, signal) =>
-    JSON.stringify(await (await runOf(context, parameters)).overview(readRequest(parameters), signal)),
-  "/api/tasks": async (context, parameters, signal) => {
+  "/api/runs": json([], ({ context }) => context.workspace.list()),
+  "/api/status": jsonOfRun([], async (run, { context }) => {
+    const status = await run.status();
+    return { ...status, can_annotate: status.can_annotate && !context.readOnly };
+  }),
+  "/api/rollouts": jsonOfRun(ROW_PARAMETERS, (run, { parameters, signal }) =>
+    run.page(readRequest(parameters), signal),
+  ),
+  "/api/overview": jsonOfRun(ROW_PARAMETERS, (run, { parameters, signal }) =>
+    run.overview(readRequest(parameters), signal),
+  ),
+  "/api/tasks": jsonOfRun(ROW_PARAMETERS, async (run, { context, parameters, signal }) => {
     const request = readRequest(parameters);
-    const run = await runOf(context, parameters);
     const against = request.against && (await context.workspace.readRun(request.against, signal));
     const other = against ? taskMeans(against.rollouts) : undefined;
     if (request.set === "flipped" && !other)
-      throw new ViewerRequestError(400, `against: name a run for the set '${TASK_SETS.at(-1)}'.`);
-    return JSON.stringify(await run.tasks(request, other, signal));
+      throw new ViewerRequestError(400, "against: name a run for the set 'flipped'.");
+    return run.tasks(request, other, signal);
+  }),
+  "/api/statistics": jsonOfRun([], (run, { signal }) => panelTexts(run.files, signal)),
+  "/api/row": {
+    known: ["source", "line", "generation"],
+    answer: async ({ context, parameters }) => {
+      const { rows } = await runOf(context, parameters);
+      const ref = rowRef(parameters);
+      return parameters.has("generation")
+        ? rows.textOf(wholeNumber(parameters, "generation", 0), ref)
+        : rows.text(ref);
+    },
   },
-  "/api/statistics": async (context, parameters, signal) =>
-    JSON.stringify(await panelTexts((await runOf(context, parameters)).files, signal)),
-  "/api/row": async (context, parameters) => {
-    const run = await runOf(context, parameters);
-    const ref = rowRef(parameters);
-    const generation = parameters.get("generation");
-    return generation === null
-      ? run.rows.text(ref)
-      : run.rows.textOf(wholeNumber(parameters, "generation", 0), ref);
+  "/api/part": {
+    known: ["source", "line", "from", "to"],
+    answer: async ({ context, parameters }) => {
+      const { rows } = await runOf(context, parameters);
+      const [from, to] = [wholeNumber(parameters, "from", 0), wholeNumber(parameters, "to", 0)];
+      const content = await rows.part(rowRef(parameters), from, to);
+      const type = isJson(content) ? "application/json" : "text/plain";
+      return { content, headers: { "content-type": `${type}; charset=utf-8`, "cache-control": "no-store" } };
+    },
   },
-  "/api/part": async (context, parameters) => {
-    const run = await runOf(context, parameters);
-    const [from, to] = [wholeNumber(parameters, "from", 0), wholeNumber(parameters, "to", 0)];
-    const content = await run.rows.part(rowRef(parameters), from, to);
-    return {
-      content,
-      headers: {
-        "content-type": `${isJson(content) ? "application/json" : "text/plain"}; charset=utf-8`,
-        "cache-control": "no-store",
-      },
-    };
-  },
-  "/api/logs": async (context, parameters) => {
-    const run = await runOf(context, parameters);
-    const [name, rollout] = [parameters.get("name"), parameters.get("rollout")];
-    return JSON.stringify(
-      await readLogs(run.files.logs, { ...(name !== null && { name }), ...(rollout && { rollout }) }),
-    );
-  },
-  "/api/compare": async ({ workspace }, parameters, signal) => {
-    const ids = (parameters.get("runs") ?? "")
-      .split(",")
-      .filter((id) => id !== "")
-      .map(decodeURIComponent);
-    if (ids.length > 6) throw new ViewerRequestError(400, "At most 6 runs are compared at once.");
-    const runs = await Promise.all(ids.map((id) => workspace.readRun(id, signal)));
-    return JSON.stringify(await compareViewed(runs, compareRequest(parameters)));
-  },
-  "/api/live": async (context, parameters) =>
-    JSON.stringify(await liveOf((await runOf(context, parameters)).files.rollouts)),
-  "/api/share": async (context, parameters) => {
-    const run = await runOf(context, parameters);
-    const content = await rolloutsHtml(run, readRefs(parameters), context.webFiles);
-    return {
-      content,
-      headers: {
-        "content-type": "text/html; charset=utf-8",
-        "content-disposition": `attachment; filename="${run.id.replace(/[^\w.-]+/g, "_")}-rollouts.html"`,
-        "cache-control": "no-store",
-      },
-    };
+  "/api/logs": jsonOfRun(["name", "rollout"], ({ files }, { parameters }) => {
+    const name = parameters.get("name") ?? undefined;
+    return readLogs(files.logs, { name, rollout: parameters.get("rollout") || undefined });
+  }),
+  "/api/compare": json(
+    ["runs", "match", "change", "offset", "limit"],
+    async ({ context, parameters, signal }) => {
+      const ids = namesIn(parameters, "runs").map(decodeURIComponent);
+      if (ids.length > 6) throw new ViewerRequestError(400, "At most 6 runs are compared at once.");
+      const runs = await Promise.all(ids.map((id) => context.workspace.readRun(id, signal)));
+      return compareViewed(runs, compareRequest(parameters));
+    },
+  ),
+  "/api/live": jsonOfRun([], ({ files }) => liveOf(files.rollouts)),
+  "/api/share": {
+    known: ["rows"],
+    answer: async ({ context, parameters }) => {
+      const run = await runOf(context, parameters);
+      const content = await rolloutsHtml(run, readRefs(parameters), context.webFiles);
+      return {
+        content,
+        headers: {
+          "content-type": "text/html; charset=utf-8",
+          "content-disposition": `attachment; filename="${run.id.replace(/[^\w.-]+/g, "_")}-rollouts.html"`,
+          "cache-control": "no-store",
+        },
+      };
+    },
   },
 };
 
-/** The parameters of each address in addition to `run`; all others are refused. */
-const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
-  "/api/rollouts": ROW_PARAMETERS,
-  "/api/overview": ROW_PARAMETERS,
-  "/api/tasks": ROW_PARAMETERS,
-  "/api/row": ["source", "line", "generation"],
-  "/api/part": ["source", "line", "from", "to"],
-  "/api/logs": ["name", "rollout"],
-  "/api/compare": ["runs", "match", "change", "offset", "limit"],
-  "/api/share": ["rows"],
-};
+function readAt(pathname: string): Read | undefined {
+  return Object.hasOwn(READS, pathname) ? READS[pathname] : undefined;
+}
 
 /** Refuses parameters that an address does not have: a misspelt one would otherwise be ignored silently. */
 export function checkParameters(pathname: string, parameters: URLSearchParams): void {
-  const known = ["run", ...(Object.hasOwn(PARAMETERS, pathname) ? (PARAMETERS[pathname] ?? []) : [])];
+  const known = ["run", ...(readAt(pathname)?.known ?? [])];
   for (const name of parameters.keys())
     if (!known.includes(name))
       throw new ViewerRequestError(
@@ -119,17 +136,9 @@ export function checkParameters(pathname: string, parameters: URLSearchParams): 
       );
 }
 
-const WRITES: Readonly<Record<string, Write>> = {
-  "/api/annotate": async (context, parameters, body) => {
-    const run = await runOf(context, parameters);
-    if (run.copyOf !== undefined)
-      throw new ViewerRequestError(403, `'${run.copyOf}' is shown from a copy, which keeps no annotations.`);
-    await run.readTo({ source: "rollouts", line: Number.POSITIVE_INFINITY });
-    const exists = (task: number, rollout: number) => run.rows.hasRollout(task, rollout);
-    return JSON.stringify(await run.annotations.note(body, exists));
-  },
-  "/api/control": async (context, parameters, body) =>
-    JSON.stringify(await controlLive((await runOf(context, parameters)).files.rollouts, body)),
+const WRITES: Readonly<Record<string, (run: ViewedRun, body: unknown) => Promise<unknown>>> = {
+  "/api/annotate": annotate,
+  "/api/control": ({ files }, body) => controlLive(files.rollouts, body),
 };
 
 /** Answers a GET request to the viewer's JSON API; undefined for an unknown address. */
@@ -138,20 +147,28 @@ export function answerRead(
   pathname: string,
   parameters: URLSearchParams,
   signal: AbortSignal,
-): Promise<ApiAnswer> | undefined {
-  return Object.hasOwn(READS, pathname) ? READS[pathname]?.(context, parameters, signal) : undefined;
+): Promise<string | Content> | undefined {
+  return readAt(pathname)?.answer({ context, parameters, signal });
 }
 
-/** Answers a POST request; undefined for an address without POST. */
-export function answerWrite(
+/** Answers a POST request with JSON text; undefined for an address without POST. */
+export async function answerWrite(
   context: ApiContext,
   pathname: string,
   parameters: URLSearchParams,
   body: unknown,
-): Promise<ApiAnswer> | undefined {
-  if (!Object.hasOwn(WRITES, pathname)) return undefined;
+): Promise<string | undefined> {
+  const write = Object.hasOwn(WRITES, pathname) ? WRITES[pathname] : undefined;
+  if (write === undefined) return undefined;
   if (context.readOnly) throw new ViewerRequestError(403, "This viewer was started with --read-only.");
-  return WRITES[pathname]?.(context, parameters, body);
+  return JSON.stringify(await write(await runOf(context, parameters), body));
+}
+
+async function annotate(run: ViewedRun, body: unknown): Promise<Annotation> {
+  if (run.copyOf !== undefined)
+    throw new ViewerRequestError(403, `'${run.copyOf}' is shown from a copy, which keeps no annotations.`);
+  await run.readTo({ source: "rollouts", line: Number.POSITIVE_INFINITY });
+  return run.annotations.note(body, (task, rollout) => run.rows.hasRollout(task, rollout));
 }
 
 export function runOf({ workspace }: ApiContext, parameters: URLSearchParams) {
@@ -165,9 +182,14 @@ function rowRef(parameters: URLSearchParams) {
   return { source, line: wholeNumber(parameters, "line", 1) } as const;
 }
 
+/** The names in a parameter, separated by commas. */
+function namesIn(parameters: URLSearchParams, name: string): string[] {
+  return (parameters.get(name) ?? "").split(",").filter((text) => text !== "");
+}
+
 /** `rows=rollouts:3,failures:1`. */
 function readRefs(parameters: URLSearchParams) {
-  const refs = (parameters.get("rows") ?? "").split(",").filter((text) => text !== "");
+  const refs = namesIn(parameters, "rows");
   if (refs.length === 0 || refs.length > 500)
     throw new ViewerRequestError(400, "rows must name 1 to 500 rows, as rollouts:LINE,failures:LINE.");
   return refs.map((text) => {
@@ -177,24 +199,29 @@ function readRefs(parameters: URLSearchParams) {
   });
 }
 
+const MATCHES = ["index", "content"] as const;
+const CHANGES = ["improved", "regressed", "unchanged", "missing"] as const;
+
 function compareRequest(parameters: URLSearchParams): CompareRequest {
-  const [match, change] = [parameters.get("match"), parameters.get("change")];
-  if (match !== null && match !== "index" && match !== "content")
-    throw new ViewerRequestError(400, "match must be index or content.");
-  if (
-    change !== null &&
-    change !== "improved" &&
-    change !== "regressed" &&
-    change !== "unchanged" &&
-    change !== "missing"
-  )
-    throw new ViewerRequestError(400, "change must be improved, regressed, unchanged or missing.");
   return {
-    match: match ?? undefined,
-    change: change ?? undefined,
+    match: oneOf(parameters, "match", MATCHES),
+    change: oneOf(parameters, "change", CHANGES),
     offset: wholeNumber(parameters, "offset", 0, 0),
     limit: Math.min(500, wholeNumber(parameters, "limit", 0, 200)),
   };
+}
+
+function oneOf<T extends string>(
+  parameters: URLSearchParams,
+  name: string,
+  known: readonly T[],
+): T | undefined {
+  const value = parameters.get(name);
+  if (value === null) return undefined;
+  const found = known.find((each) => each === value);
+  if (found !== undefined) return found;
+  const list = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
+  throw new ViewerRequestError(400, `${name} must be ${list}.`);
 }
 
 /** A part may begin or end inside a value. */

@@ -5,15 +5,15 @@ import { gzip } from "node:zlib";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf, refusalOf } from "../request-guard.ts";
 import { AccessToken } from "./access-token.ts";
-import { type ApiAnswer, type ApiContext, answerRead, answerWrite, checkParameters, runOf } from "./api.ts";
+import { type ApiContext, answerRead, answerWrite, type Content, checkParameters, runOf } from "./api.ts";
 import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";
 import { sendEvents } from "./events.ts";
-import { readBody } from "./read-body.ts";
 
 /** Number of further ports to try. */
 const FURTHER_PORTS = 100;
 const MAX_CONNECTIONS = 256;
 const REQUEST_LIMIT_MS = 10_000;
+const MAX_BODY_BYTES = 64 * 1024;
 /** Shorter answers are not compressed. */
 const LEAST_COMPRESSED = 2048;
 
@@ -120,7 +120,8 @@ export class ViewerServer {
       }
       const status = statusOf(error);
       const code = error instanceof GymError ? error.code : undefined;
-      await send(request, response, status, JSON.stringify({ error: errorMessage(error), code }));
+      const content = JSON.stringify({ error: errorMessage(error), code });
+      await send(request, response, status, { content });
     }
   }
 
@@ -160,9 +161,9 @@ export class ViewerServer {
       );
     if (pathname.startsWith("/api/")) checkParameters(pathname, parameters);
     if (isPost) {
-      const answer = answerWrite(this.#options, pathname, parameters, await readBody(request));
+      const answer = await answerWrite(this.#options, pathname, parameters, await readBody(request));
       if (answer === undefined) throw new ViewerRequestError(405, `Nothing can be changed at ${pathname}.`);
-      await sendAnswer(request, response, await answer);
+      await send(request, response, 200, { content: answer });
       return;
     }
     if (pathname === "/api/events") {
@@ -171,12 +172,32 @@ export class ViewerServer {
     }
     const answer = answerRead(this.#options, pathname, parameters, signal);
     if (answer === undefined) throw new ViewerRequestError(404, `There is nothing at ${pathname}.`);
-    await sendAnswer(request, response, await answer);
+    const given = await answer;
+    await send(request, response, 200, typeof given === "string" ? { content: given } : given);
   }
 }
 
 function allowHint(name: string): string {
   return `Use localhost, or start the viewer with --allow-host ${name}.`;
+}
+
+/** The JSON body of a request. */
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const type = request.headers["content-type"] ?? "";
+  if (!/^application\/json\b/.test(type))
+    throw new ViewerRequestError(415, `The content type is '${type.slice(0, 100)}'. Send application/json.`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw new ViewerRequestError(413, "The body is longer than 64 kB.");
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as unknown;
+  } catch {
+    throw new ViewerRequestError(400, "The body is not JSON.");
+  }
 }
 
 /** A file that changes while it is read is a conflict, not an error of the viewer. */
@@ -186,21 +207,13 @@ function statusOf(error: unknown): number {
   return error instanceof FileChangedError ? 409 : 500;
 }
 
-function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: ApiAnswer): Promise<void> {
-  return typeof answer === "string"
-    ? send(request, response, 200, answer)
-    : send(request, response, 200, answer.content, answer.headers);
-}
+const JSON_HEADERS = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
 async function send(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
-  content: string | Buffer,
-  headers: Readonly<Record<string, string>> = {
-    "content-type": "application/json; charset=utf-8",
-    "cache-control": "no-store",
-  },
+  { content, headers = JSON_HEADERS }: Partial<Content> & Pick<Content, "content">,
 ): Promise<void> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   // A client that does not accept compression, such as a local program, gets none.

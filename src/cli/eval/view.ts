@@ -7,12 +7,11 @@ import { withTemporaryDirectory } from "../../files/private-directory.ts";
 import { isLoopback } from "../../request-guard.ts";
 import { newToken } from "../../viewer/access-token.ts";
 import { parseQuery, QueryError } from "../../viewer/query/query.ts";
-import { isFailureRow, rowOf } from "../../viewer/query/select-rows.ts";
+import { readRequest } from "../../viewer/query/request.ts";
+import { refOf } from "../../viewer/query/select-rows.ts";
 import { Workspace } from "../../viewer/run/workspace.ts";
 import { ViewerServer } from "../../viewer/server.ts";
-import { everything } from "../../viewer/share/embed-run.ts";
-import { rolloutsHtml } from "../../viewer/share/rollouts-html.ts";
-import { writeStaticFolder } from "../../viewer/share/static-folder.ts";
+import { rolloutsHtml, writeStaticFolder } from "../../viewer/share/static-copy.ts";
 import { loadWebFiles, type WebFiles } from "../../viewer/web-files.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
@@ -147,16 +146,15 @@ async function writePages(
     );
     return 0;
   }
-  const terms = parseQuery(where ?? "");
-  const codes = await run.selected({ ...everything(), q: where ?? "", terms }, signal);
+  const q = where ?? "";
+  const request = { ...readRequest(new URLSearchParams()), q, terms: parseQuery(q) };
+  const codes = await run.selected(request, signal);
   if (codes.length === 0) throw new UsageError("no rollout passes --where");
   if (codes.length > MAX_IN_HTML)
     throw new UsageError(
       `${codes.length} rollouts are too many for one file (at most ${MAX_IN_HTML}); choose with --where, or write a folder with --to-folder`,
     );
-  const refs = [...codes].map(
-    (code) => ({ source: isFailureRow(code) ? "failures" : "rollouts", line: rowOf(code) + 1 }) as const,
-  );
+  const refs = Array.from(codes, refOf);
   const file = path.resolve(io.cwd, toHtml ?? "");
   await writeFile(file, await rolloutsHtml(run, refs, webFiles));
   out(

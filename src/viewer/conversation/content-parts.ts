@@ -1,5 +1,6 @@
 import { dumps } from "../../python/json/json-dumps.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { textOf } from "./json-values.ts";
 
 /** A part of an item, as displayed. */
 export type ContentPart =
@@ -20,6 +21,9 @@ export type ContentPart =
 const PICTURE = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)[;,]/i;
 const WEB_ADDRESS = /^https?:\/\//i;
 const MAX_SHOWN_URL = 200;
+/** A tag at the start of a line; a tag inside code or a sentence is part of the text. */
+const OPENING = /^[ \t]*<think(?:ing)?>/im;
+const CLOSING = /(?<!`)<\/think(?:ing)?>(?!`)/i;
 
 /** The parts of a message's content, which is text or a list of parts. */
 export function contentParts(content: unknown): ContentPart[] {
@@ -37,9 +41,9 @@ function partOf(part: JsonObject): ContentPart {
     case "input_image":
     case "image_url":
     case "computer_screenshot":
-      return picture(addressOf(part["image_url"]), text(part["file_id"]));
+      return picture(addressOf(part["image_url"]), textOf(part["file_id"]));
     case "input_file":
-      return linked("file", addressOf(part["file_url"]), text(part["filename"] ?? part["file_id"]));
+      return linked("file", addressOf(part["file_url"]), textOf(part["filename"] ?? part["file_id"]));
     case "input_video":
       return linked("video", addressOf(part["video_url"] ?? part["video"]), undefined);
     case "input_audio":
@@ -63,7 +67,7 @@ function linked(kind: string, url: string | undefined, name: string | undefined)
 }
 
 function addressOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : isObject(value) ? text(value["url"]) : undefined;
+  return typeof value === "string" ? value : isObject(value) ? textOf(value["url"]) : undefined;
 }
 
 function shortened(url: string | undefined): string | undefined {
@@ -74,10 +78,45 @@ function textOrJson(value: unknown): ContentPart {
   return typeof value === "string" ? { type: "text", text: value } : jsonPart(value);
 }
 
-function jsonPart(value: unknown): ContentPart {
-  return { type: "json", value, text: dumps(value, { indent: 2, ensureAscii: false }) };
+export function jsonPart(value: unknown): ContentPart {
+  return { type: "json", value, text: prettyJson(value) };
 }
 
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
+/** Readable JSON: indented, with non-ASCII letters unescaped. */
+export function prettyJson(value: unknown): string {
+  return dumps(value, { indent: 2, ensureAscii: false });
+}
+
+/**
+ * Splits `<think>…</think>` off the text of a message. Chat templates may open the tag, so a text that only closes it
+ * begins with reasoning. Reasoning without a closing tag was truncated.
+ */
+export function splitThoughts(part: ContentPart): ContentPart[] {
+  if (part.type !== "text") return [part];
+  const parts: ContentPart[] = [];
+  let rest = part.text;
+  const push = (type: "text" | "thought", text: string) => {
+    if (text.trim() !== "") parts.push({ type, text: text.trim() });
+  };
+  for (;;) {
+    const opening = OPENING.exec(rest);
+    const closing = CLOSING.exec(rest);
+    if (closing !== null && (opening === null || closing.index < opening.index)) {
+      // Only the first tag can have been opened by the template, and then the text does not open it.
+      if (rest !== part.text || /<think/i.test(rest.slice(0, closing.index))) break;
+      push("thought", rest.slice(0, closing.index));
+      rest = rest.slice(closing.index + closing[0].length);
+      continue;
+    }
+    if (opening === null) break;
+    push("text", rest.slice(0, opening.index));
+    const inside = rest.slice(opening.index + opening[0].length);
+    const end = CLOSING.exec(inside);
+    push("thought", end === null ? inside : inside.slice(0, end.index));
+    rest = end === null ? "" : inside.slice(end.index + end[0].length);
+  }
+  // A text without tags keeps its whitespace.
+  if (rest === part.text) return [part];
+  push("text", rest);
+  return parts;
 }

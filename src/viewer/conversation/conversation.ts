@@ -1,12 +1,8 @@
-import { dumps } from "../../python/json/json-dumps.ts";
 import { loads } from "../../python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { type ContentPart, contentParts } from "./content-parts.ts";
-import { type ItemTokens, tokensOf } from "./item-tokens.ts";
-import { splitThoughts } from "./thoughts.ts";
-
-/** Indentation of displayed JSON. */
-const INDENT = 2;
+import { type ContentPart, contentParts, jsonPart, splitThoughts } from "./content-parts.ts";
+import { objectOf, textOf } from "./json-values.ts";
+import { type ItemTokens, tokensOf } from "./tokens.ts";
 
 export const ITEM_KINDS = ["system", "user", "reasoning", "call", "assistant", "item"] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
@@ -33,8 +29,8 @@ export interface ConversationItem {
 
 /** The items of a row, with calls and outputs paired by id. */
 export function conversationOf(row: JsonObject): ConversationItem[] {
-  const params = isObject(row["responses_create_params"]) ? row["responses_create_params"] : {};
-  const response = isObject(row["response"]) ? row["response"] : {};
+  const params = objectOf(row["responses_create_params"]);
+  const response = objectOf(row["response"]);
   const given = params["input"];
   const input =
     typeof given === "string" ? [{ role: "user", content: given }] : Array.isArray(given) ? given : [];
@@ -53,7 +49,7 @@ export function conversationOf(row: JsonObject): ConversationItem[] {
     const isModel = from === "output" && isModelItem(source);
     if (isModel && !modelSpeaks) turn++;
     modelSpeaks = isModel;
-    const callId = isObject(source) ? textOrUndefined(source["call_id"]) : undefined;
+    const callId = isObject(source) ? textOf(source["call_id"]) : undefined;
     if (isObject(source) && isOutput(source) && callId !== undefined) {
       const call = calls.get(callId);
       if (call && call.output === undefined) {
@@ -92,7 +88,7 @@ function itemFor(
     turn,
     source,
     output: undefined,
-    callId: isObject(source) ? textOrUndefined(source["call_id"]) : undefined,
+    callId: isObject(source) ? textOf(source["call_id"]) : undefined,
     tokens: tokensOf(source),
     ...shownItem(source),
   };
@@ -167,19 +163,6 @@ function jsonIfParseable(value: unknown): ContentPart {
   }
 }
 
-function jsonPart(value: unknown): ContentPart {
-  return { type: "json", value, text: prettyJson(value) };
-}
-
-/** Readable JSON: indented, with non-ASCII letters unescaped. */
-export function prettyJson(value: unknown): string {
-  return dumps(value, { indent: INDENT, ensureAscii: false });
-}
-
 function nameOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
-}
-
-function textOrUndefined(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../python/json/json-object.ts";
 import type { InvocationView } from "../api-types.ts";
-import { listOf, modelCalls, objectOf, timelineStart, timesOf } from "./timeline.ts";
-import { numberOf } from "./verdict.ts";
+import { listOf, numberOf, objectOf, textOf } from "./json-values.ts";
+import { modelCalls, timelineStart, timesOf } from "./timeline.ts";
 
 /** The agents of a rollout, each followed by those it started; empty without recordings. */
 export function invocationsOf(row: JsonObject): InvocationView[] {
@@ -42,8 +42,8 @@ export function invocationsOf(row: JsonObject): InvocationView[] {
     return {
       id,
       parent: ids.has(record["parent_invocation_id"]) ? String(record["parent_invocation_id"]) : null,
-      name: typeof spawn?.["tool_name"] === "string" ? spawn["tool_name"] : id,
-      spawned_by: typeof spawnedBy === "string" ? spawnedBy : null,
+      name: textOf(spawn?.["tool_name"]) ?? id,
+      spawned_by: textOf(spawnedBy) ?? null,
       status: String(record["status"] ?? "unknown"),
       depth,
       from,

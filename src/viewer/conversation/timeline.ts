@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { numberOf } from "./verdict.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { listOf, numberOf, objectOf, textOf } from "./json-values.ts";
 
 /**
  * The source of a span: a model, a tool, the environment that seeds the session, or its verifier. `waiting` is the time
@@ -181,16 +181,4 @@ function statusOf(record: JsonObject): string | undefined {
   const code = numberOf(record["status_code"]);
   if (code !== null && code !== 200) return String(code);
   return typeof record["response_status"] === "string" ? record["response_status"] : undefined;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-export function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }

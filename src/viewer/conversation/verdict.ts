@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { orderedKeys } from "../../python/json/key-order.ts";
+import { numberOf } from "./json-values.ts";
 
 /** The verdict of a verifier, from the fields of its row. */
 export interface Verdict {
@@ -63,10 +64,4 @@ function addComponents(verdict: Verdict, components: JsonObject): void {
     if (number !== null) verdict.components.push({ name, value: number });
     else verdict.others.push({ name: `reward_components.${name}`, value });
   }
-}
-
-/** The exact reader wraps floats such as `1.0`. */
-export function numberOf(value: unknown): number | null {
-  const number = value !== null && typeof value === "object" && !Array.isArray(value) ? Number(value) : value;
-  return typeof number === "number" && Number.isFinite(number) ? number : null;
 }

@@ -30,18 +30,17 @@ export interface Block {
 export async function* readBlocks(
   file: FileHandle,
   offset: number,
-  options: { signal?: AbortSignal | undefined; maxLineBytes?: number } = {},
+  signal?: AbortSignal,
 ): AsyncGenerator<Block> {
-  const limit = options.maxLineBytes ?? MAX_LINE_BYTES;
   let buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   let kept = 0;
   let start = offset;
   /** Dropped bytes of a line beyond the limit. */
   let dropped = 0;
   for (;;) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     if (kept === buffer.length) {
-      if (dropped > 0 || kept > limit) {
+      if (dropped > 0 || kept > MAX_LINE_BYTES) {
         dropped += kept;
         kept = 0;
       } else {

@@ -1,8 +1,10 @@
-import { excerptOf } from "../conversation/text-of-items.ts";
-
 /** Bytes read to make an excerpt. */
 export const EXCERPT_BYTES = 2048;
 const QUOTE = 0x22;
+/** Maximum length of an excerpt, in characters. */
+const MAX_EXCERPT = 120;
+/** Only this many characters of a text are used for an excerpt. */
+const LOOKED_AT = 1000;
 
 /** The beginning of the value at a position of a row: a text, or the item of a function call. */
 export function excerptAt(bytes: Buffer): string {
@@ -30,4 +32,10 @@ function stringPrefix(bytes: Buffer): string {
   } catch {
     return inside;
   }
+}
+
+/** The beginning of a text, on one line. */
+function excerptOf(text: string): string {
+  const line = text.slice(0, LOOKED_AT).replace(/\s+/g, " ").trim();
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }

@@ -119,13 +119,6 @@ export class JsonSkimmer {
     return this.bytes.toString("latin1", from, to);
   }
 
-  /** The string at `at`, decoded. */
-  string(): string {
-    const from = this.at;
-    this.skipString();
-    return JSON.parse(this.bytes.toString("utf8", from, this.at)) as string;
-  }
-
   /** The number or boolean at `at`; undefined for anything else. */
   number(): number | undefined {
     const first = this.peek();

@@ -95,3 +95,8 @@ function copied(from: Values, into: Values): Values {
   into.set(from);
   return into;
 }
+
+/** A number of a column; null if missing. */
+export function orNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}

@@ -66,11 +66,9 @@ export class RolloutFile {
   #tornLine: number | null = null;
   /** Whether the last row was at the end of the file without its newline. */
   #awaitsNewline = false;
-  readonly #keepsIndex: boolean;
 
-  constructor(path: string, options: { keepsIndex?: boolean } = {}) {
+  constructor(path: string) {
     this.path = path;
-    this.#keepsIndex = options.keepsIndex ?? true;
   }
 
   get progress(): FileProgress {
@@ -155,7 +153,7 @@ export class RolloutFile {
     const handle = this.#handle;
     if (handle === undefined || from >= columns.length) return;
     let row = from;
-    const blocks = readBlocks(handle, columns.offset(from), { signal });
+    const blocks = readBlocks(handle, columns.offset(from), signal);
     for (;;) {
       const next = await blocks.next().catch((error: unknown) => {
         if (this.#holds(handle)) throw error;
@@ -222,7 +220,7 @@ export class RolloutFile {
 
   /** Uses the stored index if it matches this file: unchanged, or with rows appended. */
   async #restore(handle: FileHandle, entry: { size: number; mtimeMs: number }): Promise<void> {
-    const stored = this.#keepsIndex ? await readIndex(indexPath(this.path)) : undefined;
+    const stored = await readIndex(indexPath(this.path));
     if (stored === undefined || stored.columns.length === 0) return;
     const { indexed, bytes, mtimeMs, mark, awaitsNewline } = stored.file;
     const isUnchanged = entry.size === bytes && entry.mtimeMs === mtimeMs;
@@ -237,7 +235,7 @@ export class RolloutFile {
   }
 
   async #store(): Promise<void> {
-    if (!this.#keepsIndex || this.#mark === undefined) return;
+    if (this.#mark === undefined) return;
     const { offset, bytes } = this.#mark;
     const mark = { offset, base64: bytes.toString("base64") };
     const file = { indexed: this.#indexed, bytes: this.#bytes, mtimeMs: this.#mtimeMs, mark };
@@ -249,7 +247,7 @@ export class RolloutFile {
   async #index(handle: FileHandle, signal?: AbortSignal, onRows?: () => void): Promise<void> {
     if (this.#awaitsNewline) await this.#passNewline(handle);
     let sliceEnds = performance.now() + SLICE_MS;
-    for await (const { bytes, lines } of readBlocks(handle, this.#indexed, { signal })) {
+    for await (const { bytes, lines } of readBlocks(handle, this.#indexed, signal)) {
       if (!(await hasMark(handle, this.#mark))) {
         this.#isStale = true;
         return;

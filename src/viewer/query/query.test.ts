@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseQuery, quoted } from "./query.ts";
-import { patternFor } from "./text-matcher.ts";
+import { patternFor } from "./text-search.ts";
 
 describe("queries", () => {
   it("reads fields, states, texts and their opposites", () => {

@@ -165,6 +165,15 @@ export function predicateOf<Row>(terms: readonly Term[], reader: TermReader<Row>
   };
 }
 
+const COMPARISONS: Readonly<Record<Operator, (a: number, b: number) => boolean>> = {
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+  "=": (a, b) => a === b,
+  "!=": (a, b) => a !== b,
+};
+
 function testOf<Row>(term: Term, reader: TermReader<Row>): (row: Row) => boolean {
   switch (term.kind) {
     case "text":
@@ -175,21 +184,8 @@ function testOf<Row>(term: Term, reader: TermReader<Row>): (row: Row) => boolean
       return reader.is(term.state);
     case "number": {
       const read = reader.number(term.field);
-      const { value } = term;
-      switch (term.operator) {
-        case "<":
-          return (row) => read(row) < value;
-        case "<=":
-          return (row) => read(row) <= value;
-        case ">":
-          return (row) => read(row) > value;
-        case ">=":
-          return (row) => read(row) >= value;
-        case "=":
-          return (row) => read(row) === value;
-        case "!=":
-          return (row) => read(row) !== value;
-      }
+      const compare = COMPARISONS[term.operator];
+      return (row) => compare(read(row), term.value);
     }
   }
 }

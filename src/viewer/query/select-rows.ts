@@ -1,3 +1,4 @@
+import type { Annotation, RowRef } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowColumns } from "../index/row-columns.ts";
 import type { Annotations } from "../run/annotations.ts";
@@ -15,9 +16,26 @@ export function rowOf(code: RowCode): number {
   return code < 0 ? -code - 1 : code;
 }
 
-export interface SelectedFrom {
+export function codeOf({ source, line }: RowRef): RowCode {
+  return source === "failures" ? -line : line - 1;
+}
+
+export function refOf(code: RowCode): RowRef {
+  return { source: isFailureRow(code) ? "failures" : "rollouts", line: rowOf(code) + 1 };
+}
+
+/** The two files of a run with rows. */
+export interface RowFiles {
   rollouts: RolloutFile;
   failures: RolloutFile;
+}
+
+/** The indexed facts of the file that contains a row. */
+export function columnsOf({ rollouts, failures }: RowFiles, code: RowCode): RowColumns {
+  return isFailureRow(code) ? failures.columns : rollouts.columns;
+}
+
+interface SelectedFrom extends RowFiles {
   annotations: Annotations;
   isLost: (code: RowCode) => boolean;
 }
@@ -55,7 +73,10 @@ function columnReader(
   const annotated = (row: number) => from.annotations.of(columns.task(row), columns.rollout(row));
   const byId = (ids: Set<number>, id: (row: number) => number) => (row: number) => ids.has(id(row));
   return {
-    number: (field) => numberReader(columns, field),
+    number: (field) => {
+      const read = NUMBERS[field];
+      return (row) => read(columns, row);
+    },
     name: (field, value) => {
       const test = contains(value);
       switch (field) {
@@ -75,86 +96,60 @@ function columnReader(
       }
     },
     is: (state) => {
-      if (state !== "lost") return stateReader(columns, state, pass, annotated);
-      return (row) => from.isLost(file === from.rollouts ? row : -row - 1);
+      if (state === "lost") return (row) => from.isLost(file === from.rollouts ? row : -row - 1);
+      return stateReader(columns, state, pass, annotated);
     },
     text: (text) => (row) => hasText(file, row, text),
   };
 }
 
-function numberReader(columns: RowColumns, field: NumberField): (row: number) => number {
-  switch (field) {
-    case "reward":
-      return (row) => (columns.failed(row) ? Number.NaN : columns.reward(row));
-    case "task":
-      return (row) => columns.task(row);
-    case "repeat":
-      return (row) => columns.rollout(row);
-    case "attempt":
-      return (row) => columns.attempt(row);
-    case "turns":
-      return (row) => columns.turns(row);
-    case "calls":
-      return (row) => columns.toolCalls(row);
-    case "tokens":
-      return (row) => columns.outputTokens(row);
-    case "input":
-      return (row) => columns.inputTokens(row);
-    case "cost":
-      return (row) => columns.cost(row);
-    case "seconds":
-      return (row) => columns.durationMs(row) / 1000;
-    case "bytes":
-      return (row) => columns.bytes(row);
-    case "line":
-      return (row) => row + 1;
-  }
-}
+const NUMBERS: Readonly<Record<NumberField, (columns: RowColumns, row: number) => number>> = {
+  reward: (columns, row) => (columns.failed(row) ? Number.NaN : columns.reward(row)),
+  task: (columns, row) => columns.task(row),
+  repeat: (columns, row) => columns.rollout(row),
+  attempt: (columns, row) => columns.attempt(row),
+  turns: (columns, row) => columns.turns(row),
+  calls: (columns, row) => columns.toolCalls(row),
+  tokens: (columns, row) => columns.outputTokens(row),
+  input: (columns, row) => columns.inputTokens(row),
+  cost: (columns, row) => columns.cost(row),
+  seconds: (columns, row) => columns.durationMs(row) / 1000,
+  bytes: (columns, row) => columns.bytes(row),
+  line: (_, row) => row + 1,
+};
 
 function stateReader(
   columns: RowColumns,
   state: Exclude<State, "lost">,
   pass: number,
-  annotated: (row: number) => { labels: string[]; note: string; exclude: boolean } | undefined,
+  annotated: (row: number) => Annotation | undefined,
 ): (row: number) => boolean {
-  switch (state) {
-    case "completed":
-      return (row) => !columns.failed(row) && columns.isReadable(row);
-    case "failed":
-      return (row) => columns.failed(row);
-    case "passed":
-      return (row) => columns.countedReward(row) >= pass;
-    case "partial":
-      return (row) => columns.countedReward(row) > 0 && columns.countedReward(row) < pass;
-    case "zero":
-      return (row) => columns.countedReward(row) <= 0;
-    case "masked":
-      return (row) => columns.masked(row);
-    case "retried":
-      return (row) => !columns.failed(row) && columns.attempt(row) > 0;
-    case "bad":
-      return (row) => !columns.isReadable(row);
-    case "annotated":
-      return (row) => annotated(row) !== undefined;
-    case "excluded":
-      return (row) => annotated(row)?.exclude ?? false;
-  }
+  const reward = (row: number) => columns.countedReward(row);
+  const tests: Record<typeof state, (row: number) => boolean> = {
+    completed: (row) => !columns.failed(row) && columns.isReadable(row),
+    failed: (row) => columns.failed(row),
+    passed: (row) => reward(row) >= pass,
+    partial: (row) => reward(row) > 0 && reward(row) < pass,
+    zero: (row) => reward(row) <= 0,
+    masked: (row) => columns.masked(row),
+    retried: (row) => !columns.failed(row) && columns.attempt(row) > 0,
+    bad: (row) => !columns.isReadable(row),
+    annotated: (row) => annotated(row) !== undefined,
+    excluded: (row) => annotated(row)?.exclude ?? false,
+  };
+  return tests[state];
 }
 
 function sortedRows(
   selected: Int32Array,
-  { rollouts, failures }: SelectedFrom,
+  files: RowFiles,
   sort: Exclude<RowRequest["sort"], "file">,
   order: RowRequest["order"],
 ): Int32Array {
   const direction = order === "asc" ? 1 : -1;
   const sortedBy = (rows: Int32Array, field: NumberField) => {
-    const ofRollout = numberReader(rollouts.columns, field);
-    const ofFailure = numberReader(failures.columns, field);
-    return sortedByKey(
-      rows,
-      (code) => direction * (isFailureRow(code) ? ofFailure(rowOf(code)) : ofRollout(code)),
-    );
+    const read = NUMBERS[field];
+    return sortedByKey(rows, (code) => direction * read(columnsOf(files, code), rowOf(code)));
   };
   // The sort is stable, so the secondary key is sorted first.
   return sortedBy(sort === "task" ? sortedBy(selected, "repeat") : selected, sort);

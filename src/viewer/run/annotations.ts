@@ -1,7 +1,7 @@
 import { appendFile, stat } from "node:fs/promises";
 import { z } from "zod";
 import { annotationsPath, readAnnotations } from "../../rollouts/files/annotations.ts";
-import type { Annotation, Source } from "../api-types.ts";
+import type { Annotation } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 
 const Change = z.object({
@@ -72,5 +72,3 @@ export class Annotations {
     return annotation;
   }
 }
-
-export type { Source };

@@ -5,6 +5,7 @@ import { isObject } from "../../python/json/json-object.ts";
 import { matchTasks, type TaskMatching } from "../../results/match-tasks.ts";
 import type { RunTask, RunTasks } from "../../results/run-tasks.ts";
 import type { ComparedTask, Comparison } from "../api-types.ts";
+import { listOf, objectOf, textOf } from "../conversation/json-values.ts";
 import { ViewerRequestError } from "../errors.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
@@ -174,17 +175,12 @@ const MAX_PROMPT_ROW = 4 * 1024 * 1024;
 /** The instructions and the system and developer messages in the first row of the run. */
 async function systemPrompt({ rollouts }: ViewedRun): Promise<string | null> {
   const { columns } = rollouts;
-  const row = 0;
-  if (columns.length === 0 || !columns.isReadable(row) || columns.bytes(row) > MAX_PROMPT_ROW) return null;
-  const content = loadsPlain((await rollouts.read(row)).toString("utf8"), { allowNonFinite: true });
-  const given = isObject(content) ? content["responses_create_params"] : undefined;
-  const params = isObject(given) ? given : {};
-  const { input, instructions } = params;
-  const texts = (Array.isArray(input) ? input : [])
-    .filter((item: unknown) => isObject(item) && (item["role"] === "system" || item["role"] === "developer"))
-    .map((item: Record<string, unknown>) =>
-      typeof item["content"] === "string" ? item["content"] : JSON.stringify(item["content"]),
-    );
+  if (columns.length === 0 || !columns.isReadable(0) || columns.bytes(0) > MAX_PROMPT_ROW) return null;
+  const content = loadsPlain((await rollouts.read(0)).toString("utf8"), { allowNonFinite: true });
+  const { input, instructions } = objectOf(objectOf(content)["responses_create_params"]);
+  const texts = listOf(input)
+    .filter(({ role }) => role === "system" || role === "developer")
+    .map(({ content }) => textOf(content) ?? JSON.stringify(content));
   if (typeof instructions === "string") texts.unshift(instructions);
   return texts.length === 0 ? null : texts.join("\n\n");
 }

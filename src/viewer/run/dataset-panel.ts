@@ -11,7 +11,7 @@ import { healthReports } from "../../rollouts/files/artifact-paths.ts";
 import { readRows } from "../../rollouts/files/jsonl-rows.ts";
 import type { PanelTexts } from "../api-types.ts";
 import type { RunFiles } from "./run-files.ts";
-import { readSmallFile } from "./small-file.ts";
+import { readSmallFile } from "./run-info.ts";
 
 type Row = Record<string, unknown>;
 type Kind = "text" | "number";

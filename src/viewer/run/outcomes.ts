@@ -1,7 +1,6 @@
 import type { Coverage } from "../../metrics/coverage.ts";
 import { hashOfRollout } from "../../metrics/rollout-key-map.ts";
-import type { RolloutFile } from "../index/rollout-file.ts";
-import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
+import { isFailureRow, type RowCode, type RowFiles, rowOf } from "../query/select-rows.ts";
 
 const FAILED = 1;
 const MASKED = 2;
@@ -9,17 +8,12 @@ const COMPLETED = 3;
 /** Minimum number of table slots per row. */
 const SLOTS_PER_ROW = 1.6;
 
-interface Files {
-  rollouts: RolloutFile;
-  failures: RolloutFile;
-}
-
 /**
  * The row that determines the outcome of each rollout: the best one, and the last of several failures. Rows of both
  * files are numbered in one sequence, failures after rollouts.
  */
 export class Outcomes {
-  readonly #files: Files;
+  readonly #files: RowFiles;
   readonly #rollouts: number;
   /** Hash table of rows by task and repeat, 4 bytes per slot; row plus one, 0 for a free slot. */
   readonly #slots: Uint32Array;
@@ -27,7 +21,7 @@ export class Outcomes {
   readonly #counts = [0, 0, 0, 0];
 
   /** By default of all rows, otherwise of the chosen ones. */
-  constructor(files: Files, chosen?: readonly RowCode[]) {
+  constructor(files: RowFiles, chosen?: readonly RowCode[]) {
     this.#files = files;
     this.#rollouts = files.rollouts.columns.length;
     const rows = this.#rollouts + files.failures.columns.length;

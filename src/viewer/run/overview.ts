@@ -1,44 +1,55 @@
 import { clusteredMean, passEstimates } from "../../metrics/intervals.ts";
 import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { Distribution, GroupRow, Overview } from "../api-types.ts";
-import type { RolloutFile } from "../index/rollout-file.ts";
+import { orNull } from "../index/number-column.ts";
 import type { RowColumns } from "../index/row-columns.ts";
-import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
-import { TaskRewards } from "./task-rewards.ts";
+import { columnsOf, isFailureRow, type RowCode, type RowFiles, refOf, rowOf } from "../query/select-rows.ts";
+import type { Progress, RunInfo } from "./run-info.ts";
 
 /** Few enough that each bar can be tapped on a touch screen. */
 const MAX_BINS = 10;
 const SLOWEST = 10;
 
-interface Files {
-  rollouts: RolloutFile;
-  failures: RolloutFile;
+interface Run extends RowFiles {
+  version: number;
+  info: RunInfo;
   isAddressed: (code: RowCode) => boolean;
 }
 
-type Figures = Pick<
-  Overview,
-  | "rewarded"
-  | "without_reward"
-  | "reward"
-  | "passed"
-  | "pass"
-  | "tasks"
-  | "without_task"
-  | "groups"
-  | "rewards"
-  | "tokens"
-  | "turns"
-  | "durations"
-  | "slowest"
-> & { totals: Pick<Overview["totals"], "input_tokens" | "output_tokens" | "cost" | "tool_calls"> };
-
-/** The figures of the overview for the selected rows. */
-export function figuresOf(
-  files: Files,
+/**
+ * The figures of the overview for the selected rows. Failure classes are those of all rows, or of the `chosen` ones.
+ * Figures of the whole run are from its progress file.
+ */
+export function overviewOf(
+  run: Run,
   selected: Int32Array,
-  options: { pass: number; environmentOf: (agent: string) => string | null },
-): Figures {
+  pass: number,
+  isLost: (code: RowCode) => boolean,
+  progress: Progress | undefined,
+  chosen?: Int32Array,
+): Omit<Overview, "filtered" | "coverage" | "search" | "complete"> {
+  const { totals, ...figures } = figuresOf(run, selected, pass);
+  const failed = chosen ? [...chosen].filter(isFailureRow).map(rowOf) : run.failures.columns.rows();
+  return {
+    version: run.version,
+    pass_threshold: pass,
+    ...figures,
+    totals: {
+      ...totals,
+      spent: progress?.spent ?? null,
+      elapsed_seconds: progress?.elapsed_seconds ?? null,
+      model_calls: progress?.model_calls ?? null,
+    },
+    turn_boundaries: progress?.turn_boundaries ?? null,
+    history: progress?.history ?? [],
+    failures: failureClasses(run, failed, isLost).map((entry) => ({
+      ...entry,
+      message: progress?.failure_messages?.[entry.class] ?? null,
+    })),
+  };
+}
+
+function figuresOf(run: Run, selected: Int32Array, pass: number) {
   const byAgent = new Map<string | undefined, AgentFigures>();
   const totals = { input_tokens: sum(), output_tokens: sum(), cost: sum(), tool_calls: sum() };
   const slow: { code: number; key: number }[] = [];
@@ -46,13 +57,13 @@ export function figuresOf(
   let withoutReward = 0;
   let passed = 0;
   for (const code of selected) {
-    const { columns } = isFailureRow(code) ? files.failures : files.rollouts;
+    const columns = columnsOf(run, code);
     const row = rowOf(code);
     if (!columns.isReadable(row)) continue;
     const agent = columns.agent(row);
     let own = byAgent.get(agent);
     if (own === undefined) {
-      own = new AgentFigures(options.pass);
+      own = new AgentFigures(pass);
       byAgent.set(agent, own);
     }
     if (columns.failed(row)) {
@@ -74,7 +85,7 @@ export function figuresOf(
       continue;
     }
     rewarded++;
-    if (reward >= options.pass) passed++;
+    if (reward >= pass) passed++;
     own.rewards.add(columns, row, reward);
   }
   // One array for all distributions: each would use eight megabytes for a million rows.
@@ -82,7 +93,7 @@ export function figuresOf(
   const distribution = (read: (columns: RowColumns, row: number) => number, about?: Bars) => {
     let length = 0;
     for (const code of selected) {
-      const { columns } = isFailureRow(code) ? files.failures : files.rollouts;
+      const columns = columnsOf(run, code);
       const row = rowOf(code);
       if (!columns.isReadable(row) || columns.failed(row)) continue;
       const value = read(columns, row);
@@ -90,7 +101,7 @@ export function figuresOf(
     }
     return distributionOf(values.subarray(0, length), about);
   };
-  const all = new TaskTotals(options.pass);
+  const all = new TaskTotals(pass);
   const groups: GroupRow[] = [];
   let withoutTask = 0;
   for (const [agent, own] of [...byAgent].sort(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0))) {
@@ -99,7 +110,7 @@ export function figuresOf(
     withoutTask += own.rewards.withoutTask;
     groups.push({
       agent: agent ?? null,
-      environment: agent === undefined ? null : options.environmentOf(agent),
+      environment: agent === undefined ? null : (run.info.environments.get(agent) ?? null),
       rollouts: own.rollouts,
       tasks: ownTotals.tasks,
       failed: own.failed,
@@ -129,18 +140,43 @@ export function figuresOf(
       tool_calls: totals.tool_calls.total ?? 0,
     },
     slowest: slow.map(({ code }) => {
-      const { columns } = files.rollouts;
+      const { columns } = run.rollouts;
       return {
-        source: "rollouts",
-        line: code + 1,
+        ...refOf(code),
         task: orNull(columns.task(code)),
         rollout: orNull(columns.rollout(code)),
         seconds: orNull(columns.durationMs(code) / 1000),
         tokens: orNull(columns.outputTokens(code)),
-        addressed: files.isAddressed(code),
+        addressed: run.isAddressed(code),
       };
     }),
   };
+}
+
+/** Rewards by task. Keeps sums instead of lists of rewards, because runs can have a million rows. */
+export class TaskRewards {
+  readonly totals: TaskTotals;
+  readonly #places = new Map<number, number>();
+  /** Rows without a task; each counts as one. */
+  withoutTask = 0;
+
+  constructor(threshold: number) {
+    this.totals = new TaskTotals(threshold);
+  }
+
+  /** Adds the reward of a row, which must have one. */
+  add(columns: RowColumns, row: number, reward: number): void {
+    const task = columns.task(row);
+    const next = this.totals.tasks;
+    if (Number.isNaN(task)) {
+      this.withoutTask++;
+      this.totals.addReward(next, reward);
+      return;
+    }
+    const place = this.#places.get(task);
+    if (place === undefined) this.#places.set(task, next);
+    this.totals.addReward(place ?? next, reward);
+  }
 }
 
 class AgentFigures {
@@ -216,8 +252,8 @@ function distributionOf(values: Float64Array, options: Bars = {}): Distribution 
 }
 
 /** Failure classes by number of failed attempts, with the number of permanently lost rollouts. */
-export function failureClasses(
-  { failures: { columns } }: Files,
+function failureClasses(
+  { failures: { columns } }: RowFiles,
   rows: Iterable<number>,
   isLost: (code: RowCode) => boolean,
 ): Omit<Overview["failures"][number], "message">[] {
@@ -231,8 +267,4 @@ export function failureClasses(
     classes.set(name, known);
   }
   return [...classes.values()].sort((a, b) => b.attempts - a.attempts);
-}
-
-function orNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

@@ -6,9 +6,9 @@ import { isObject } from "../../python/json/json-object.ts";
 import { parseRow, readLines } from "../../rollouts/files/jsonl-rows.ts";
 import type { RunEntry, RunHead, RunState } from "../api-types.ts";
 import type { RowColumns } from "../index/row-columns.ts";
+import { TaskRewards } from "./overview.ts";
 import { type FoundRun, filesOf, type RunFiles } from "./run-files.ts";
-import { type RunInfo, readProgress, readRunInfo, readStatistics } from "./run-info.ts";
-import { TaskRewards } from "./task-rewards.ts";
+import { type Progress, type RunInfo, readProgress, readRunInfo, readStatistics } from "./run-info.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
 /** A run with an older progress file is not running, regardless of its content. */
@@ -91,12 +91,10 @@ function aboutConfig(info: RunInfo, agents: readonly string[], answered: string 
   };
 }
 
-type Progress = Awaited<ReturnType<typeof readProgress>>;
-
 /** `coverage` is called only if the run is not running. */
 async function stateOf(
   { lock }: RunFiles,
-  progress: Progress,
+  progress: Progress | undefined,
   coverage: () => Coverage | null,
   content: number,
 ): Promise<RunState> {
@@ -106,14 +104,14 @@ async function stateOf(
   return !isUnfinished(progress) && coverage()?.missing === 0 ? "done" : "stopped";
 }
 
-async function isUnderWay(lock: string, progress: Progress): Promise<boolean> {
-  const updated = progress && Date.parse(String((progress as { updated_at?: unknown }).updated_at));
+async function isUnderWay(lock: string, progress: Progress | undefined): Promise<boolean> {
+  const updated = progress && Date.parse(String(progress.updated_at));
   const isFresh = updated !== undefined && Date.now() - updated < STALE_MS;
   // A run that ends removes its lock; a run that is killed stops writing its progress.
   return isFresh && isUnfinished(progress) && (await stat(lock).catch(() => undefined)) !== undefined;
 }
 
-function isUnfinished(progress: Progress): boolean {
+function isUnfinished(progress: Progress | undefined): boolean {
   return (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
 }
 
@@ -124,7 +122,7 @@ function isUnfinished(progress: Progress): boolean {
 export async function coverageNow(
   files: RunFiles,
   rows: Coverage,
-  progress: Progress,
+  progress: Progress | undefined,
 ): Promise<{ coverage: Coverage; running: number }> {
   if (!(await isUnderWay(files.lock, progress))) return { coverage: rows, running: 0 };
   const failed = Math.min(rows.failed, progress?.failed ?? rows.failed);
@@ -132,7 +130,7 @@ export async function coverageNow(
   return { coverage: { ...rows, failed, missing }, running: progress?.in_flight ?? 0 };
 }
 
-function coverageOfProgress(progress: Progress): Coverage | null {
+function coverageOfProgress(progress: Progress | undefined): Coverage | null {
   if (progress?.total === undefined) return null;
   const { total, completed = 0, failed = 0 } = progress;
   return {
@@ -144,7 +142,10 @@ function coverageOfProgress(progress: Progress): Coverage | null {
   };
 }
 
-function meanOfProgress(progress: Progress, agents: readonly Record<string, unknown>[]): RunEntry["reward"] {
+function meanOfProgress(
+  progress: Progress | undefined,
+  agents: readonly Record<string, unknown>[],
+): RunEntry["reward"] {
   const value = progress?.mean_reward;
   if (typeof value !== "number") return null;
   const interval = progress?.reward_interval;

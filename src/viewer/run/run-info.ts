@@ -1,7 +1,8 @@
+import { open } from "node:fs/promises";
 import { isObject } from "../../python/json/json-object.ts";
 import { modelOfConfig } from "../../results/run-model.ts";
 import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
-import { readSmallFile } from "./small-file.ts";
+import { objectOf, textOf } from "../conversation/json-values.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
 
@@ -41,7 +42,7 @@ export async function readRunInfo(manifestPath: string): Promise<RunInfo> {
   }
   const rows = objectOf(manifest["materialized_inputs"])["rows"];
   return {
-    createdAt: typeof manifest["created_at"] === "string" ? manifest["created_at"] : undefined,
+    createdAt: textOf(manifest["created_at"]),
     expected: typeof rows === "number" ? rows : null,
     config,
     environments,
@@ -49,12 +50,16 @@ export async function readRunInfo(manifestPath: string): Promise<RunInfo> {
   };
 }
 
+/** The content of a progress file. */
+export type Progress = Partial<ProgressSnapshot> & {
+  history?: [seconds: number, done: number, in_flight: number][];
+  updated_at?: string;
+};
+
 /** The progress file of a run; undefined if it does not exist. */
-export async function readProgress(
-  path: string,
-): Promise<(Partial<ProgressSnapshot> & { history?: [number, number, number][] }) | undefined> {
+export async function readProgress(path: string): Promise<Progress | undefined> {
   const progress = await readJson(path);
-  return isObject(progress) ? (progress as Partial<ProgressSnapshot>) : undefined;
+  return isObject(progress) ? (progress as Progress) : undefined;
 }
 
 /** The statistics file of a run. */
@@ -72,6 +77,17 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-function objectOf(value: unknown): Loose {
-  return isObject(value) ? value : {};
+/** The text of a file, or undefined when it does not exist or is larger than `limit` bytes. */
+export async function readSmallFile(path: string, limit: number): Promise<string | undefined> {
+  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    return size > limit ? undefined : await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
 }

@@ -1,10 +1,11 @@
 import path from "node:path";
-import type { AttemptEntry, ListedRow, RowGone, RowRef, Source } from "../api-types.ts";
+import type { AttemptEntry, ListedRow, RowGone, RowRef } from "../api-types.ts";
 import { FileChangedError, ViewerRequestError } from "../errors.ts";
+import { orNull } from "../index/number-column.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import { outlineOf, shallowOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
 import { problemsOf } from "../index/row-problems.ts";
-import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
+import { type RowCode, type RowFiles, refOf, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
 
 /** Maximum length of the excerpt of a line that is not a row. */
@@ -13,9 +14,7 @@ const MAX_RAW_BYTES = 64 * 1024;
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_ATTEMPTS = 100;
 
-interface Run {
-  rollouts: RolloutFile;
-  failures: RolloutFile;
+interface Run extends RowFiles {
   annotations: Annotations;
   generation: number;
   isAddressed: (code: RowCode) => boolean;
@@ -31,20 +30,19 @@ export class RunRows {
   }
 
   async listed(code: RowCode, isLost: (code: RowCode) => boolean): Promise<ListedRow> {
-    const source: Source = isFailureRow(code) ? "failures" : "rollouts";
-    const file = this.#run[source];
+    const ref = refOf(code);
+    const file = this.#run[ref.source];
     const { columns } = file;
     const row = rowOf(code);
     const texts = await this.#texts(file, row);
     const failure = columns.failure(row) ?? null;
     const [task, rollout] = [columns.task(row), columns.rollout(row)];
     return {
-      source,
-      line: row + 1,
+      ...ref,
       readable: columns.isReadable(row),
-      task: numberOrNull(task),
-      rollout: numberOrNull(rollout),
-      reward: failure === null ? numberOrNull(columns.reward(row)) : null,
+      task: orNull(task),
+      rollout: orNull(rollout),
+      reward: failure === null ? orNull(columns.reward(row)) : null,
       agent: columns.agent(row) ?? null,
       model: columns.models.name(columns.modelId(row)) ?? null,
       failure,
@@ -52,12 +50,12 @@ export class RunRows {
       addressed: this.#run.isAddressed(code),
       masked: columns.masked(row),
       attempt: columns.attempt(row),
-      input_tokens: numberOrNull(columns.inputTokens(row)),
-      output_tokens: numberOrNull(columns.outputTokens(row)),
-      cost: numberOrNull(columns.cost(row)),
-      duration_ms: numberOrNull(columns.durationMs(row)),
-      turns: numberOrNull(columns.turns(row)),
-      tool_calls: numberOrNull(columns.toolCalls(row)),
+      input_tokens: orNull(columns.inputTokens(row)),
+      output_tokens: orNull(columns.outputTokens(row)),
+      cost: orNull(columns.cost(row)),
+      duration_ms: orNull(columns.durationMs(row)),
+      turns: orNull(columns.turns(row)),
+      tool_calls: orNull(columns.toolCalls(row)),
       tools: columns.toolSets.name(columns.toolSetId(row))?.split("\n") ?? [],
       bytes: columns.bytes(row),
       ...texts,
@@ -168,14 +166,10 @@ export class RunRows {
           line: row + 1,
           attempt: columns.attempt(row),
           failure,
-          reward: failure === null ? numberOrNull(columns.reward(row)) : null,
+          reward: failure === null ? orNull(columns.reward(row)) : null,
         });
       }
     }
     return found;
   }
-}
-
-function numberOrNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

@@ -1,15 +1,14 @@
 import { GrowableDoubles, GrowableIntegers } from "../../metrics/growable-array.ts";
 import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { GridCell, TaskEntry, TasksPage } from "../api-types.ts";
+import { orNull } from "../index/number-column.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
-import { isFailureRow, type RowCode, rowOf } from "../query/select-rows.ts";
+import { columnsOf, isFailureRow, type RowCode, type RowFiles, refOf, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
 import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "./task-sets.ts";
 
-interface Files {
-  rollouts: RolloutFile;
-  failures: RolloutFile;
+interface Files extends RowFiles {
   annotations: Annotations;
   isAddressed: (code: RowCode) => boolean;
 }
@@ -66,7 +65,7 @@ function figuresOfTasks(
   const counted = new GrowableIntegers();
   const withFailures = new Set<number>();
   for (const code of selected) {
-    const { columns } = isFailureRow(code) ? files.failures : files.rollouts;
+    const columns = columnsOf(files, code);
     const row = rowOf(code);
     const task = columns.task(row);
     if (Number.isNaN(task)) continue;
@@ -113,32 +112,25 @@ function figuresOfTasks(
 }
 
 /** The tasks with a repeat that failed and did not complete later. */
-function erroredTasks(
-  { rollouts, failures }: Files,
-  codes: ReadonlyMap<number, readonly number[]>,
-): Set<number> {
+function erroredTasks(files: Files, codes: ReadonlyMap<number, readonly RowCode[]>): Set<number> {
   const errored = new Set<number>();
   for (const [task, own] of codes) {
-    const done = new Set(
-      own.filter((code) => !isFailureRow(code)).map((row) => rollouts.columns.rollout(row)),
-    );
-    const isLost = (code: number) => isFailureRow(code) && !done.has(failures.columns.rollout(rowOf(code)));
-    if (own.some(isLost)) errored.add(task);
+    const repeatsOf = (failed: boolean) =>
+      own
+        .filter((code) => isFailureRow(code) === failed)
+        .map((code) => columnsOf(files, code).rollout(rowOf(code)));
+    const done = new Set(repeatsOf(false));
+    if (repeatsOf(true).some((repeat) => !done.has(repeat))) errored.add(task);
   }
   return errored;
 }
 
 /** The rows of some tasks. */
-function codesOf(
-  { rollouts, failures }: Files,
-  selected: Int32Array,
-  tasks: ReadonlySet<number>,
-): Map<number, number[]> {
-  const codes = new Map<number, number[]>();
+function codesOf(files: Files, selected: Int32Array, tasks: ReadonlySet<number>): Map<number, RowCode[]> {
+  const codes = new Map<number, RowCode[]>();
   if (tasks.size === 0) return codes;
   for (const code of selected) {
-    const { columns } = isFailureRow(code) ? failures : rollouts;
-    const task = columns.task(rowOf(code));
+    const task = columnsOf(files, code).task(rowOf(code));
     if (!tasks.has(task)) continue;
     const known = codes.get(task);
     if (known) known.push(code);
@@ -170,53 +162,41 @@ async function entryOf(
   };
 }
 
-/** One cell for each repeat: the row that completed it, or its last failure. Further rows of a repeat have cells, too. */
-function cellsOf(
-  { rollouts, failures, annotations, isAddressed }: Files,
-  codes: readonly number[],
-  pass: number,
-): GridCell[] {
-  const byRepeat = new Map<number, number>();
-  const failed = new Map<number, number>();
-  const cells: GridCell[] = [];
-  const cell = (code: number, attempts: number): GridCell => {
-    const source = isFailureRow(code) ? "failures" : "rollouts";
-    const { columns } = isFailureRow(code) ? failures : rollouts;
+/** One cell for each row that completed a repeat; the last failure of a repeat that no row completed. */
+function cellsOf(files: Files, codes: readonly RowCode[], pass: number): GridCell[] {
+  const repeatOf = (code: RowCode) => columnsOf(files, code).rollout(rowOf(code));
+  const completed = codes.filter((code) => !isFailureRow(code));
+  const done = new Set(completed.map(repeatOf));
+  const failed = new Map<number, RowCode>();
+  const attempts = new Map<number, number>();
+  const unnamed: RowCode[] = [];
+  for (const code of codes.filter(isFailureRow)) {
+    const repeat = repeatOf(code);
+    if (Number.isNaN(repeat)) {
+      unnamed.push(code);
+      continue;
+    }
+    attempts.set(repeat, (attempts.get(repeat) ?? 0) + 1);
+    if (!done.has(repeat)) failed.set(repeat, code);
+  }
+  const cell = (code: RowCode): GridCell => {
+    const columns = columnsOf(files, code);
     const row = rowOf(code);
-    const reward = columns.countedReward(row);
-    const excluded = annotations.of(columns.task(row), columns.rollout(row))?.exclude ?? false;
-    const [failed, masked] = [columns.failed(row), columns.masked(row)];
-    const state = cellState({ excluded, failed, masked, reward }, pass);
+    const [task, rollout] = [columns.task(row), columns.rollout(row)];
+    const [isFailed, masked] = [columns.failed(row), columns.masked(row)];
+    const excluded = files.annotations.of(task, rollout)?.exclude ?? false;
+    const before = (attempts.get(rollout) ?? 0) - (failed.get(rollout) === code ? 1 : 0);
     return {
-      source,
-      line: row + 1,
-      rollout: orNull(columns.rollout(row)),
-      reward: orNull(columns.failed(row) ? Number.NaN : columns.reward(row)),
-      state,
-      attempt: Math.max(attempts, columns.attempt(row)),
-      addressed: isAddressed(code),
+      ...refOf(code),
+      rollout: orNull(rollout),
+      reward: orNull(isFailed ? Number.NaN : columns.reward(row)),
+      state: cellState({ excluded, failed: isFailed, masked, reward: columns.countedReward(row) }, pass),
+      attempt: Math.max(before, columns.attempt(row)),
+      addressed: files.isAddressed(code),
     };
   };
-  for (const code of codes) {
-    const { columns } = isFailureRow(code) ? failures : rollouts;
-    const repeat = columns.rollout(rowOf(code));
-    if (Number.isNaN(repeat)) cells.push(cell(code, 0));
-    else if (isFailureRow(code)) failed.set(repeat, (failed.get(repeat) ?? 0) + 1);
-    if (Number.isNaN(repeat)) continue;
-    const known = byRepeat.get(repeat);
-    if (known === undefined || isFailureRow(known)) byRepeat.set(repeat, code);
-    else if (!isFailureRow(code)) cells.push(cell(code, 0));
-  }
-  for (const [repeat, code] of byRepeat) {
-    const attempts = failed.get(repeat) ?? 0;
-    cells.push(cell(code, isFailureRow(code) ? attempts - 1 : attempts));
-  }
-  return cells.sort(
-    (a, b) =>
-      (a.rollout ?? Number.POSITIVE_INFINITY) - (b.rollout ?? Number.POSITIVE_INFINITY) || a.line - b.line,
-  );
-}
-
-function orNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
+  const order = (each: GridCell) => each.rollout ?? Number.POSITIVE_INFINITY;
+  return [...completed, ...failed.values(), ...unnamed]
+    .map(cell)
+    .sort((a, b) => order(a) - order(b) || a.line - b.line);
 }

@@ -41,29 +41,22 @@ export function countSets(tasks: readonly TaskFigures[]): Record<TaskSet, number
   return counts;
 }
 
+const SORT_KEYS: Readonly<Record<TaskSort, (task: TaskFigures) => number>> = {
+  task: ({ task }) => task,
+  mean: ({ mean }) => mean,
+  variance: ({ variance }) => variance,
+  length: ({ tokens }) => tokens,
+  difference: ({ mean, other = Number.NaN }) => mean - other,
+};
+
 /** Compares tasks by a figure. Tasks without it come last in both directions. */
 export function taskOrder(by: TaskSort, order: "asc" | "desc"): (a: TaskFigures, b: TaskFigures) => number {
   const direction = order === "asc" ? 1 : -1;
-  const key = (task: TaskFigures): number => {
-    switch (by) {
-      case "task":
-        return task.task;
-      case "mean":
-        return task.mean;
-      case "variance":
-        return task.variance;
-      case "length":
-        return task.tokens;
-      case "difference":
-        return task.mean - (task.other ?? Number.NaN);
-    }
-  };
+  const key = SORT_KEYS[by];
   return (a, b) => {
     const [first, second] = [key(a), key(b)];
-    if (first === second) return a.task - b.task;
-    if (Number.isNaN(first)) return Number.isNaN(second) ? a.task - b.task : 1;
-    if (Number.isNaN(second)) return -1;
-    return (first - second) * direction;
+    const missing = Number(Number.isNaN(first)) - Number(Number.isNaN(second));
+    return missing || (first - second) * direction || a.task - b.task;
   };
 }
 

@@ -9,16 +9,17 @@ import type {
   RowsPage,
   RunEntry,
   SearchProgress,
+  Source,
   TasksPage,
   ViewerStatus,
 } from "../api-types.ts";
 import { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
 import { RunSearches } from "../query/run-searches.ts";
-import { isFailureRow, type RowCode, rowOf, selectRows } from "../query/select-rows.ts";
+import { codeOf, columnsOf, type RowCode, rowOf, selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
 import { Outcomes } from "./outcomes.ts";
-import { failureClasses, figuresOf } from "./overview.ts";
+import { overviewOf } from "./overview.ts";
 import { coverageNow, entryOfRun, headOfRun } from "./run-entry.ts";
 import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
@@ -28,9 +29,6 @@ import { taskGrid } from "./task-grid.ts";
 /** Polling interval of a growing file. */
 const FOLLOW_MS = 200;
 const CACHED_VIEWS = 8;
-
-/** Figures that change only with the rows and the annotations. */
-type CachedOverview = Omit<Overview, "search" | "complete" | "coverage"> & { coverage: Coverage };
 
 /** A run and its files, which may still grow. */
 export class ViewedRun {
@@ -45,7 +43,7 @@ export class ViewedRun {
   info: RunInfo = NO_INFO;
   readonly #searches: RunSearches;
   readonly #views = new Map<string, Int32Array>();
-  #overview: { key: string; value: CachedOverview } | undefined;
+  #overview: { key: string; value: ReturnType<typeof overviewOf> } | undefined;
   #outcomes: { version: number; value: Outcomes } | undefined;
   /** The lost rows that the running collection retries. */
   #retried: { key: string; value: ReadonlySet<RowCode> } | undefined;
@@ -237,8 +235,7 @@ export class ViewedRun {
     const { version, generation } = this;
     const codes = [...selected.subarray(request.offset, request.offset + request.limit)];
     // Only needed for failed rows: it takes a pass over all rows.
-    const hasFailed = codes.some((code) => this.#fileOf(code).columns.failed(rowOf(code)));
-    const isLost = hasFailed ? (await this.lost()).isLost : () => false;
+    const isLost = codes.some((code) => this.#isFailed(code)) ? (await this.lost()).isLost : () => false;
     return {
       version,
       generation,
@@ -264,14 +261,17 @@ export class ViewedRun {
     const { selected, search } = await this.#select({ ...request, sort: "file", order: "asc" }, signal);
     const lost = await this.lost();
     const key = JSON.stringify([lost.key, this.annotations.version, request.q, request.pass, search]);
-    if (this.#overview?.key !== key)
-      this.#overview = { key, value: await this.#figures(request, selected, lost.isLost) };
+    if (this.#overview?.key !== key) {
+      const progress = await readProgress(this.files.progress);
+      this.#overview = { key, value: overviewOf(this, selected, request.pass, lost.isLost, progress) };
+    }
     const { value } = this.#overview;
     // A run may end without a new row, so this is never cached.
     const progress = await readProgress(this.files.progress);
-    const { coverage, running } = await coverageNow(this.files, value.coverage, progress);
+    const { coverage, running } = await coverageNow(this.files, this.coverage, progress);
     return {
       ...value,
+      filtered: request.terms.length > 0,
       coverage: { ...coverage, running },
       search,
       complete: this.#isComplete(search),
@@ -281,62 +281,19 @@ export class ViewedRun {
   /** The overview of some rows of the run, as if the run had no others. */
   async overviewOf(codes: Int32Array): Promise<Overview> {
     const { isLost } = await this.lost();
-    const isFailed = (code: RowCode) => this.#fileOf(code).columns.failed(rowOf(code));
     // The attempts at a rollout that completed, or is being retried, are not its outcome.
-    const counted = [...codes].filter((code) => !isFailed(code) || isLost(code));
-    const { totals, ...figures } = this.#figuresOf(codes, 1);
-    const failed = [...codes].filter(isFailureRow).map(rowOf);
+    const counted = [...codes].filter((code) => !this.#isFailed(code) || isLost(code));
     return {
-      version: this.version,
-      complete: true,
-      search: null,
+      ...overviewOf(this, codes, 1, isLost, undefined, codes),
       filtered: false,
       coverage: { ...new Outcomes(this, counted).coverage(null), running: 0 },
-      pass_threshold: 1,
-      ...figures,
-      totals: { ...totals, spent: null, elapsed_seconds: null, model_calls: null },
-      turn_boundaries: null,
-      history: [],
-      failures: failureClasses(this, failed, isLost).map((entry) => ({ ...entry, message: null })),
+      search: null,
+      complete: true,
     };
   }
 
-  #fileOf(code: RowCode): RolloutFile {
-    return isFailureRow(code) ? this.failures : this.rollouts;
-  }
-
-  #figuresOf(selected: Int32Array, pass: number) {
-    const environmentOf = (agent: string) => this.info.environments.get(agent) ?? null;
-    return figuresOf(this, selected, { pass, environmentOf });
-  }
-
-  async #figures(
-    request: RowRequest,
-    selected: Int32Array,
-    isLost: (code: RowCode) => boolean,
-  ): Promise<CachedOverview> {
-    const progress = await readProgress(this.files.progress);
-    const { totals, ...figures } = this.#figuresOf(selected, request.pass);
-    const { columns } = this.failures;
-    return {
-      version: this.version,
-      filtered: request.terms.length > 0,
-      coverage: this.coverage,
-      pass_threshold: request.pass,
-      ...figures,
-      totals: {
-        ...totals,
-        spent: progress?.spent ?? null,
-        elapsed_seconds: progress?.elapsed_seconds ?? null,
-        model_calls: progress?.model_calls ?? null,
-      },
-      turn_boundaries: progress?.turn_boundaries ?? null,
-      history: progress?.history ?? [],
-      failures: failureClasses(this, Array(columns.length).keys(), isLost).map((entry) => ({
-        ...entry,
-        message: progress?.failure_messages?.[entry.class] ?? null,
-      })),
-    };
+  #isFailed(code: RowCode): boolean {
+    return columnsOf(this, code).failed(rowOf(code));
   }
 
   async tasks(
@@ -392,8 +349,7 @@ export class ViewedRun {
 function locate(selected: Int32Array, wanted: string | undefined): number | null {
   if (wanted === undefined) return null;
   const [source, line] = wanted.split(":");
-  const row = Number(line) - 1;
-  const place = selected.indexOf(source === "failures" ? -row - 1 : row);
+  const place = selected.indexOf(codeOf({ source: source as Source, line: Number(line) }));
   return place === -1 ? null : place;
 }
 

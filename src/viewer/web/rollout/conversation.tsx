@@ -1,7 +1,8 @@
 import { memo, useMemo, useState } from "react";
-import { type ConversationItem, prettyJson } from "../../conversation/conversation.ts";
+import { prettyJson } from "../../conversation/content-parts.ts";
+import type { ConversationItem } from "../../conversation/conversation.ts";
 import type { CallUsage } from "../../conversation/timeline.ts";
-import type { TokenBoundary } from "../../conversation/token-boundaries.ts";
+import type { TokenBoundary } from "../../conversation/tokens.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { dollarText, secondsText, shortCount } from "../shared/format.ts";
 import type { View } from "../shared/route.ts";

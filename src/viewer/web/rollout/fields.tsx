@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { JsonObject } from "../../../python/json/json-object.ts";
 import { orderedKeys } from "../../../python/json/key-order.ts";
-import { prettyJson } from "../../conversation/conversation.ts";
+import { prettyJson } from "../../conversation/content-parts.ts";
 import type { Verdict } from "../../conversation/verdict.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { visibleText } from "../text/controls.ts";

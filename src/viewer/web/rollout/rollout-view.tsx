@@ -1,17 +1,18 @@
 import { useMemo, useRef, useState } from "react";
 import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import type { RowAnswer, RowRef, ViewerStatus } from "../../api-types.ts";
+import { prettyJson } from "../../conversation/content-parts.ts";
 import {
   type ConversationItem,
   conversationOf,
   ITEM_KINDS,
   type ItemKind,
-  prettyJson,
 } from "../../conversation/conversation.ts";
 import { callOwners, invocationsOf } from "../../conversation/invocations.ts";
+import { numberOf, objectOf } from "../../conversation/json-values.ts";
 import { callUsages, timelineOf } from "../../conversation/timeline.ts";
-import { type TokenBoundary, tokenBoundariesOf } from "../../conversation/token-boundaries.ts";
-import { numberOf, verdictOf } from "../../conversation/verdict.ts";
+import { type TokenBoundary, tokenBoundariesOf } from "../../conversation/tokens.ts";
+import { verdictOf } from "../../conversation/verdict.ts";
 import { parseQuery } from "../../query/query.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { RewardBadge } from "../shared/badges.tsx";
@@ -349,8 +350,8 @@ export interface AboutRow {
 }
 
 function aboutRow({ source, line, readable }: RowAnswer, row: JsonObject): AboutRow {
-  const response = isObject(row["response"]) ? row["response"] : {};
-  const usage = isObject(response["usage"]) ? response["usage"] : {};
+  const response = objectOf(row["response"]);
+  const usage = objectOf(response["usage"]);
   const agent = isObject(row["agent_ref"]) ? row["agent_ref"]["name"] : undefined;
   const failure = typeof row["_ng_failure_class"] === "string" ? row["_ng_failure_class"] : null;
   const [task, rollout] = [numberOf(row["_ng_task_index"]), numberOf(row["_ng_rollout_index"])];

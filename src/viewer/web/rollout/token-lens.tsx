@@ -1,6 +1,5 @@
 import { useState } from "react";
-import type { ItemTokens } from "../../conversation/item-tokens.ts";
-import type { TokenBoundary } from "../../conversation/token-boundaries.ts";
+import type { ItemTokens, TokenBoundary } from "../../conversation/tokens.ts";
 import { countText } from "../shared/format.ts";
 import { TokenList } from "./token-ids.tsx";
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../python/json/json-object.ts";
-import { prettyJson } from "../../conversation/conversation.ts";
-import { type TokenBoundary, tokenReportOf } from "../../conversation/token-boundaries.ts";
+import { prettyJson } from "../../conversation/content-parts.ts";
+import { type TokenBoundary, tokenReportOf } from "../../conversation/tokens.ts";
 import { addressOf } from "../shared/use-route.ts";
 import { Plain } from "../text/plain.tsx";
 import { boundaryText } from "./token-lens.tsx";

@@ -1,6 +1,6 @@
 import { useContext, useMemo } from "react";
 import { PyFloat } from "../../../python/numbers/py-float.ts";
-import { prettyJson } from "../../conversation/conversation.ts";
+import { prettyJson } from "../../conversation/content-parts.ts";
 import { Needles } from "./plain.tsx";
 
 /** Attribute of the toggle of a closed element with a match: the keys that jump between matches open it. */

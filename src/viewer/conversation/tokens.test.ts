@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tokenBoundariesOf, tokenReportOf } from "./token-boundaries.ts";
+import { tokenBoundariesOf, tokenReportOf } from "./tokens.ts";
 
 const said = (prompt?: number[], generation?: number[]) => ({
   type: "message",

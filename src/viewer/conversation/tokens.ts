@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, classifyBoundary, placedCallsOf } from "../../wire/tokens/token-continuity.ts";
-import { numberOf } from "./verdict.ts";
+import { numberOf, objectOf } from "./json-values.ts";
 
 /**
  * How the tokens of a model call continue those of the previous call; `unknown` if lists of a large row are truncated.
@@ -24,7 +24,7 @@ export function tokenBoundariesOf(
   row: JsonObject,
   isCut: (outputIndex: number) => boolean = () => false,
 ): TokenBoundary[] {
-  const response = isObject(row["response"]) ? row["response"] : {};
+  const response = objectOf(row["response"]);
   const output = Array.isArray(response["output"]) ? response["output"].map(itemWithIds) : [];
   if (!output.some(({ prompt_token_ids }) => prompt_token_ids !== undefined)) return [];
   const calls = placedCallsOf(output);
@@ -42,7 +42,7 @@ export function tokenBoundariesOf(
 }
 
 /** The token information in the row. */
-export interface TokenReport {
+interface TokenReport {
   /** `_ng_token_capture` without the counts of boundaries. */
   capture: { name: string; value: unknown }[];
   /** Counts of boundaries as written by the collector or the agent. */
@@ -50,7 +50,7 @@ export interface TokenReport {
 }
 
 export function tokenReportOf(row: JsonObject): TokenReport {
-  const capture = isObject(row["_ng_token_capture"]) ? row["_ng_token_capture"] : {};
+  const capture = objectOf(row["_ng_token_capture"]);
   const counts = [capture["turn_boundaries"], row["_ng_turn_boundaries"]].find(isObject);
   return {
     capture: Object.entries(capture)
@@ -80,4 +80,38 @@ function idAt(tokens: CallTokens | undefined, place: number): number | undefined
   if (tokens === undefined) return undefined;
   const { prompt_token_ids: prompt, generation_token_ids: generation } = tokens;
   return place < prompt.length ? prompt[place] : generation[place - prompt.length];
+}
+
+/** The tokens of a model call, as recorded by a training run on its last item. */
+export interface ItemTokens {
+  prompt: readonly number[] | undefined;
+  generation: readonly number[] | undefined;
+  logProbs: readonly number[] | undefined;
+  /** Tokens as text with their log probability, if the provider sent them. */
+  texts: readonly { token: string; logprob: number }[] | undefined;
+}
+
+/** The tokens of an item, if any. */
+export function tokensOf(item: unknown): ItemTokens | undefined {
+  if (!isObject(item)) return undefined;
+  const tokens: ItemTokens = {
+    prompt: numbers(item["prompt_token_ids"]),
+    generation: numbers(item["generation_token_ids"]),
+    logProbs: numbers(item["generation_log_probs"]),
+    texts: tokenTexts(item["content"]),
+  };
+  return Object.values(tokens).some((value) => value !== undefined) ? tokens : undefined;
+}
+
+function numbers(value: unknown): number[] | undefined {
+  return Array.isArray(value) && value.length > 0 ? value.map(Number) : undefined;
+}
+
+function tokenTexts(content: unknown): { token: string; logprob: number }[] | undefined {
+  if (!Array.isArray(content)) return undefined;
+  const found = content
+    .flatMap((part: unknown) => (isObject(part) && Array.isArray(part["logprobs"]) ? part["logprobs"] : []))
+    .filter(isObject)
+    .map((entry) => ({ token: String(entry["token"]), logprob: Number(entry["logprob"]) }));
+  return found.length > 0 ? found : undefined;
 }

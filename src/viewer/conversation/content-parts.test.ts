@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitThoughts } from "./thoughts.ts";
+import { splitThoughts } from "./content-parts.ts";
 
 const split = (text: string) =>
   splitThoughts({ type: "text", text }).map((part) => [part.type, "text" in part ? part.text : ""]);
