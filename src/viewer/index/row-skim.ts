@@ -44,28 +44,38 @@ const TIMING = key("_ng_timing");
 const SECONDS = key("seconds");
 
 /** The indexed facts of a row. Missing numbers are undefined. */
-export interface RowFacts {
+export class RowFacts {
   task: number | undefined;
   rollout: number | undefined;
   attempt: number | undefined;
   reward: number | undefined;
   agent: string | undefined;
-  masked: boolean;
+  masked = false;
   failure: string | undefined;
   /** Whether the failure is known not to be retryable. */
-  isFinal: boolean;
+  isFinal = false;
   model: string | undefined;
   inputTokens: number | undefined;
   outputTokens: number | undefined;
   cost: number | undefined;
   durationMs: number | undefined;
   /** Number of model turns, as far as the row shows. */
-  turns: number;
-  toolCalls: number;
-  tools: string[];
+  turns = 0;
+  toolCalls = 0;
+  tools: string[] = [];
   /** Byte offset in the row of the last text of the user and of the model; undefined without one. */
   promptAt: number | undefined;
   answerAt: number | undefined;
+}
+
+/** An item of the input or output of a row. */
+interface Item {
+  type: string | undefined;
+  role: string | undefined;
+  name: string | undefined;
+  /** Positions in the buffer. */
+  textAt: number | undefined;
+  start: number;
 }
 
 /** Reads the facts of rows from their bytes, at about a gigabyte per second. */
@@ -83,26 +93,7 @@ export class RowSkim {
     json.open(bytes, from, to);
     this.#start = from;
     this.#timedMs = undefined;
-    const facts: RowFacts = {
-      task: undefined,
-      rollout: undefined,
-      attempt: undefined,
-      reward: undefined,
-      agent: undefined,
-      masked: false,
-      failure: undefined,
-      isFinal: false,
-      model: undefined,
-      inputTokens: undefined,
-      outputTokens: undefined,
-      cost: undefined,
-      durationMs: undefined,
-      turns: 0,
-      toolCalls: 0,
-      tools: [],
-      promptAt: undefined,
-      answerAt: undefined,
-    };
+    const facts = new RowFacts();
     if (json.peek() !== OPEN_OBJECT) throw new SkimError("the row is not a JSON object");
     this.#members(() => this.#rowMember(facts));
     if (json.peek() !== 0) throw new SkimError("something follows the row");
@@ -242,20 +233,14 @@ export class RowSkim {
     return found;
   }
 
-  #item(): {
-    type: string | undefined;
-    role: string | undefined;
-    name: string | undefined;
-    textAt: number | undefined;
-    start: number;
-  } {
+  #item(): Item {
     const json = this.#json;
     json.peek();
-    const item = {
-      type: undefined as string | undefined,
-      role: undefined as string | undefined,
-      name: undefined as string | undefined,
-      textAt: undefined as number | undefined,
+    const item: Item = {
+      type: undefined,
+      role: undefined,
+      name: undefined,
+      textAt: undefined,
       start: json.at,
     };
     this.#object(() => {

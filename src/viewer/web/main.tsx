@@ -7,6 +7,7 @@ import "./styles/base.css";
 import "./styles/layout.css";
 import "./styles/pages.css";
 import "./styles/rollout.css";
+import { errorMessage } from "../../errors.ts";
 
 startTheme();
 const element = document.getElementById("root");
@@ -22,7 +23,7 @@ if (element) {
   } catch (error) {
     root.render(
       <p className="problem-box" role="alert">
-        {error instanceof Error ? error.message : String(error)}
+        {errorMessage(error)}
       </p>,
     );
   }

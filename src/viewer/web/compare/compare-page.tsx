@@ -1,13 +1,12 @@
 import type { ComparedTask, Comparison, RunsAnswer } from "../../api-types.ts";
 import { api } from "../shared/api-client.ts";
-import { EmptyState } from "../shared/empty-state.tsx";
+import { Chip, EmptyState, Scrolls, TableHead } from "../shared/elements.tsx";
 import { countText, estimateText, rewardText } from "../shared/format.ts";
+import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
-import { Scrolls } from "../shared/scrolls.tsx";
 import { useLoaded } from "../shared/use-loaded.ts";
 import type { Go } from "../shared/use-route.ts";
-import { useScrollFocus } from "../shared/use-scroll-focus.ts";
-import { Plain } from "../text/plain.tsx";
+import { Isolated } from "../text/plain.tsx";
 import { TextDiff } from "./text-diff.tsx";
 
 interface Props {
@@ -108,17 +107,17 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
     <>
       <Scrolls label="Runs">
         <table className="numbers-table wide">
-          <thead>
-            <tr>
-              <th scope="col">run</th>
-              <th scope="col">reward, 95 % interval</th>
-              <th scope="col">tasks</th>
-              <th scope="col">rollouts</th>
-              <th scope="col">difference, paired 95 % interval</th>
-              <th scope="col">better / worse / same</th>
-              <th scope="col">p (t, sign, permutation)</th>
-            </tr>
-          </thead>
+          <TableHead
+            names={[
+              "run",
+              "reward, 95 % interval",
+              "tasks",
+              "rollouts",
+              "difference, paired 95 % interval",
+              "better / worse / same",
+              "p (t, sign, permutation)",
+            ]}
+          />
           <tbody>
             {runs.map((run, place) => {
               const pair = pairs[place - 1];
@@ -176,24 +175,20 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
         ))}
       </Scrolls>
       <fieldset className="chips" aria-label="Changes">
-        <button
-          type="button"
-          className="chip"
-          aria-pressed={parameters.change === undefined}
+        <Chip
+          isOn={parameters.change === undefined}
           onClick={() => go({ parameters: { change: undefined } })}
         >
           all {Object.values(comparison.changes).reduce((sum, count) => sum + count, 0)}
-        </button>
+        </Chip>
         {CHANGES.map((change) => (
-          <button
+          <Chip
             key={change}
-            type="button"
-            className="chip"
-            aria-pressed={parameters.change === change}
+            isOn={parameters.change === change}
             onClick={() => go({ parameters: { change } })}
           >
             {change} {comparison.changes[change].toLocaleString("en")}
-          </button>
+          </Chip>
         ))}
       </fieldset>
       {tasks.length === 0 && (
@@ -214,18 +209,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
       )}
       <Scrolls label="Tasks">
         <table className="numbers-table wide tasks-table">
-          <thead>
-            <tr>
-              <th scope="col">task</th>
-              {runs.map((run) => (
-                <th key={run.id} scope="col">
-                  <bdi>{run.name}</bdi>
-                </th>
-              ))}
-              <th scope="col">change</th>
-              <th scope="col">question</th>
-            </tr>
-          </thead>
+          <TableHead names={["task", ...runs.map(({ name }) => name), "change", "question"]} />
           <tbody>
             {tasks.map((task) => (
               <tr key={task.task} className={task.change}>
@@ -250,27 +234,9 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
                     </td>
                   );
                 })}
-                <td
-                  className={
-                    task.difference === null
-                      ? ""
-                      : task.difference > 0
-                        ? "better"
-                        : task.difference < 0
-                          ? "worse"
-                          : ""
-                  }
-                >
-                  {task.difference === null
-                    ? "missing"
-                    : task.difference === 0
-                      ? "unchanged"
-                      : `${task.difference > 0 ? "▲ +" : "▼ "}${rewardText(task.difference)}`}
-                </td>
+                <Difference value={task.difference} />
                 <td>
-                  <bdi className="cut">
-                    <Plain text={task.prompt} />
-                  </bdi>
+                  <Isolated className="cut" text={task.prompt} />
                 </td>
               </tr>
             ))}
@@ -296,16 +262,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
           </p>
         ) : (
           <table className="numbers-table wide config-diff">
-            <thead>
-              <tr>
-                <th scope="col">key</th>
-                {runs.map((run) => (
-                  <th key={run.id} scope="col">
-                    <bdi>{run.name}</bdi>
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHead names={["key", ...runs.map(({ name }) => name)]} />
             <tbody>
               {config.map(({ path, values }) => (
                 <tr key={path}>
@@ -324,6 +281,16 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
         )}
       </Scrolls>
     </>
+  );
+}
+
+function Difference({ value }: { value: number | null }) {
+  if (value === null) return <td>missing</td>;
+  if (value === 0) return <td>unchanged</td>;
+  return value > 0 ? (
+    <td className="better">▲ +{rewardText(value)}</td>
+  ) : (
+    <td className="worse">▼ {rewardText(value)}</td>
   );
 }
 

@@ -5,12 +5,11 @@ import { Logs } from "../rollout/logs.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { bytesText } from "../shared/format.ts";
+import { useScrollFocus } from "../shared/keyboard.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
-import { useScrollFocus } from "../shared/use-scroll-focus.ts";
-import { JsonTree } from "../text/json-tree.tsx";
+import { JsonBlock } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
-import { PlainText } from "../text/part.tsx";
-import { Plain } from "../text/plain.tsx";
+import { Plain, PlainBlock } from "../text/plain.tsx";
 
 /** The other files of the run, its logs, and its dataset statistics. */
 export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus }) {
@@ -72,10 +71,6 @@ function JsonText({ text }: { text: string }) {
       return undefined;
     }
   }, [text]);
-  if (value === undefined) return <LongText text={text} render={(shown) => <PlainText text={shown} />} />;
-  return (
-    <div className="json">
-      <JsonTree value={value} open />
-    </div>
-  );
+  if (value === undefined) return <LongText text={text} render={(shown) => <PlainBlock text={shown} />} />;
+  return <JsonBlock value={value} />;
 }

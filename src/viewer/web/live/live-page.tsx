@@ -1,7 +1,8 @@
 import { useEffect, useState } from "react";
+import { errorMessage } from "../../../errors.ts";
 import type { LiveAnswer, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
-import { EmptyState } from "../shared/empty-state.tsx";
+import { EmptyState, Fact, Scrolls, TableHead } from "../shared/elements.tsx";
 import {
   countText,
   dollarText,
@@ -11,11 +12,11 @@ import {
   secondsText,
   shortCount,
 } from "../shared/format.ts";
-import { Scrolls } from "../shared/scrolls.tsx";
+import { useScrollFocus } from "../shared/keyboard.ts";
 import { addressOf } from "../shared/use-route.ts";
-import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 
 const POLL_MS = 500;
+const COLUMNS = ["rollout", "agent", "stage", "time in stage", "age", "last event", "model calls", "attempt"];
 
 /** A run in progress: rollouts in flight, rate and failures, and controls. */
 export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) {
@@ -32,7 +33,7 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
         setLive(await api.live(run, controller.signal));
         setUnread(undefined);
       } catch (error) {
-        if (!controller.signal.aborted) setUnread(error instanceof Error ? error.message : String(error));
+        if (!controller.signal.aborted) setUnread(errorMessage(error));
       }
       if (!controller.signal.aborted) timer = window.setTimeout(poll, POLL_MS);
     };
@@ -48,7 +49,7 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
         setLive(answer);
         setRefused(undefined);
       },
-      (error: unknown) => setRefused(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setRefused(errorMessage(error)),
     );
   const collection = live?.collection;
   const problem = refused ?? unread;
@@ -113,12 +114,12 @@ function Collection({
   return (
     <>
       <section className="facts-row" aria-label="Progress">
-        <Figure
+        <Fact
           name="done"
           value={`${collection.done} of ${collection.total}`}
           about={percentText(collection.done, collection.total)}
         />
-        <Figure
+        <Fact
           name="mean reward"
           value={collection.mean_reward === null ? "–" : rewardText(collection.mean_reward)}
           about={
@@ -127,25 +128,23 @@ function Collection({
               : `[${collection.reward_interval.map(rewardText).join(", ")}]`
           }
         />
-        <Figure
+        <Fact
           name="rate"
           value={rateText(collection.rate)}
           about={collection.eta_seconds === null ? "" : `${secondsText(collection.eta_seconds)} left`}
         />
-        <Figure
+        <Fact
           name="in flight"
           value={String(collection.in_flight)}
           about={`of ${collection.concurrency}${collection.automatic_concurrency ? ", automatic" : ""}`}
         />
-        <Figure
+        <Fact
           name="failed"
           value={String(collection.failed)}
           about={`${collection.retrying} waiting for a retry`}
         />
-        {collection.cancelled > 0 && (
-          <Figure name="cancelled" value={String(collection.cancelled)} about="" />
-        )}
-        <Figure
+        {collection.cancelled > 0 && <Fact name="cancelled" value={String(collection.cancelled)} about="" />}
+        <Fact
           name="tokens in / out"
           value={`${shortCount(collection.input_tokens)} / ${shortCount(collection.output_tokens)}`}
           about={
@@ -180,19 +179,7 @@ function Collection({
       <Scrolls label="Rollouts in flight">
         <h2>In flight, slowest first</h2>
         <table className="numbers-table wide flights">
-          <thead>
-            <tr>
-              <th scope="col">rollout</th>
-              <th scope="col">agent</th>
-              <th scope="col">stage</th>
-              <th scope="col">time in stage</th>
-              <th scope="col">age</th>
-              <th scope="col">last event</th>
-              <th scope="col">model calls</th>
-              <th scope="col">attempt</th>
-              {control && <th scope="col">action</th>}
-            </tr>
-          </thead>
+          <TableHead names={control ? [...COLUMNS, "action"] : COLUMNS} />
           <tbody>
             {running.slice(0, 500).map((rollout) => (
               <tr key={rollout.id}>
@@ -210,22 +197,16 @@ function Collection({
                 <td>{rollout.attempt + 1}</td>
                 {control && (
                   <td>
-                    <button
-                      type="button"
-                      className="link"
-                      aria-label={`Cancel ${rollout.id}`}
+                    <RolloutButton
+                      name="Cancel"
+                      id={rollout.id}
                       onClick={() => control({ command: "cancel", id: rollout.id })}
-                    >
-                      Cancel
-                    </button>{" "}
-                    <button
-                      type="button"
-                      className="link"
-                      aria-label={`Restart ${rollout.id}`}
+                    />{" "}
+                    <RolloutButton
+                      name="Restart"
+                      id={rollout.id}
                       onClick={() => control({ command: "retry", id: rollout.id })}
-                    >
-                      Restart
-                    </button>
+                    />
                   </td>
                 )}
               </tr>
@@ -246,14 +227,7 @@ function Collection({
               <li key={id}>
                 {id} <span className="problem">{name}</span>{" "}
                 {control && (
-                  <button
-                    type="button"
-                    className="link"
-                    aria-label={`Retry ${id}`}
-                    onClick={() => control({ command: "retry", id })}
-                  >
-                    Retry
-                  </button>
+                  <RolloutButton name="Retry" id={id} onClick={() => control({ command: "retry", id })} />
                 )}
               </li>
             ))}
@@ -264,18 +238,16 @@ function Collection({
   );
 }
 
-function stageText({ stage, what }: { stage: string; what?: string | undefined }): string {
-  return what ? `${stage} (${what})` : stage;
+function RolloutButton({ name, id, onClick }: { name: string; id: string; onClick: () => void }) {
+  return (
+    <button type="button" className="link" aria-label={`${name} ${id}`} onClick={onClick}>
+      {name}
+    </button>
+  );
 }
 
-function Figure({ name, value, about }: { name: string; value: string; about: string }) {
-  return (
-    <div className="fact">
-      <span className="fact-name">{name}</span>
-      <span className="fact-value">{value}</span>
-      <span className="fact-about">{about || " "}</span>
-    </div>
-  );
+function stageText({ stage, what }: { stage: string; what?: string | undefined }): string {
+  return what ? `${stage} (${what})` : stage;
 }
 
 function Concurrency(props: { current: number; automatic: boolean; control: (command: object) => void }) {

@@ -1,8 +1,7 @@
 import type { Overview, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Histogram, LineChart } from "../shared/charts.tsx";
-import { ChosenNotice } from "../shared/chosen-notice.tsx";
-import { EmptyState } from "../shared/empty-state.tsx";
+import { ChosenNotice, EmptyState, Fact, TableHead } from "../shared/elements.tsx";
 import {
   countText,
   dollarText,
@@ -16,15 +15,14 @@ import {
   shareText,
   shortCount,
 } from "../shared/format.ts";
+import { useScrollFocus } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
-import { type Parameters, viewOfRow } from "../shared/route.ts";
+import type { Parameters } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
-import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { figuresVersion } from "../shared/use-status.ts";
 import { Plain } from "../text/plain.tsx";
-import { Coverage } from "./coverage.tsx";
-import { Failures, Groups, Slowest } from "./overview-tables.tsx";
+import { Coverage, Failures, Groups, Slowest } from "./overview-parts.tsx";
 import { meanRate, ratesOver } from "./throughput.ts";
 
 interface Props {
@@ -235,14 +233,7 @@ function Figures({
       {pass.length > 0 && (
         <section aria-label="pass@k">
           <table className="numbers-table">
-            <thead>
-              <tr>
-                <th scope="col">k</th>
-                <th scope="col">pass@k</th>
-                <th scope="col">pass^k</th>
-                <th scope="col">tasks</th>
-              </tr>
-            </thead>
+            <TableHead names={["k", "pass@k", "pass^k", "tasks"]} />
             <tbody>
               {pass.map(({ k, pass_at_k, pass_hat_k }) => (
                 <tr key={k}>
@@ -259,7 +250,7 @@ function Figures({
       <Groups groups={overview.groups} onChoose={(agent) => narrow(`agent:"${agent}"`)} />
       <div className="two">
         <Failures failures={overview.failures} onChoose={(name) => narrow(`error:"${name}"`)} />
-        <Slowest slowest={overview.slowest} addressOf={(row) => addressOf({ view: viewOfRow(row) })} />
+        <Slowest slowest={overview.slowest} />
       </div>
     </>
   );
@@ -280,16 +271,6 @@ function TokenDrift({ extend, fork, lost }: NonNullable<Overview["turn_boundarie
       about={`${fork} forked, ${lost} lost of ${countText(total, "turn boundary", "turn boundaries")}`}
       title="Turns whose prompt does not continue the tokens of the turn before"
     />
-  );
-}
-
-function Fact({ name, value, about, title }: { name: string; value: string; about: string; title?: string }) {
-  return (
-    <div className="fact" title={title}>
-      <span className="fact-name">{name}</span>
-      <span className="fact-value">{value}</span>
-      <span className="fact-about">{about || " "}</span>
-    </div>
   );
 }
 

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "react";
+import { errorMessage } from "../../../errors.ts";
 import type { Annotation } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
-import { useKeys } from "../shared/use-keys.ts";
+import { useKeys } from "../shared/keyboard.ts";
 import { visibleText } from "../text/controls.ts";
 import { Plain } from "../text/plain.tsx";
 
@@ -43,7 +44,7 @@ export function Annotate(props: {
     states.current.push(keyOf(next));
     api.annotate(run, { task, rollout, ...next }).then(
       () => setProblem(undefined),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setProblem(errorMessage(error)),
     );
   };
   const addLabel = () => {

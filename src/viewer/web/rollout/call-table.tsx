@@ -1,9 +1,9 @@
 import { useMemo, useState } from "react";
 import type { CallUsage } from "../../conversation/timeline.ts";
+import { Scrolls, TableHead } from "../shared/elements.tsx";
 import { dollarText, secondsText, shortCount } from "../shared/format.ts";
-import { Scrolls } from "../shared/scrolls.tsx";
 import { useHoldsMatch } from "../text/holds-match.ts";
-import { JsonTree } from "../text/json-tree.tsx";
+import { JsonBlock } from "../text/json-tree.tsx";
 import { Plain } from "../text/plain.tsx";
 
 /** The model calls with their usage, and their raw requests and responses. */
@@ -14,21 +14,21 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
       <h2>Model calls</h2>
       <Scrolls>
         <table className="numbers-table wide">
-          <thead>
-            <tr>
-              <th scope="col">call</th>
-              <th scope="col">model</th>
-              <th scope="col">in</th>
-              <th scope="col">cached</th>
-              <th scope="col">out</th>
-              <th scope="col">reasoning</th>
-              <th scope="col">first token</th>
-              <th scope="col">time</th>
-              <th scope="col">cost</th>
-              <th scope="col">status</th>
-              <th scope="col">raw</th>
-            </tr>
-          </thead>
+          <TableHead
+            names={[
+              "call",
+              "model",
+              "in",
+              "cached",
+              "out",
+              "reasoning",
+              "first token",
+              "time",
+              "cost",
+              "status",
+              "raw",
+            ]}
+          />
           <tbody>
             {calls.map((call) => (
               <tr key={call.call}>
@@ -61,13 +61,9 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
       {open !== undefined && (
         <div className="raw-call">
           <h3>Request</h3>
-          <div className="json">
-            <JsonTree value={calls[open]?.request} open />
-          </div>
+          <JsonBlock value={calls[open]?.request} />
           <h3>Response</h3>
-          <div className="json">
-            <JsonTree value={calls[open]?.response} open />
-          </div>
+          <JsonBlock value={calls[open]?.response} />
         </div>
       )}
     </section>

@@ -5,13 +5,13 @@ import type { CallUsage } from "../../conversation/timeline.ts";
 import type { TokenBoundary } from "../../conversation/tokens.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { dollarText, secondsText, shortCount } from "../shared/format.ts";
+import { moveInToolbar } from "../shared/keyboard.ts";
 import type { View } from "../shared/route.ts";
-import { moveInToolbar } from "../shared/toolbar-keys.ts";
 import { addressOf } from "../shared/use-route.ts";
 import { visibleText } from "../text/controls.ts";
 import { useHoldsMatch } from "../text/holds-match.ts";
 import { Part } from "../text/part.tsx";
-import { Plain } from "../text/plain.tsx";
+import { Isolated } from "../text/plain.tsx";
 import { selectedChars } from "./text-range.ts";
 import { boundaryText, TokenLens } from "./token-lens.tsx";
 
@@ -153,16 +153,16 @@ export const Item = memo(function Item({
           <span className="mark" aria-hidden="true">
             {isOpen ? "▾" : "▸"}
           </span>{" "}
-          <bdi>
-            <Plain text={item.title} />
-          </bdi>
+          <Isolated text={item.title} />
           {item.kind === "call" && <span className="dim"> tool call</span>}
         </button>
         <span className="spacer" />
         {item.callId && (
-          <bdi className="call-id dim" title={visibleText(item.callId)}>
-            <Plain text={item.callId.slice(0, 24)} />
-          </bdi>
+          <Isolated
+            className="call-id dim"
+            title={visibleText(item.callId)}
+            text={item.callId.slice(0, 24)}
+          />
         )}
         <a
           className="quiet-link"

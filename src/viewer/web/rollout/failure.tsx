@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import type { RowAnswer } from "../../api-types.ts";
 import { countText, rewardText } from "../shared/format.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
-import { Plain } from "../text/plain.tsx";
+import { Isolated, Plain, PlainBlock } from "../text/plain.tsx";
 
 /** Why an attempt failed, and all attempts at the same rollout. */
 export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; go: Go }) {
@@ -14,24 +14,17 @@ export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; g
         <>
           <p>
             <b>
-              <bdi>
-                <Plain text={failure.class} />
-              </bdi>
+              <Isolated text={failure.class} />
             </b>
             {failure.stage && (
               <>
                 {" "}
-                in stage{" "}
-                <bdi>
-                  <Plain text={failure.stage} />
-                </bdi>
+                in stage <Isolated text={failure.stage} />
               </>
             )}
             {failure.retryable !== undefined && (failure.retryable ? ", can be retried" : ", not retryable")}
           </p>
-          <pre className="text">
-            <Plain text={failure.message} />
-          </pre>
+          <PlainBlock text={failure.message} className="text" />
         </>
       )}
       {answer.attempts.length > 1 && (
@@ -44,10 +37,7 @@ export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; g
                   href={addressOf({ view: { name: "row", ref: { source, line } } })}
                   aria-current={isThis ? "true" : undefined}
                 >
-                  attempt {place + 1}:{" "}
-                  <bdi>
-                    <Plain text={name ?? `completed, reward ${rewardText(reward)}`} />
-                  </bdi>
+                  attempt {place + 1}: <Isolated text={name ?? `completed, reward ${rewardText(reward)}`} />
                 </a>
               </li>
             );
@@ -82,14 +72,10 @@ export function Problems({ answer }: { answer: RowAnswer }) {
         <li key={`${path}${message}`}>
           {path && (
             <code>
-              <bdi>
-                <Plain text={path} />
-              </bdi>
+              <Isolated text={path} />
             </code>
           )}{" "}
-          <bdi>
-            <Plain text={message} />
-          </bdi>
+          <Isolated text={message} />
         </li>
       ))}
     </ul>

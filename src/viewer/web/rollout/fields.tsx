@@ -6,8 +6,8 @@ import type { Verdict } from "../../conversation/verdict.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { visibleText } from "../text/controls.ts";
 import { useHoldsMatch } from "../text/holds-match.ts";
-import { JsonTree } from "../text/json-tree.tsx";
-import { Plain } from "../text/plain.tsx";
+import { JsonBlock } from "../text/json-tree.tsx";
+import { Isolated } from "../text/plain.tsx";
 
 const MAX_PREVIEW = 100;
 
@@ -31,21 +31,13 @@ function Field({ name, value }: { name: string; value: unknown }) {
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary {...holdsMatch}>
-        <bdi className="field-name">
-          <Plain text={name} />
-        </bdi>
-        {!open && (
-          <bdi className="preview dim">
-            <Plain text={previewOf(value)} />
-          </bdi>
-        )}
+        <Isolated className="field-name" text={name} />
+        {!open && <Isolated className="preview dim" text={previewOf(value)} />}
       </summary>
       {open && (
         <div className="field-body">
           <CopyButton text={() => prettyJson(value)} label={`Copy ${visibleText(name.slice(0, 50))}`} />
-          <div className="json">
-            <JsonTree value={value} open />
-          </div>
+          <JsonBlock value={value} />
         </div>
       )}
     </details>

@@ -1,9 +1,10 @@
 import { useState } from "react";
 import { api, type RunId } from "../shared/api-client.ts";
+import { Chip } from "../shared/elements.tsx";
 import { bytesText, countText } from "../shared/format.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { LongText } from "../text/long-text.tsx";
-import { Output } from "../text/plain.tsx";
+import { OutputBlock } from "../text/plain.tsx";
 
 /**
  * The logs of the run's servers and sandboxes: those that mention this rollout first, and the matching lines of each.
@@ -37,16 +38,10 @@ function OpenLogs({ run, rollout }: { run: RunId; rollout: string | undefined })
     <>
       <fieldset className="chips" aria-label="Logs">
         {found.logs.map((each) => (
-          <button
-            key={each.name}
-            type="button"
-            className="chip"
-            aria-pressed={each.name === chosen}
-            onClick={() => setName(each.name)}
-          >
+          <Chip key={each.name} isOn={each.name === chosen} onClick={() => setName(each.name)}>
             {each.name}{" "}
             {each.rollout_lines > 0 ? countText(each.rollout_lines, "line") : bytesText(each.bytes)}
-          </button>
+          </Chip>
         ))}
         <label>
           <input type="checkbox" checked={all} onChange={(event) => setAll(event.target.checked)} /> all lines
@@ -61,14 +56,7 @@ function OpenLogs({ run, rollout }: { run: RunId; rollout: string | undefined })
                 ? "Last lines of the log"
                 : `No line names ${rollout === undefined ? "this rollout" : `rollout ${rollout}`}. Last lines of the log`}
           </p>
-          <LongText
-            text={log.lines.join("\n") || "(empty)"}
-            render={(text) => (
-              <pre className="text code">
-                <Output text={text} />
-              </pre>
-            )}
-          />
+          <LongText text={log.lines.join("\n") || "(empty)"} render={(text) => <OutputBlock text={text} />} />
         </>
       )}
     </>

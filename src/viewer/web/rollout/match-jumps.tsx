@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { countText } from "../shared/format.ts";
-import { useKeys } from "../shared/use-keys.ts";
+import { useKeys } from "../shared/keyboard.ts";
 
 const CLOSED = "[data-holds-match], [data-may-hold-match]";
 /** Maximum wait after a click. A text that is shown in pieces stays closed if its next piece also has a match. */

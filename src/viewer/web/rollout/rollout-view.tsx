@@ -17,18 +17,19 @@ import { parseQuery } from "../../query/query.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
+import { Chip } from "../shared/elements.tsx";
 import { bytesText, countText, dollarText, shortCount } from "../shared/format.ts";
+import { useKeys } from "../shared/keyboard.ts";
 import { type Parameters, parseRoute } from "../shared/route.ts";
-import { useKeys } from "../shared/use-keys.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { visibleText } from "../text/controls.ts";
 import { AsMarkdown } from "../text/part.tsx";
-import { Needles, Plain } from "../text/plain.tsx";
+import { Isolated, Needles, Plain } from "../text/plain.tsx";
 import { Annotate } from "./annotate.tsx";
 import { CallTable } from "./call-table.tsx";
 import { Conversation } from "./conversation.tsx";
-import { ElidedValues, TooDeep } from "./elided.tsx";
+import { type CutValues, ElidedValues, isUnder, TooDeep, useCutValues } from "./cut-values.tsx";
 import { Failure, Problems } from "./failure.tsx";
 import { Fields } from "./fields.tsx";
 import { Logs } from "./logs.tsx";
@@ -36,7 +37,6 @@ import { MatchJumps } from "./match-jumps.tsx";
 import { Timeline } from "./timeline.tsx";
 import { timelinePlaces } from "./timeline-places.ts";
 import { TokenPanel } from "./token-panel.tsx";
-import { type CutValues, isUnder, useCutValues } from "./use-cut-values.ts";
 import { useReadingPlace } from "./use-reading-place.ts";
 import { VerdictPanel } from "./verdict-panel.tsx";
 
@@ -183,13 +183,12 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
             </div>
             <p className="dim facts">
               {about.facts.map((fact) => (
-                <bdi key={fact}>
-                  <Plain text={fact} />
-                </bdi>
+                <Isolated key={fact} text={fact} />
               ))}
-              <bdi title={visibleText(answer.path)}>
-                <Plain text={`${answer.path.split("/").at(-1)}:${answer.line}`} />
-              </bdi>
+              <Isolated
+                title={visibleText(answer.path)}
+                text={`${answer.path.split("/").at(-1)}:${answer.line}`}
+              />
               <span>{bytesText(answer.bytes)}</span>
             </p>
           </header>
@@ -210,32 +209,21 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
               <TokenPanel row={row} boundaries={tokens.boundaries} placeOf={tokens.placeOf} />
               <fieldset className="kinds" aria-label="Kinds of items">
                 {ITEM_KINDS.filter((kind) => counts.has(kind)).map((kind) => (
-                  <button
+                  <Chip
                     key={kind}
-                    type="button"
-                    className={`chip kind-${kind}`}
-                    aria-pressed={!hidden.has(kind)}
+                    kind={`kind-${kind}`}
+                    isOn={!hidden.has(kind)}
                     onClick={() => toggleKind(kind)}
                   >
                     {KIND_NAMES[kind]} {counts.get(kind)}
-                  </button>
+                  </Chip>
                 ))}
-                <button
-                  type="button"
-                  className="chip"
-                  aria-pressed={asMarkdown}
-                  onClick={() => setAsMarkdown(!asMarkdown)}
-                >
+                <Chip isOn={asMarkdown} onClick={() => setAsMarkdown(!asMarkdown)}>
                   Markdown
-                </button>
-                <button
-                  type="button"
-                  className="chip"
-                  aria-pressed={folded}
-                  onClick={() => setFolded(!folded)}
-                >
+                </Chip>
+                <Chip isOn={folded} onClick={() => setFolded(!folded)}>
                   Fold all
-                </button>
+                </Chip>
                 {needles.length > 0 && <MatchJumps needles={needles} />}
               </fieldset>
               <Conversation

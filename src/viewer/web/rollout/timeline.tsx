@@ -1,7 +1,7 @@
 import type { InvocationView } from "../../api-types.ts";
 import type { Span } from "../../conversation/timeline.ts";
 import { countText, secondsText } from "../shared/format.ts";
-import { moveInToolbar } from "../shared/toolbar-keys.ts";
+import { moveInToolbar } from "../shared/keyboard.ts";
 import type { Go } from "../shared/use-route.ts";
 import { visibleText } from "../text/controls.ts";
 import { Plain } from "../text/plain.tsx";

@@ -2,7 +2,7 @@ import type { Verdict } from "../../conversation/verdict.ts";
 import { rewardText } from "../shared/format.ts";
 import { JsonTree } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
-import { Plain } from "../text/plain.tsx";
+import { Isolated, PlainBlock } from "../text/plain.tsx";
 import type { AboutRow } from "./rollout-view.tsx";
 
 /** The verdict of the verifier, at the top. */
@@ -20,9 +20,7 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
         </span>
         {components.slice(0, 24).map(({ name, value }) => (
           <span key={name} className={`component${value === true ? " yes" : value === false ? " no" : ""}`}>
-            <bdi>
-              <Plain text={name} />
-            </bdi>{" "}
+            <Isolated text={name} />{" "}
             <b>{typeof value === "boolean" ? (value ? "yes" : "no") : rewardText(value)}</b>
           </span>
         ))}
@@ -39,20 +37,11 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
       {judge.map(({ name, value }) => (
         <details key={name} className="judge" open={typeof value === "string" && value.length < 300}>
           <summary>
-            <bdi>
-              <Plain text={name} />
-            </bdi>
+            <Isolated text={name} />
           </summary>
           <div className="json">
             {typeof value === "string" ? (
-              <LongText
-                text={value}
-                render={(text) => (
-                  <pre className="text">
-                    <Plain text={text} />
-                  </pre>
-                )}
-              />
+              <LongText text={value} render={(text) => <PlainBlock text={text} className="text" />} />
             ) : (
               <JsonTree value={value} open />
             )}
@@ -66,20 +55,11 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
 function Answer({ title, value }: { title: string; value: unknown }) {
   return (
     <div className="answer-box">
-      <bdi className="fact-name">
-        <Plain text={title} />
-      </bdi>
+      <Isolated className="fact-name" text={title} />
       {value === undefined ? (
         <p className="note">none</p>
       ) : typeof value === "string" ? (
-        <LongText
-          text={value}
-          render={(text) => (
-            <pre className="text">
-              <Plain text={text} />
-            </pre>
-          )}
-        />
+        <LongText text={value} render={(text) => <PlainBlock text={text} className="text" />} />
       ) : (
         <div className="json">
           <JsonTree value={value} />

@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from "react";
 import { type RowRef, SORTS, type Sort, type ViewerStatus } from "../../api-types.ts";
 import { RolloutView } from "../rollout/rollout-view.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
-import { EmptyState } from "../shared/empty-state.tsx";
+import { EmptyState, OrderButton } from "../shared/elements.tsx";
 import { countText, linesText, percentText } from "../shared/format.ts";
+import { useKeys } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import type { Parameters, View } from "../shared/route.ts";
-import { useKeys } from "../shared/use-keys.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { MAX_LISTED, type RowList, useRows } from "../shared/use-rows.ts";
 import { visibleText } from "../text/controls.ts";
@@ -106,16 +106,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
               ))}
             </select>
           </label>
-          <button
-            type="button"
-            className="quiet"
-            aria-label={
-              order === "desc" ? "Descending; change to ascending" : "Ascending; change to descending"
-            }
-            onClick={() => go({ parameters: { order: order === "desc" ? undefined : "desc" } })}
-          >
-            {order === "desc" ? "↓" : "↑"}
-          </button>
+          <OrderButton order={order} go={go} />
           {!api.isStatic && status.run.state === "running" && (
             <label>
               <input

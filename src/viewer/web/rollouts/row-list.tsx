@@ -4,7 +4,7 @@ import type { ListedRow, RowRef } from "../../api-types.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { shortCount } from "../shared/format.ts";
 import { MAX_LISTED, type RowList } from "../shared/use-rows.ts";
-import { Plain } from "../text/plain.tsx";
+import { Isolated, Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 60;
 
@@ -125,14 +125,10 @@ function ListRow(props: {
             <Plain text={row.failure} />{" "}
           </bdi>
         )}
-        <bdi className={row.readable ? "prompt" : "problem"}>
-          <Plain text={row.prompt} />
-        </bdi>
+        <Isolated className={row.readable ? "prompt" : "problem"} text={row.prompt} />
       </div>
       <div className="row-text dim">
-        <bdi className="answer">
-          <Plain text={row.answer} />
-        </bdi>
+        <Isolated className="answer" text={row.answer} />
         <span className="count">
           {[
             row.turns !== null && row.turns > 1 ? `${row.turns} turns` : "",

@@ -2,12 +2,11 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, useState } from "react";
 import type { RunEntry, RunsAnswer } from "../../api-types.ts";
 import { StateBadge } from "../shared/badges.tsx";
-import { EmptyState } from "../shared/empty-state.tsx";
+import { EmptyState, TablePart } from "../shared/elements.tsx";
 import { countText, dollarText, fixedText, whenText } from "../shared/format.ts";
+import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
-import { TablePart } from "../shared/table-part.tsx";
 import type { Go } from "../shared/use-route.ts";
-import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 44;

@@ -24,56 +24,44 @@ export type RunId = string | null;
 export class ApiError extends Error {}
 
 /** The data source of the pages: the server, or data embedded in the page. */
-export interface Api {
-  isStatic: boolean;
-  /** Set where the page holds only some rows of a run. */
-  chosen: EmbeddedRun["chosen"];
-  runs: (signal?: AbortSignal) => Promise<RunsAnswer>;
-  status: (run: RunId, signal?: AbortSignal) => Promise<ViewerStatus>;
-  rollouts: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<RowsPage>;
-  overview: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<Overview>;
-  tasks: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<TasksPage>;
-  statistics: (run: RunId, signal?: AbortSignal) => Promise<PanelTexts>;
-  /** A row with numbers and key order as written; undefined if the files of `generation` were replaced. */
-  row: (run: RunId, ref: RowRef, generation: number, signal?: AbortSignal) => Promise<RowAnswer | undefined>;
-  /** A value that was removed from a large row. */
-  part: (run: RunId, ref: RowRef, from: number, to: number) => Promise<unknown>;
-  logs: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<LogAnswer>;
-  compare: (parameters: ApiParameters, signal?: AbortSignal) => Promise<Comparison>;
-  live: (run: RunId, signal?: AbortSignal) => Promise<LiveAnswer>;
-  control: (run: RunId, command: object) => Promise<LiveAnswer>;
-  annotate: (run: RunId, annotation: Annotation & { task: number; rollout: number }) => Promise<Annotation>;
-  /** Calls `changed` on every update of the run. */
-  watch: (run: RunId, changed: () => void) => () => void;
-  shareAddress: (run: RunId, refs: readonly RowRef[]) => string | undefined;
-}
+export type Api = typeof server;
 
-const server: Api = {
+const server = {
   isStatic: false,
-  chosen: null,
-  runs: (signal) => get("runs", null, {}, signal),
-  status: (run, signal) => get("status", run, {}, signal),
-  rollouts: (run, parameters, signal) => get("rollouts", run, parameters, signal),
-  overview: (run, parameters, signal) => get("overview", run, parameters, signal),
-  tasks: (run, parameters, signal) => get("tasks", run, parameters, signal),
-  statistics: (run, signal) => get("statistics", run, {}, signal),
-  row: async (run, { source, line }, generation, signal) =>
+  /** Set where the page holds only some rows of a run. */
+  chosen: null as EmbeddedRun["chosen"],
+  runs: (signal?: AbortSignal) => get<RunsAnswer>("runs", null, {}, signal),
+  status: (run: RunId, signal?: AbortSignal) => get<ViewerStatus>("status", run, {}, signal),
+  rollouts: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) =>
+    get<RowsPage>("rollouts", run, parameters, signal),
+  overview: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) =>
+    get<Overview>("overview", run, parameters, signal),
+  tasks: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) =>
+    get<TasksPage>("tasks", run, parameters, signal),
+  statistics: (run: RunId, signal?: AbortSignal) => get<PanelTexts>("statistics", run, {}, signal),
+  /** A row with numbers and key order as written; undefined if the files of `generation` were replaced. */
+  row: async (run: RunId, { source, line }: RowRef, generation: number, signal?: AbortSignal) =>
     readRow(await text("row", run, { source, line, generation }, signal)),
-  part: async (run, { source, line }, from, to) =>
+  /** A value that was removed from a large row. */
+  part: async (run: RunId, { source, line }: RowRef, from: number, to: number) =>
     loads(await text("part", run, { source, line, from, to }), { allowNonFinite: true, maxDepth: 1002 }),
-  logs: (run, parameters, signal) => get("logs", run, parameters, signal),
-  compare: (parameters, signal) => get("compare", null, parameters, signal),
-  live: (run, signal) => get("live", run, {}, signal),
-  control: (run, command) => post("control", run, command),
-  annotate: (run, annotation) => post("annotate", run, annotation),
-  watch: (run, changed) => {
+  logs: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) =>
+    get<LogAnswer>("logs", run, parameters, signal),
+  compare: (parameters: ApiParameters, signal?: AbortSignal) =>
+    get<Comparison>("compare", null, parameters, signal),
+  live: (run: RunId, signal?: AbortSignal) => get<LiveAnswer>("live", run, {}, signal),
+  control: (run: RunId, command: object) => post<LiveAnswer>("control", run, command),
+  annotate: (run: RunId, annotation: Annotation & { task: number; rollout: number }) =>
+    post<Annotation>("annotate", run, annotation),
+  /** Calls `changed` on every update of the run; returns a function that ends this. */
+  watch: (run: RunId, changed: () => void) => {
     const source = new EventSource(address("events", run, {}));
     source.addEventListener("change", changed);
     // The server may be gone; a request shows whether it is.
     source.addEventListener("error", changed);
     return () => source.close();
   },
-  shareAddress: (run, refs) =>
+  shareAddress: (run: RunId, refs: readonly RowRef[]): string | undefined =>
     address("share", run, { rows: refs.map(({ source, line }) => `${source}:${line}`).join(",") }),
 };
 
@@ -105,7 +93,7 @@ async function post<T>(name: string, run: RunId, body: object): Promise<T> {
 }
 
 function text(name: string, run: RunId, parameters: ApiParameters, signal?: AbortSignal): Promise<string> {
-  return ask(address(name, run, parameters), signal ? { signal } : {});
+  return ask(address(name, run, parameters), { signal });
 }
 
 async function ask(url: string, init: RequestInit): Promise<string> {

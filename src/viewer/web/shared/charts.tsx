@@ -1,4 +1,5 @@
 import type { Distribution } from "../../api-types.ts";
+import { TableHead } from "./elements.tsx";
 import { shortCount } from "./format.ts";
 
 /** Clickable bars: each selects the rollouts that it counts. */
@@ -178,15 +179,7 @@ function ChartTable({ title, heads, rows }: { title: string; heads: string[]; ro
     <details className="chart-table">
       <summary>Table</summary>
       <table className="numbers-table" aria-label={title}>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead names={heads} />
         <tbody>
           {rows.map(([first, ...rest], place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name, and never move

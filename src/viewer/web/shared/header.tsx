@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { RunsAnswer, ViewerStatus } from "../../api-types.ts";
 import { visibleText } from "../text/controls.ts";
-import { Plain } from "../text/plain.tsx";
+import { Isolated } from "../text/plain.tsx";
 import { StateBadge } from "./badges.tsx";
 import { linesText, percentText, whenText } from "./format.ts";
 import type { View } from "./route.ts";
@@ -60,9 +60,7 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
         )}
         {isRun && (
           <span className="run-name" title={status && visibleText(status.run.path)}>
-            <bdi>
-              <Plain text={status?.run.name ?? "…"} />
-            </bdi>
+            <Isolated text={status?.run.name ?? "…"} />
           </span>
         )}
         {isRun && status && (
@@ -72,9 +70,7 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
               {[status.run.environment, status.run.model, whenText(status.run.when)]
                 .filter(Boolean)
                 .map((text) => (
-                  <bdi key={text}>
-                    <Plain text={text ?? ""} />
-                  </bdi>
+                  <Isolated key={text} text={text ?? ""} />
                 ))}
             </span>
           </>

@@ -2,10 +2,12 @@ import { useEffect, useRef, useState } from "react";
 import type { ViewerStatus } from "../../api-types.ts";
 import { parseQuery, QueryError } from "../../query/query.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { deleteView, savedViews, saveView } from "./saved-views.ts";
+import { Chip } from "./elements.tsx";
 import type { Go } from "./use-route.ts";
 
 const TYPING_MS = 200;
+const VIEWS_KEY = "gym-viewer-views";
+const MAX_VIEWS = 20;
 
 interface Props {
   q: string | undefined;
@@ -63,15 +65,9 @@ export function QueryBar({ q = "", pass, status, go }: Props) {
       </datalist>
       <div className="chips">
         {["is:passed", "is:zero", "is:failed", "is:retried", "is:annotated"].map((term) => (
-          <button
-            key={term}
-            type="button"
-            className="chip"
-            aria-pressed={text.split(/\s+/).includes(term)}
-            onClick={() => toggle(term)}
-          >
+          <Chip key={term} isOn={text.split(/\s+/).includes(term)} onClick={() => toggle(term)}>
             {term.slice(3)}
-          </button>
+          </Chip>
         ))}
         {text !== "" && (
           <button type="button" className="chip clear" onClick={() => setText("")}>
@@ -122,6 +118,33 @@ function Views({ text, onChoose }: { text: string; onChoose: (q: string) => void
       )}
     </span>
   );
+}
+
+/** Queries that were saved in this browser. */
+function savedViews(): string[] {
+  try {
+    const views: unknown = JSON.parse(localStorage.getItem(VIEWS_KEY) ?? "[]");
+    return Array.isArray(views) ? views.filter((view) => typeof view === "string").slice(0, MAX_VIEWS) : [];
+  } catch {
+    return [];
+  }
+}
+
+function saveView(query: string): string[] {
+  return keep([...savedViews().filter((view) => view !== query), query].slice(-MAX_VIEWS));
+}
+
+function deleteView(query: string): string[] {
+  return keep(savedViews().filter((view) => view !== query));
+}
+
+function keep(views: string[]): string[] {
+  try {
+    localStorage.setItem(VIEWS_KEY, JSON.stringify(views));
+  } catch {
+    // A page opened from a file may have no storage; the views then last until it is closed.
+  }
+  return views;
 }
 
 function suggestions(status: ViewerStatus | undefined): string[] {

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { errorMessage } from "../../../errors.ts";
 
 export interface Loaded<T> {
   /** The last value; kept while a newer one is loading. */
@@ -25,7 +26,7 @@ export function useLoaded<T>(key: string | undefined, load: (signal: AbortSignal
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        const message = error instanceof Error ? error.message : String(error);
+        const message = errorMessage(error);
         setState((before) => ({ ...before, key, error: message }));
       },
     );

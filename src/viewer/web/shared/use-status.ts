@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { errorMessage } from "../../../errors.ts";
 import type { ViewerStatus } from "../../api-types.ts";
 import { api } from "./api-client.ts";
 
@@ -40,7 +41,7 @@ export function useStatus(run: string | null | undefined): {
         );
       } catch (problem) {
         if (controller.signal.aborted) return;
-        const error = problem instanceof Error ? problem.message : String(problem);
+        const error = errorMessage(problem);
         setState((before) => ({ run, status: before.run === run ? before.status : undefined, error }));
         pause = 1000;
       }

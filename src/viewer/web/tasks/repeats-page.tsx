@@ -3,18 +3,22 @@ import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import type { ListedRow, RowAnswer, RunState, ViewerStatus } from "../../api-types.ts";
 import { type ConversationItem, conversationOf } from "../../conversation/conversation.ts";
 import { Item } from "../rollout/conversation.tsx";
+import { rangeIn } from "../rollout/text-range.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { RewardBadge } from "../shared/badges.tsx";
+import { Chip } from "../shared/elements.tsx";
 import { countText, percentText, rewardText, shortCount } from "../shared/format.ts";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { Plain } from "../text/plain.tsx";
-import { type Divergence, firstDivergence, turnsOf } from "./align.ts";
-import { markDivergence } from "./mark-divergence.ts";
+import { commonLength, type Divergence, firstDivergence, turnsOf } from "./align.ts";
 
 const PANES = 4;
 const MAX_REPEATS = 200;
+/** The highlight name of the first difference between repeats. */
+const DIVERGES = "diverges";
+const LONGEST_WORD = 40;
 
 interface Props {
   run: RunId;
@@ -79,16 +83,10 @@ export function RepeatsPage({ run, task, parameters, status, go }: Props) {
       </div>
       <fieldset className="chips" aria-label="Repeats shown">
         {page.rows.map((row) => (
-          <button
-            key={named(row)}
-            type="button"
-            className="chip"
-            aria-pressed={panes.includes(row)}
-            onClick={() => toggle(row)}
-          >
+          <Chip key={named(row)} isOn={panes.includes(row)} onClick={() => toggle(row)}>
             {row.source === "failures" ? `failed ${row.rollout ?? row.line}` : `${row.rollout ?? row.line}`}:{" "}
             <Plain text={row.failure ?? rewardText(row.reward)} />
-          </button>
+          </Chip>
         ))}
       </fieldset>
       {page.rows.length === 0 ? (
@@ -209,4 +207,25 @@ function alignedTurns(answers: readonly (RowAnswer | undefined)[]): {
   const length = Math.max(0, ...all.map((turns) => turns.length));
   const turns = Array.from({ length }, (_, turn) => all.map((own) => own[turn] ?? []));
   return { turns, divergence: firstDivergence(turns) };
+}
+
+/**
+ * Highlights the first different word in the items that differ first; returns a function that removes the highlights.
+ */
+function markDivergence(panes: Element | null): () => void {
+  const items = [...(panes?.querySelectorAll(".item.diverges") ?? [])];
+  // The names of the tools differ, or the arguments and texts, or only the outputs.
+  for (const part of [".item-toggle bdi", ".item-body", ".item-output"]) {
+    const elements = items.flatMap((item) => item.querySelector(part) ?? []);
+    const texts = elements.map((element) => element.textContent ?? "");
+    const from = commonLength(texts);
+    if (texts.every((text) => text.length === from)) continue;
+    const ranges = elements.flatMap((element, place) => {
+      const word = /^\s*\S*/.exec((texts[place] ?? "").slice(from, from + LONGEST_WORD))?.[0] ?? "";
+      return word === "" ? [] : (rangeIn(element, from, from + word.length) ?? []);
+    });
+    CSS.highlights.set(DIVERGES, new Highlight(...ranges));
+    break;
+  }
+  return () => CSS.highlights.delete(DIVERGES);
 }

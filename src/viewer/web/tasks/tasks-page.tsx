@@ -1,7 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import {
-  type TasksPage as Page,
   type RunsAnswer,
   TASK_SETS,
   type TaskEntry,
@@ -10,16 +9,15 @@ import {
 } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { cellGlyph, cellWords } from "../shared/badges.tsx";
-import { ChosenNotice } from "../shared/chosen-notice.tsx";
-import { EmptyState } from "../shared/empty-state.tsx";
+import { Chip, ChosenNotice, EmptyState, OrderButton, TablePart } from "../shared/elements.tsx";
 import { countText, rewardText, shortCount } from "../shared/format.ts";
+import { useScrollFocus } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
-import { TablePart } from "../shared/table-part.tsx";
+import { usePages } from "../shared/use-pages.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
-import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { figuresVersion } from "../shared/use-status.ts";
-import { Plain } from "../text/plain.tsx";
+import { Isolated } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 34;
 /** 17 million pixels; Firefox lays out at most about 17.9 million. Sets and filters give access to further tasks. */
@@ -65,20 +63,31 @@ interface Props {
 export function TasksPage({ run, parameters, status, runs, go }: Props) {
   const { q, pass, set = "all", by = "task", order = "asc", against } = parameters;
   const request = { q, pass, set, by, order, against };
-  const grid = useGrid(run, JSON.stringify(request), figuresVersion(status));
+  const grid = usePages(
+    JSON.stringify([run, request]),
+    figuresVersion(status),
+    PAGE,
+    async (offset, limit) => {
+      const page = await api.tasks(run, { ...request, offset, limit });
+      return { ...page, items: page.tasks };
+    },
+  );
+  const page = grid.answer;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count: Math.min(grid.page?.total ?? 0, MAX_LISTED),
+    count: Math.min(page?.total ?? 0, MAX_LISTED),
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
   });
   const items = virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  useEffect(() => grid.ensure(first, last));
+  useEffect(() => {
+    if (page) grid.ensure(first, last);
+  });
   useScrollFocus(true, scroller);
   // All rows reserve space for the same number of repeats, so that the following columns align.
-  const inSight = items.map(({ index }) => grid.taskAt(index)?.cells.length ?? 0);
+  const inSight = items.map(({ index }) => grid.itemAt(index)?.cells.length ?? 0);
   const cellsWidth = Math.max(2, ...inSight) * CELL_WIDTH;
   const others = runs?.runs.filter(({ id }) => id !== status.run.id) ?? [];
   return (
@@ -89,15 +98,13 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
       <div className="grid-tools">
         <fieldset className="chips" aria-label="Sets of tasks">
           {TASK_SETS.filter((name) => name !== "flipped" || against).map((name) => (
-            <button
+            <Chip
               key={name}
-              type="button"
-              className="chip"
-              aria-pressed={set === name}
+              isOn={set === name}
               onClick={() => go({ parameters: { set: name === "all" ? undefined : name } })}
             >
-              {SET_NAMES[name]} {grid.page?.counts[name].toLocaleString("en") ?? ""}
-            </button>
+              {SET_NAMES[name]} {page?.counts[name].toLocaleString("en") ?? ""}
+            </Chip>
           ))}
         </fieldset>
         <span className="spacer" />
@@ -116,14 +123,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
             {against && <option value="difference">difference</option>}
           </select>
         </label>
-        <button
-          type="button"
-          className="quiet"
-          aria-label={order === "asc" ? "Ascending; change to descending" : "Descending; change to ascending"}
-          onClick={() => go({ parameters: { order: order === "asc" ? "desc" : undefined } })}
-        >
-          {order === "asc" ? "↑" : "↓"}
-        </button>
+        <OrderButton order={order} go={go} />
         {others.length > 0 && (
           <label>
             against{" "}
@@ -154,18 +154,18 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
         <span className="cell zero">·</span> zero <span className="cell failed">!</span> failed{" "}
         <span className="cell masked">m</span> masked <span className="cell excluded">×</span> excluded
       </div>
-      {grid.page && grid.page.total > MAX_LISTED && (
+      {page && page.total > MAX_LISTED && (
         <p className="dim">
-          {countText(grid.page.total, "task")}, the first {MAX_LISTED.toLocaleString("en")} are listed.
+          {countText(page.total, "task")}, the first {MAX_LISTED.toLocaleString("en")} are listed.
         </p>
       )}
       <TablePart
         ref={scroller}
-        className={`grid-rows${grid.page?.total === 0 ? " is-empty" : ""}`}
+        className={`grid-rows${page?.total === 0 ? " is-empty" : ""}`}
         tabIndex={0}
         role="table"
         aria-label="Tasks and repeats"
-        aria-rowcount={(grid.page?.total ?? 0) + 1}
+        aria-rowcount={(page?.total ?? 0) + 1}
       >
         {/* As wide as its header; many repeats scroll horizontally. */}
         <div className="grid-space">
@@ -183,7 +183,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
           </TablePart>
           <TablePart role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
             {items.map(({ index, start }) => {
-              const task = grid.taskAt(index);
+              const task = grid.itemAt(index);
               return (
                 <div
                   key={index}
@@ -204,7 +204,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
           </TablePart>
         </div>
       </TablePart>
-      {grid.page?.total === 0 && !(grid.page.search && !grid.page.search.done) && (
+      {page?.total === 0 && !(page.search && !page.search.done) && (
         <NoTasks
           status={status}
           q={q}
@@ -294,65 +294,8 @@ function TaskRow({ task, place, compares, cellsWidth }: TaskRowProps) {
         {task.tokens === null ? "" : shortCount(Math.round(task.tokens))}
       </TablePart>
       <TablePart className="task-prompt cut" role="cell">
-        <bdi>
-          <Plain text={task.prompt} />
-        </bdi>
+        <Isolated text={task.prompt} />
       </TablePart>
     </TablePart>
   );
-}
-
-/** Pages of the grid, loaded on scrolling. */
-function useGrid(run: RunId, request: string, version: string) {
-  const key = JSON.stringify([run, request]);
-  const pages = useRef({ key, loaded: new Map<number, TaskEntry[]>(), pending: new Map<number, string>() });
-  const [state, setState] = useState<{
-    key: string;
-    page: Page | undefined;
-    error: string | undefined;
-    drawn: number;
-  }>({
-    key: "",
-    page: undefined,
-    error: undefined,
-    drawn: 0,
-  });
-  if (pages.current.key !== key) pages.current = { key, loaded: new Map(), pending: new Map() };
-  const load = useCallback(
-    async (number: number) => {
-      const own = pages.current;
-      if (own.pending.get(number) === version) return;
-      own.pending.set(number, version);
-      try {
-        const page = await api.tasks(run, {
-          ...(JSON.parse(request) as object),
-          offset: number * PAGE,
-          limit: PAGE,
-        });
-        if (pages.current !== own) return;
-        own.loaded.set(number, page.tasks);
-        setState((before) => ({ key, page, error: undefined, drawn: before.drawn + 1 }));
-        if (page.search && !page.search.done)
-          window.setTimeout(() => {
-            own.pending.delete(number);
-            void load(number);
-          }, 200);
-      } catch (error) {
-        if (pages.current !== own) return;
-        const message = error instanceof Error ? error.message : String(error);
-        setState((before) => ({ ...before, key, page: undefined, error: message }));
-      }
-    },
-    [key, run, request, version],
-  );
-  useEffect(() => void load(0), [load]);
-  return {
-    page: state.key === key ? state.page : undefined,
-    error: state.key === key ? state.error : undefined,
-    taskAt: (index: number) => pages.current.loaded.get(Math.floor(index / PAGE))?.[index % PAGE],
-    ensure: (from: number, to: number) => {
-      for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++)
-        if (pages.current.pending.get(page) !== version) void load(page);
-    },
-  };
 }

@@ -4,7 +4,7 @@ import { orderedKeys } from "../../../python/json/key-order.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import { useHoldsMatch } from "./holds-match.ts";
 import { LongText } from "./long-text.tsx";
-import { Output, Plain } from "./plain.tsx";
+import { Isolated, OutputBlock, Plain } from "./plain.tsx";
 
 const OPEN_CHILDREN = 12;
 const PAGE = 200;
@@ -19,6 +19,15 @@ export function JsonTree({ value, depth = 0, open }: { value: unknown; depth?: n
   if (Array.isArray(value)) return <Branch value={value} depth={depth} open={open} marks="[]" />;
   if (isObject(value) && isPlain(value)) return <Branch value={value} depth={depth} open={open} marks="{}" />;
   return <Leaf value={value} />;
+}
+
+/** A JSON value as a block, open. */
+export function JsonBlock({ value }: { value: unknown }) {
+  return (
+    <div className="json">
+      <JsonTree value={value} open />
+    </div>
+  );
 }
 
 /** The exact reader also returns floats as objects. */
@@ -80,10 +89,7 @@ function Branch({
             <span key={place} className="json-member">
               {keys && (
                 <span className="json-key">
-                  <bdi>
-                    <Plain text={keys[place] ?? ""} />
-                  </bdi>
-                  :{" "}
+                  <Isolated text={keys[place] ?? ""} />:{" "}
                 </span>
               )}
               <JsonTree value={memberAt(place)} depth={depth + 1} />
@@ -111,14 +117,7 @@ function Leaf({ value }: { value: unknown }) {
     if (value.includes("\n") || value.length > 200)
       return (
         <span className="json-text block">
-          <LongText
-            text={value}
-            render={(text) => (
-              <pre className="text">
-                <Output text={text} />
-              </pre>
-            )}
-          />
+          <LongText text={value} render={(text) => <OutputBlock text={text} className="text" />} />
         </span>
       );
     return (

@@ -1,10 +1,10 @@
 import { Marked, type Token, type Tokens } from "marked";
 import { Fragment, type ReactNode, useContext, useMemo } from "react";
-import { Scrolls } from "../shared/scrolls.tsx";
+import { Scrolls } from "../shared/elements.tsx";
 import { type BoardToken, boardExtension } from "./board.ts";
 import { hasUnseen, visibleText } from "./controls.ts";
 import { type MathToken, mathElement, mathExtensions } from "./math.ts";
-import { looksLikeDiff, Needles, Output, Plain } from "./plain.tsx";
+import { looksLikeDiff, Needles, Output, Plain, PlainBlock } from "./plain.tsx";
 
 /** A longer text is shown unformatted. */
 const MAX_CHARACTERS = 100_000;
@@ -21,13 +21,7 @@ export function Markdown({ text }: { text: string }) {
   const tokens = useMemo(() => (text.length > MAX_CHARACTERS ? undefined : tokensOf(text)), [text]);
   // A match that formatting splits can only be marked in the plain text.
   const isPlain = tokens === undefined || needles.some((needle) => isInterrupted(needle, text, tokens));
-  return isPlain ? (
-    <pre className="text code">
-      <Plain text={text} />
-    </pre>
-  ) : (
-    <div className="markdown">{blocks(tokens, 0)}</div>
-  );
+  return isPlain ? <PlainBlock text={text} /> : <div className="markdown">{blocks(tokens, 0)}</div>;
 }
 
 /** Whether a word is in the text but in none of its pieces. */
@@ -76,11 +70,7 @@ function block(token: Token, depth: number): ReactNode {
     case "table":
       return <Table token={token as Tokens.Table} depth={depth} />;
     case "board":
-      return (
-        <pre className="text code">
-          <Plain text={(token as BoardToken).text} />
-        </pre>
-      );
+      return <PlainBlock text={(token as BoardToken).text} />;
     case "math":
       return (
         <Scrolls>

@@ -1,4 +1,4 @@
-import { createContext, Fragment, useContext } from "react";
+import { type ComponentProps, createContext, Fragment, useContext } from "react";
 import { ansiPieces, HAS_ANSI } from "./ansi.ts";
 import { visiblePieces } from "./controls.ts";
 
@@ -33,6 +33,32 @@ function Marked({ text, needles }: { text: string; needles: readonly string[] })
   return pieces.map((piece, place) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change
     place % 2 === 1 ? <mark key={place}>{piece}</mark> : <Fragment key={place}>{piece}</Fragment>,
+  );
+}
+
+/** Text that cannot change the order of the text around it. */
+export function Isolated({ text, ...props }: { text: string } & ComponentProps<"bdi">) {
+  return (
+    <bdi {...props}>
+      <Plain text={text} />
+    </bdi>
+  );
+}
+
+/** Text that keeps its lines. */
+export function PlainBlock({ text, className = "text code" }: { text: string; className?: string }) {
+  return (
+    <pre className={className}>
+      <Plain text={text} />
+    </pre>
+  );
+}
+
+export function OutputBlock({ text, className = "text code" }: { text: string; className?: string }) {
+  return (
+    <pre className={className}>
+      <Output text={text} />
+    </pre>
   );
 }
 

@@ -1,7 +1,51 @@
 import type { Overview } from "../../api-types.ts";
+import { Scrolls, TableHead } from "../shared/elements.tsx";
 import { countText, dollarText, estimateText, secondsText, shareText, shortCount } from "../shared/format.ts";
-import { Scrolls } from "../shared/scrolls.tsx";
-import { Plain } from "../text/plain.tsx";
+import { viewOfRow } from "../shared/route.ts";
+import { addressOf } from "../shared/use-route.ts";
+import { Isolated, Plain } from "../text/plain.tsx";
+
+const PARTS = [
+  ["ok", "completed"],
+  ["masked", "masked"],
+  ["failed", "failed"],
+  ["running", "running"],
+  ["missing", "missing"],
+] as const;
+
+/** How many of the requested rollouts completed, failed, run or are missing. */
+export function Coverage({ coverage }: { coverage: Overview["coverage"] }) {
+  const lostAddress = addressOf({ view: { name: "rollouts" }, parameters: { q: "is:lost" } });
+  const running = Math.min(coverage.running, coverage.missing);
+  const counts = { ...coverage, running, missing: coverage.missing - running };
+  return (
+    <section className="coverage" aria-label="Coverage">
+      <div
+        className="coverage-bar"
+        role="img"
+        aria-label={`${coverage.ok + coverage.masked} of ${coverage.expected} rollouts completed`}
+      >
+        {PARTS.map(([part]) => (
+          <span key={part} className={part} style={{ flexGrow: counts[part] }} />
+        ))}
+      </div>
+      <p className="coverage-words">
+        <b>
+          {(counts.ok + counts.masked).toLocaleString("en")} of {counts.expected.toLocaleString("en")}{" "}
+          rollouts
+        </b>
+        {PARTS.map(([part, name]) => {
+          const words = `${counts[part].toLocaleString("en")} ${name}`;
+          return (
+            <span key={part} className={`key ${part}`}>
+              {part === "failed" && counts.failed > 0 ? <a href={lostAddress}>{words}</a> : words}
+            </span>
+          );
+        })}
+      </p>
+    </section>
+  );
+}
 
 /** A row for each agent with its environment. */
 export function Groups({
@@ -15,19 +59,19 @@ export function Groups({
     <Scrolls label="Environments and agents">
       <h2>Environments and agents</h2>
       <table className="numbers-table wide">
-        <thead>
-          <tr>
-            <th scope="col">environment</th>
-            <th scope="col">agent</th>
-            <th scope="col">tasks</th>
-            <th scope="col">rollouts</th>
-            <th scope="col">failed attempts</th>
-            <th scope="col">reward, 95 % interval</th>
-            <th scope="col">pass@1</th>
-            <th scope="col">output tokens</th>
-            <th scope="col">cost</th>
-          </tr>
-        </thead>
+        <TableHead
+          names={[
+            "environment",
+            "agent",
+            "tasks",
+            "rollouts",
+            "failed attempts",
+            "reward, 95 % interval",
+            "pass@1",
+            "output tokens",
+            "cost",
+          ]}
+        />
         <tbody>
           {groups.map((group) => (
             <tr key={`${group.environment}:${group.agent}`}>
@@ -80,9 +124,7 @@ export function Failures({
                   className="pareto-bar"
                   style={{ width: `${(100 * attempts) / (failures[0]?.attempts || 1)}%` }}
                 />
-                <bdi className="pareto-name">
-                  <Plain text={name} />
-                </bdi>
+                <Isolated className="pareto-name" text={name} />
                 <span className="pareto-count">
                   {countText(attempts, "attempt")} · {countText(lost, "rollout")} failed ·{" "}
                   <span title="Share of all failed attempts, including the classes above">
@@ -104,13 +146,7 @@ export function Failures({
 }
 
 /** The slowest rollouts; by tokens if times are unknown. */
-export function Slowest({
-  slowest,
-  addressOf,
-}: {
-  slowest: Overview["slowest"];
-  addressOf: (row: Overview["slowest"][number]) => string;
-}) {
+export function Slowest({ slowest }: { slowest: Overview["slowest"] }) {
   const timed = slowest.some(({ seconds }) => seconds !== null);
   return (
     <section aria-label="Slowest rollouts">
@@ -118,18 +154,14 @@ export function Slowest({
       {slowest.length === 0 && <p className="note">No rollout has a duration or a token count.</p>}
       {slowest.length > 0 && (
         <table className="numbers-table">
-          <thead>
-            <tr>
-              <th scope="col">rollout</th>
-              {timed && <th scope="col">duration</th>}
-              <th scope="col">output tokens</th>
-            </tr>
-          </thead>
+          <TableHead
+            names={timed ? ["rollout", "duration", "output tokens"] : ["rollout", "output tokens"]}
+          />
           <tbody>
             {slowest.map((row) => (
               <tr key={`${row.source}:${row.line}`}>
                 <th scope="row">
-                  <a href={addressOf(row)}>
+                  <a href={addressOf({ view: viewOfRow(row) })}>
                     {row.task === null ? `Row ${row.line}` : `Task ${row.task} · ${row.rollout}`}
                   </a>
                 </th>

@@ -1,0 +1,108 @@
+import type { ComponentProps, ReactNode } from "react";
+import { api } from "./api-client.ts";
+import type { Go } from "./use-route.ts";
+
+/** Shown when a page has no content: what is empty, why, and what to do. */
+export function EmptyState({
+  title,
+  children,
+  action,
+}: {
+  title: string;
+  children: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <section className="empty-state" aria-label={title} role="status">
+      <h2>{title}</h2>
+      <p>{children}</p>
+      {action && <div className="empty-actions">{action}</div>}
+    </section>
+  );
+}
+
+/** In a file with chosen rollouts: which part of the run the figures are of. */
+export function ChosenNotice() {
+  if (api.chosen === null) return null;
+  const { rows, of } = api.chosen;
+  const held = `${rows.toLocaleString("en")} of ${of.toLocaleString("en")} rollouts and failed attempts`;
+  return <p className="notice">This file contains {held} of the run. All figures are of these only.</p>;
+}
+
+/** Wide content that scrolls horizontally, also by keyboard; a landmark if it has a name. */
+export function Scrolls({ label, children }: { label?: string; children: ReactNode }) {
+  const Element = label === undefined ? "div" : "section";
+  return (
+    <Element className="scrolls" tabIndex={0} {...(label !== undefined && { "aria-label": label })}>
+      {children}
+    </Element>
+  );
+}
+
+type Role = "table" | "rowgroup" | "row" | "columnheader" | "rowheader" | "cell";
+
+/**
+ * A part of a table that renders only visible rows. Table elements cannot do that, because their rows cannot be
+ * positioned.
+ */
+export function TablePart(props: ComponentProps<"div"> & { role: Role }) {
+  return <div {...props} />;
+}
+
+/** The header of a table with one row of column names. */
+export function TableHead({ names }: { names: readonly string[] }) {
+  return (
+    <thead>
+      <tr>
+        {names.map((name, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two runs may have one name, and columns never move
+          <th key={place} scope="col">
+            <bdi>{name}</bdi>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/** A figure with its name, and a note below it. */
+export function Fact(props: { name: string; value: string; about: string; title?: string }) {
+  return (
+    <div className="fact" title={props.title}>
+      <span className="fact-name">{props.name}</span>
+      <span className="fact-value">{props.value}</span>
+      <span className="fact-about">{props.about || " "}</span>
+    </div>
+  );
+}
+
+/** A button that is on or off. */
+export function Chip(props: {
+  isOn: boolean;
+  onClick: () => void;
+  /** A class in addition to that of all chips. */
+  kind?: string;
+  children: ReactNode;
+}) {
+  const className = props.kind === undefined ? "chip" : `chip ${props.kind}`;
+  return (
+    <button type="button" className={className} aria-pressed={props.isOn} onClick={props.onClick}>
+      {props.children}
+    </button>
+  );
+}
+
+/** Reverses the order of a list. */
+export function OrderButton({ order, go }: { order: string | undefined; go: Go }) {
+  const isDescending = order === "desc";
+  return (
+    <button
+      type="button"
+      className="quiet"
+      aria-label={isDescending ? "Descending; change to ascending" : "Ascending; change to descending"}
+      onClick={() => go({ parameters: { order: isDescending ? undefined : "desc" } })}
+    >
+      {isDescending ? "↓" : "↑"}
+    </button>
+  );
+}
