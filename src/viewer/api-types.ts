@@ -294,26 +294,6 @@ export interface RowAnswer extends RowRef {
   attempts: AttemptEntry[];
 }
 
-/**
- * An agent invocation in a rollout, as `invocationsOf(row)` (conversation/invocations.ts) finds it in
- * `ng_trajectory.invocations`. Times are in seconds relative to `timelineStart`; null if none of its calls has a time.
- */
-export interface InvocationView {
-  id: string;
-  /** Id of the parent agent; null for the outermost. */
-  parent: string | null;
-  /** The tool that started it, else its id. */
-  name: string;
-  /** Call id of that tool: links to the item of the conversation. */
-  spawned_by: string | null;
-  status: string;
-  depth: number;
-  from: number | null;
-  to: number | null;
-  model_calls: number;
-  tool_calls: number;
-}
-
 /** An attempt at a rollout: failed ones, then the one that completed. */
 export interface AttemptEntry extends RowRef {
   attempt: number;

@@ -82,7 +82,7 @@ async function viewer(options: Options = {}) {
   const ask = (address: string, headers: Record<string, string> = {}, method = "GET", body?: string) =>
     new Promise<{ status: number; body: string; bytes: Buffer; headers: Record<string, unknown> }>(
       (resolve, reject) => {
-        // The address goes out as it is: no client tidies up `/../`.
+        // The address is sent unchanged; other clients would normalize `/../`.
         const sent = request(
           { host: "127.0.0.1", port: server.port, path: address, headers, method },
           (answer) => {
@@ -117,7 +117,7 @@ const places = ({ rows }: RowsPage) => rows.map(({ source, line }) => `${source[
 const q = (query: string) => `q=${encodeURIComponent(query)}`;
 
 describe("the viewer's API", () => {
-  it("tells how far it is", async () => {
+  it("reports the status of the files", async () => {
     const { api, file } = await viewer();
     const status = await api<ViewerStatus>("status");
     expect((await api<RunsAnswer>("runs")).runs).toMatchObject([
@@ -157,7 +157,7 @@ describe("the viewer's API", () => {
       tools: [],
     });
     expect(page.rows[5]).toMatchObject({ readable: false, prompt: expect.stringContaining("not JSON") });
-    // The reward of a failed attempt is none.
+    // A failed attempt has no reward.
     expect(page.rows[6]).toMatchObject({ failure: "timeout", lost: true, reward: null });
     expect(page.rows[7]).toMatchObject({ failure: "judge_failed", lost: false });
     expect(places(await api("rollouts?sort=task"))).toBe("r2 f2 r4 r1 f1 r3 r5 r6");
@@ -193,7 +193,7 @@ describe("the viewer's API", () => {
     expect(await found("timeout is:failed")).toBe("f1");
   });
 
-  it("finds as many lost rollouts as the overview counts failed ones", async () => {
+  it("finds the lost rollouts that the overview counts as failed", async () => {
     const unnamed = { ...failed(0, 0, "timeout"), _ng_task_index: undefined };
     const rows = [failed(1, 1, "timeout"), failed(1, 1, "timeout"), failed(0, 0, "timeout"), unnamed];
     const { api } = await viewer({
@@ -204,7 +204,7 @@ describe("the viewer's API", () => {
     expect((await api<Overview>("overview")).coverage.failed).toBe(3);
   });
 
-  it("refuses what it does not understand", async () => {
+  it("refuses invalid requests", async () => {
     const { ask } = await viewer();
     for (const [address, status, message] of [
       ["/api/rollouts?limit=501", 400, "limit"],
@@ -245,7 +245,7 @@ describe("the viewer's API", () => {
         status,
         expect.anything(),
       ]);
-      // Without logs there is nothing to be refused.
+      // Without logs no name is valid.
       if (answer.status !== 200) expect(JSON.parse(answer.body).error).toContain(message);
     }
     expect((await ask("/", {}, "PUT")).status).toBe(405);
@@ -263,7 +263,7 @@ describe("the viewer's API", () => {
     expect(addresses.filter((address) => !page.includes(`| \`${address}\` |`))).toEqual([]);
   });
 
-  it("gives a row as it was written", async () => {
+  it("returns a row unchanged", async () => {
     const { ask, api } = await viewer({
       content: `{"reward": 1.0,  "big":12345678901234567890,"nan":NaN}\n{"a`,
     });
@@ -280,7 +280,7 @@ describe("the viewer's API", () => {
     expect(await api<ViewerStatus>("status")).toMatchObject({ rollouts: { rows: 1, torn_line: 2 } });
   });
 
-  it("cuts branches that are nested too deep, and sends the rest of the row", async () => {
+  it("replaces branches that are nested too deep, and sends the rest of the row", async () => {
     const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
     const deep = `{"reward":1,"fine":${nested(999)},"text":"[\\"{","a":{"b":${nested(2000)},"c":2},"d":3}`;
     const long = `{"log":"${"z".repeat(3_000_000)}","deep":${nested(2000)},"reward":0}`;
@@ -303,7 +303,7 @@ describe("the viewer's API", () => {
     });
   });
 
-  it("opens a row of 100 MB, cut, and gives its parts", async () => {
+  it("opens a truncated row of 100 MB, and returns its parts", async () => {
     const long = { ...row(0, 0, 1), log: "z".repeat(100 * 1024 * 1024), ids: [1, 2, 3] };
     const { ask, api } = await viewer({ content: text([long, row(0, 1, 0)]) });
     const { status, bytes } = await ask("/api/row?line=1");
@@ -365,7 +365,7 @@ describe("the viewer's API", () => {
     expect((await api<TasksPage>("tasks?set=mixed")).tasks.map(({ task }) => task)).toEqual([0]);
   });
 
-  it("counts rollouts in flight only while the run is under way", async () => {
+  it("counts rollouts in flight only while the run is in progress", async () => {
     const { api, directory, file } = await viewer();
     const progress = (updated: number) =>
       writeFile(
@@ -379,7 +379,7 @@ describe("the viewer's API", () => {
     await writeFile(`${file}.lock`, "");
     await progress(Date.now());
     expect(await asked()).toEqual(["running", 3]);
-    // Killed: the lock stays and the progress file says what it said last. No row tells of it.
+    // After a kill, the lock and the last progress file remain, and no row is added.
     await progress(Date.now() - 3_600_000);
     expect(await asked()).toEqual(["stopped", 0]);
     await progress(Date.now());
@@ -387,8 +387,8 @@ describe("the viewer's API", () => {
     expect(await asked()).toEqual(["stopped", 0]);
   });
 
-  it("counts a rollout as failed only when the collection gives it up", async () => {
-    // 1-1 and 3-0 have failed attempts only, 1-0 is there for two agents.
+  it("counts a rollout as failed only after the collection gave it up", async () => {
+    // 1-1 and 3-0 have only failed attempts; 1-0 has rows of two agents.
     const content = text([...ROWS, row(1, 0, 1, { agent_ref: { name: "other" } })]);
     const { api, directory, file } = await viewer({
       content,
@@ -410,7 +410,7 @@ describe("the viewer's API", () => {
       JSON.stringify({ updated_at: new Date().toISOString(), ...about }),
     );
     expect(await asked()).toEqual({ ok: 4, masked: 1, failed: 1, missing: 1, running: 2 });
-    // One that nobody has opened, with the statistics of an earlier session.
+    // A run that is not open, with the statistics of an earlier session.
     const old = { coverage: { failed: 9 }, agents: [{ agent_ref: { name: "a" }, reward: { tasks: 9 } }] };
     await writeFile(path.join(directory, "run_statistics.json"), JSON.stringify(old));
     const closed = await Workspace.open([file]);
@@ -421,7 +421,7 @@ describe("the viewer's API", () => {
     });
   });
 
-  it("lists as lost only what a running collection gave up", async () => {
+  it("does not list rollouts that a running collection retries as lost", async () => {
     const attempt = (task: number, index: number, name: string, retryable: boolean) => ({
       ...failed(task, 0, name),
       _ng_attempt_index: index,
@@ -493,8 +493,8 @@ describe("the viewer's API", () => {
     ]);
   });
 
-  it("counts what an unfinished search has found, and everything once it is done", async () => {
-    // The file has several blocks. The disk stops after the first one until it is told to go on.
+  it("counts the matches so far during a search, and all matches after it", async () => {
+    // The file has several blocks. Reading stops after the first one until `goOn` is called.
     const rows = Array.from({ length: 12 }, (_, task) =>
       row(task, 0, task % 2, { log: "z".repeat(1024 * 1024), note: task % 3 === 0 ? "needle" : "" }),
     );
@@ -526,7 +526,7 @@ describe("the viewer's API", () => {
     expect((await tasks()).tasks.map(({ task }) => task)).toEqual([0, 3, 6, 9]);
   });
 
-  it("gives the statistics and the metrics files of the run", async () => {
+  it("returns the statistics and the metrics files of the run", async () => {
     const { api, directory } = await viewer({ content: text(ROWS) });
     await writeFile(path.join(directory, "run_aggregate_metrics.json"), "[1]");
     const { dataset, files } = await api<PanelTexts>("statistics");
@@ -546,7 +546,7 @@ describe("the viewer's API", () => {
     expect((await api<ViewerStatus>("status")).version).toBeGreaterThan(before.version);
   });
 
-  it("says so when a row is asked for whose file was written anew", async () => {
+  it("reports a row whose file was replaced", async () => {
     const { ask, api, run, file } = await viewer({ content: text(ROWS.slice(0, 3)), failures: "" });
     const { generation } = await api<ViewerStatus>("status");
     const asked = async () =>
@@ -559,7 +559,7 @@ describe("the viewer's API", () => {
     expect((await ask("/api/row?line=1&generation=-1")).status).toBe(400);
   });
 
-  it("never fails while the file is written anew again and again", async () => {
+  it("never fails while the file is replaced repeatedly", async () => {
     const { ask, file } = await viewer({ content: text(ROWS), failures: "" });
     const big = text(Array.from({ length: 400 }, () => ROWS).flat());
     let writing = true;
@@ -574,11 +574,11 @@ describe("the viewer's API", () => {
     for (let time = 0; time < 40; time++) await writeFile(file, time % 2 === 0 ? text([ROWS[1]]) : big);
     writing = false;
     await Promise.all(asking);
-    // 404: there is no such line at that moment; 409: ask again.
+    // 404: the line does not exist at that moment; 409: the request must be repeated.
     for (const status of statuses) expect([200, 404, 409]).toContain(status);
   });
 
-  it("sends its pages compressed, with headers that keep everything else out", async () => {
+  it("sends its pages compressed, with restrictive security headers", async () => {
     const { ask } = await viewer();
     const page = await ask("/");
     expect(page).toMatchObject({ status: 200, body: expect.stringContaining("<!doctype html>") });
@@ -598,7 +598,7 @@ describe("the viewer's API", () => {
     expect(await ask("/", {}, "HEAD")).toMatchObject({ status: 200, body: "" });
   });
 
-  it("takes the next free port, and says when it cannot listen", async () => {
+  it("uses the next free port, and reports when it cannot listen", async () => {
     const { server, listening } = await viewer();
     const second = await ViewerServer.listen({ ...listening, port: server.port });
     onTestFinished(() => second.close());
@@ -609,8 +609,8 @@ describe("the viewer's API", () => {
   });
 });
 
-describe("who may ask", () => {
-  it("needs the token: in the address, then in a cookie, or as a bearer", async () => {
+describe("access", () => {
+  it("requires the token in the address, in a cookie or as a bearer token", async () => {
     const { ask, server } = await viewer({ token: "a-token" });
     expect(server.url).toBe(`http://127.0.0.1:${server.port}/?token=a-token`);
     expect(await ask("/api/status")).toMatchObject({ status: 401 });
@@ -628,7 +628,7 @@ describe("who may ask", () => {
     expect(await ask("/api/status", { authorization: "Bearer a-token" })).toMatchObject({ status: 200 });
   });
 
-  it("changes nothing for other sites, forms, or when it only reads", async () => {
+  it("refuses changes by other sites, by forms and with --read-only", async () => {
     const { post, ask, directory } = await viewer({ token: "a-token" });
     const note = { task: 0, rollout: 0, labels: [], note: "x", exclude: false };
     expect((await post("annotate", note)).status).toBe(401);
@@ -646,7 +646,7 @@ describe("who may ask", () => {
 });
 
 describe("annotations", () => {
-  it("are kept beside the rollouts, and can be asked for", async () => {
+  it("are stored next to the rollouts, and can be queried", async () => {
     const { post, api, directory } = await viewer();
     const note = (rollout: number, more: object) =>
       post("annotate", { task: 0, rollout, labels: [], note: "", exclude: false, ...more });
@@ -686,7 +686,7 @@ describe("several runs", () => {
       ["repair/large-model", "repair", "large-70b", "done"],
       ["repair/small-model", "repair", "small-4b", "done"],
     ]);
-    // The same figures where the run is open and counted from its rows.
+    // An open run has the same figures, counted from its rows.
     const before = runs[0];
     await workspace.readRun("repair/large-model");
     const [after] = (await api<RunsAnswer>("runs")).runs;
@@ -722,7 +722,7 @@ describe("several runs", () => {
     expect(await api(address)).toMatchObject(expected);
   });
 
-  it("say that an answer is not complete, and wait for rows", async () => {
+  it("report incomplete answers, and wait for rows", async () => {
     const { directory } = await viewer({ given: twoRuns });
     const run = new ViewedRun("a", filesOf(path.join(directory, "a/rollouts.jsonl")));
     onTestFinished(() => run.close());
@@ -763,7 +763,7 @@ describe("several runs", () => {
     for (const { mean, other } of flipped.tasks) expect((mean ?? 0) >= 0.5).not.toBe((other ?? 0) >= 0.5);
   });
 
-  it("are compared where a first row has values that are not finite", async () => {
+  it("are compared if a first row has values that are not finite", async () => {
     const content = text([row(0, 0, 1), row(1, 0, 0)]).replace('"reward":1', '"score":NaN,"reward":1');
     const { api } = await viewer({
       given: async (directory) => {
@@ -783,7 +783,7 @@ describe("several runs", () => {
     });
   });
 
-  it("name the logs of a rollout", async () => {
+  it("list the logs of a rollout", async () => {
     const { api } = await viewer({ given: demo });
     expect(await api("logs?run=repair%2Flarge-model&rollout=0-0")).toMatchObject({
       name: "repair_tools.log",
@@ -792,7 +792,7 @@ describe("several runs", () => {
     });
   });
 
-  it("finds no run where there is none", async () => {
+  it("reports a directory without runs", async () => {
     const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-"));
     onTestFinished(() => rm(directory, { recursive: true }));
     await expect(Workspace.open([directory])).rejects.toMatchObject({ code: "VIEWER_NO_ROLLOUTS" });
@@ -803,7 +803,7 @@ describe("several runs", () => {
 });
 
 describe("a shared page", () => {
-  it("says how much of the run it holds", async () => {
+  it("contains the number of its rollouts and of those of the run", async () => {
     const { ask } = await viewer();
     const embedded = async (rows: string) => {
       const { body } = await ask(`/api/share?rows=${rows}`);
@@ -855,7 +855,7 @@ describe("a shared page", () => {
     });
   });
 
-  it("holds the rollouts, the program and nothing that could run but it", async () => {
+  it("contains the rollouts and the viewer, and executes no other script", async () => {
     const { ask } = await viewer({
       content: text([row(0, 0, 1, { evil: "</script><script>alert(1)</script>" })]),
       failures: "",

@@ -21,7 +21,7 @@ async function startWeb(contentOf: (pathname: string) => string | Buffer | undef
 }
 
 describe("gym eval view", () => {
-  it("serves until Ctrl-C, on the next port when one is taken", async () => {
+  it("serves until Ctrl-C, on the next port if one is taken", async () => {
     const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
     const port = await freePort();
     const first = await startViewer(["eval", "view", "run.jsonl", "--port", String(port), "--json"], cwd);
@@ -47,7 +47,7 @@ describe("gym eval view", () => {
     }
   });
 
-  it("is ng_viewer, too", async () => {
+  it("is also available as ng_viewer", async () => {
     const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
     const program = path.join(cwd, "ng_viewer");
     await symlink(path.join(repository, "bin/legacy.js"), program);
@@ -62,7 +62,7 @@ describe("gym eval view", () => {
     expect(viewer.base).toBe(`http://localhost:${port}/`);
   });
 
-  it("does what its guide says", async () => {
+  it("accepts the commands of its guide", async () => {
     const guide = await readFile(path.join(repository, "docs/guide/viewer.md"), "utf8");
     const [, commands = ""] = /```bash\n([\s\S]*?)```/.exec(guide) ?? [];
     const [run = [], view = []] = commands
@@ -75,7 +75,7 @@ describe("gym eval view", () => {
     await eventually(async () => (await ask<{ total: number }>(viewer, "rollouts")).total).toBe(20);
   });
 
-  it("says what is wrong with what it was given", async () => {
+  it("reports invalid arguments", async () => {
     const cwd = await project({
       "a.jsonl": "",
       "b.jsonl": "",
@@ -146,7 +146,7 @@ describe("gym eval view", () => {
       "results/a/rollouts.jsonl": run(1),
       "results/b/2026/rollouts.jsonl": run(2),
       "results/b/2026/rollouts_manifest.json": "{}",
-      // Named like rollouts; a dataset beside it is none.
+      // A file named like rollouts is a run; a dataset next to it is not.
       "results/c/data/example_rollouts.jsonl": run(9),
       "results/c/data/example.jsonl": run(9),
       "x1.jsonl": run(3),
@@ -157,7 +157,7 @@ describe("gym eval view", () => {
       const { runs } = await ask<{ runs: { id: string }[] }>(viewer, "runs");
       return { viewer, ids: runs.map(({ id }) => id).sort() };
     };
-    // `results` unless told.
+    // The default is `results`.
     expect((await ids()).ids).toEqual(["a", "b/2026", "c/data/example_rollouts"]);
     expect((await ids("x*.jsonl")).ids).toEqual(["x1", "x2"]);
     const two = await ids("x1.jsonl", "results/a");
@@ -165,7 +165,7 @@ describe("gym eval view", () => {
     expect(two.viewer.url).toContain("#/compare?runs=");
   });
 
-  it("opens addresses of the web and compressed files, from copies that it removes", async () => {
+  it("opens web addresses and compressed files from temporary copies", async () => {
     const run = (task: number) => lines([rollout(task, 0, "yes")]);
     const cwd = await project({ "mine/rollouts.jsonl.gz": gzipSync(run(6)) });
     const web = await startWeb((name) =>
@@ -176,7 +176,7 @@ describe("gym eval view", () => {
       const { runs } = await ask<{ runs: { id: string; path: string }[] }>(viewer, "runs");
       return { viewer, runs: runs.map(({ id, path: from }) => ({ id, from })) };
     };
-    // Two files of the same name stay two.
+    // Two files with the same name are two runs.
     const both = await open(`${web}/a/run.jsonl`, `${web}/b/run.jsonl`);
     expect(both.runs).toHaveLength(2);
     for (const [place, task] of [
@@ -196,7 +196,7 @@ describe("gym eval view", () => {
       expect(JSON.parse(viewer.output())).toMatchObject({ file: from });
       expect(runs).toEqual([{ id: task === 6 ? "mine" : "other", from }]);
       await eventually(async () => await ask(viewer, "tasks")).toMatchObject({ tasks: [{ task }] });
-      // What is noted about a copy would go with it.
+      // Annotations of a copy would be removed with it.
       expect(await ask(viewer, "status")).toMatchObject({ can_annotate: false });
       const end = ended(viewer.child);
       viewer.child.kill("SIGINT");

@@ -26,7 +26,7 @@ describe.skipIf(executable === undefined)("two runs and a query", () => {
     },
   });
 
-  it("show how their system prompts differ, line by line, and count the changes", async () => {
+  it("show the differences between system prompts, and count the changes", async () => {
     const prompts = {
       before: "Answer in one word.\nBe quick.",
       after: "Answer in one word.\nThink first.\nBe <b>kind</b>.",
@@ -50,7 +50,7 @@ describe.skipIf(executable === undefined)("two runs and a query", () => {
       "+ Be <b>kind</b>.\n",
     ]);
     expect(await diff.locator(".diff-line").first().textContent()).toBe("  Answer in one word.\n");
-    // Another prompt makes another task, unless the reader says otherwise.
+    // A task with another prompt is another task, unless tasks are matched by index.
     await page.getByText("No task is common to both").waitFor();
     await page.getByRole("button", { name: "match tasks by index" }).click();
     await page.waitForURL(/match=index/);
@@ -61,7 +61,7 @@ describe.skipIf(executable === undefined)("two runs and a query", () => {
     await page.getByRole("button", { name: "regressed 1" }).click();
     await eventually(() => page.locator(".tasks-table tbody tr").count()).toBe(1);
     expect(await page.locator(".tasks-table tbody th").textContent()).toBe("2");
-    // Runs with the same prompt have nothing to show.
+    // Runs with the same prompt have no differences.
     await page.getByRole("button", { name: "Remove after" }).click();
     await eventually(() => diff.count()).toBe(0);
     expect(problems).toEqual([]);

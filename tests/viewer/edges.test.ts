@@ -17,7 +17,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
   });
   afterAll(() => browser?.close());
 
-  it("shows boards, many repeats, and lists without rows", async () => {
+  it("shows boards, many repeats and empty lists", async () => {
     const asked = { responses_create_params: { input: `Solve:\n${BOARD}\nYour *turn*.` } };
     const rows = Array.from({ length: REPEATS }, (_, index) => rollout(0, index, "Up.", asked));
     const cwd = await project({ "run.jsonl": lines(rows) });
@@ -32,7 +32,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     const font = await page.evaluate("getComputedStyle(document.querySelector('.item.user pre')).fontFamily");
     expect(font).toContain("monospace");
 
-    // The last repeat is scrolled to inside the grid; the page does not become wider.
+    // The grid scrolls to the last repeat; the page does not become wider.
     await visit(page, "#/tasks");
     const last = page.locator(".row-place .cell").nth(REPEATS - 1);
     await last.waitFor();
@@ -41,7 +41,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(1300);
     expect(await page.locator(".grid-rows").evaluate((grid) => grid.scrollLeft)).toBeGreaterThan(0);
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBe(0);
-    // The number of the task stays in sight.
+    // The task number stays visible.
     expect((await page.locator(".row-place .task-name").boundingBox())?.x).toBeGreaterThanOrEqual(0);
     await last.click();
     await page.waitForURL(new RegExp(`/task/0/rollout/${REPEATS - 1}`));
@@ -56,12 +56,12 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect(problems).toEqual([]);
   });
 
-  it("asks again for figures until a search is done", async () => {
+  it("repeats the request for figures until a search is done", async () => {
     const rows = [rollout(0, 0, "needle"), rollout(1, 0, "needle"), rollout(2, 0, "hay")];
     const cwd = await project({ "run.jsonl": lines(rows) });
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page, problems } = await openPage(browser, `${url}#/rollouts`);
-    // The first answers are those of a search that has not found anything yet.
+    // The first answers are from a search without matches so far.
     for (const [address, nothing] of [
       ["overview", { rewarded: 0, reward: null, passed: 0, complete: false }],
       ["tasks", { total: 0, tasks: [] }],
@@ -96,7 +96,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     return openPage(browser, `${url}${hash}`, size);
   };
 
-  it("says that a file holds no rollouts, and lists what cannot be read", async () => {
+  it("reports a file without rollouts, and lists unreadable lines", async () => {
     const { page, problems } = await open(
       { "empty.jsonl": "", "text.jsonl": "plain\ntext\n" },
       "#/run/empty",
@@ -111,7 +111,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect(problems).toEqual([]);
   });
 
-  it("says which page or task does not exist", async () => {
+  it("reports pages and tasks that do not exist", async () => {
     const done = { "a/rollouts.jsonl": lines([rollout(0, 0, "yes"), rollout(0, 1, "no")]) };
     const failed = rollout(0, 1, "", { _ng_failure_class: "timeout" });
     const { page, problems } = await open(
@@ -150,14 +150,14 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect(problems).toEqual([]);
   });
 
-  it("says of the only run, too, that a page does not exist", async () => {
+  it("reports a page that does not exist if there is only one run", async () => {
     const { page, problems } = await open({ "a.jsonl": lines([rollout(0, 0, "yes")]) }, "#/nonsense");
     await page.getByText("There is no page “nonsense”.").waitFor();
     expect(await page.locator(".fact").count()).toBe(0);
     expect(problems).toEqual([]);
   });
 
-  it("opens and links both of two rows with the same task and repeat", async () => {
+  it("opens and links two rows with the same task and repeat", async () => {
     const rows = [rollout(0, 0, "first"), rollout(0, 0, "second"), rollout(0, 1, "third")];
     const { page, problems } = await open({ "a.jsonl": lines(rows) }, "#/rollouts");
     const answer = page.locator(".item.assistant .item-body");
@@ -180,7 +180,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect(problems).toEqual([]);
   });
 
-  it("keeps reward and state of a run apart on a phone, and shows no ring before a key is pressed", async () => {
+  it("separates reward and state of a run on a phone, and shows the focus ring only after a key", async () => {
     const manifest = {
       materialized_inputs: { rows: 9 },
       config: {
@@ -203,7 +203,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     await row.waitFor();
     const text = row.locator(".run-reward");
     expect(await text.textContent()).toContain("-6.67e19");
-    // The text is no wider than its cell, which ends before the state.
+    // The text fits into its cell, which ends before the state.
     expect(await text.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0);
     const box = await text.boundingBox();
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(
@@ -217,7 +217,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     await eventually(ring).toBe("run-rows,none");
     await page.keyboard.press("PageDown");
     expect(await ring()).toBe("run-rows,solid");
-    // Help begins with its title, however small the window.
+    // The help starts at its title, also in a small window.
     await page.keyboard.press("?");
     const title = page.getByRole("heading", { name: "Keyboard" });
     await title.waitFor();
@@ -228,7 +228,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect(problems).toEqual([]);
   });
 
-  it("shows the rate that the run printed, and times of calls by one measure", async () => {
+  it("shows the rate that the run printed, and consistent times of calls", async () => {
     const cwd = await project({});
     const { stdout, stderr } = await runGym(
       [
@@ -255,7 +255,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
 
     await visit(page, "#/run/b/sample/1");
     await eventually(() => page.locator(".timeline p").first().textContent()).toMatch(/model <1 ms/);
-    // Only a streamed call has a time of its first token.
+    // Only a streamed call has a time to the first token.
     const times = page.locator("table", { hasText: "first token" }).locator("tbody tr");
     expect(await times.locator("td:nth-of-type(6)").allTextContents()).toEqual(["–", "50 ms"]);
     expect(await times.locator("td:nth-of-type(7)").allTextContents()).toEqual(["<1 ms", "200 ms"]);

@@ -21,7 +21,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     return openPage(browser, `${viewer.url}${hash}`);
   }
 
-  it("are those that `gym eval run` prints", { timeout: 60_000 }, async () => {
+  it("are equal to those of `gym eval run`", { timeout: 60_000 }, async () => {
     const cwd = await project({});
     const words = ["--resources-server", "blackjack", "--model-type", "random_model", "--num-repeats", "4"];
     const { exitCode, stdout } = await runGym(["eval", "run", ...words, "-o", "out/rollouts.jsonl"], { cwd });
@@ -64,7 +64,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     expect(problems).toEqual([]);
   });
 
-  it("say of a run with failed rollouts that it is done, and of a part that it is one", async () => {
+  it("show a run with failed rollouts as done, and mark partial figures", async () => {
     const failed = { response: undefined, _ng_failure_class: "timeout", _ng_failure: { class: "timeout" } };
     const turn_boundaries = { extend: 1_990, fork: 8, lost: 2 };
     const counts = { total: 2, done: 2, completed: 1, failed: 1, in_flight: 0, updated_at: new Date() };
@@ -76,7 +76,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
       "run_manifest.json": JSON.stringify({ materialized_inputs: { rows: 2 } }),
     });
     const { page } = await open(cwd, "#/overview");
-    // Two attempts were needed to lose one rollout.
+    // One rollout failed after two attempts.
     await eventually(() => page.locator(".state").textContent()).toBe("done");
     expect(await page.locator(".coverage-words").textContent()).toBe(
       "1 of 2 rollouts1 completed0 masked1 failed0 running0 missing",
@@ -92,7 +92,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
       "3 lines: 1 rollout, 2 failed attempts",
     );
 
-    // As long as the file is being read, no count is shown and no figure is taken for that of the whole file.
+    // While the file is being read, no count is shown, and figures are marked as partial.
     for (const name of ["status", "overview"])
       await page.route(`**/api/${name}*`, async (route) => {
         const answer = (await (await route.fetch()).json()) as Record<string, unknown>;
@@ -106,7 +106,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     expect(await page.locator(".live-note").textContent()).toContain("reading 100 %");
   });
 
-  it("have axes and a list that browsers lay out, of 300,000 rollouts", { timeout: 60_000 }, async () => {
+  it("have axes and a complete list for 300,000 rollouts", { timeout: 60_000 }, async () => {
     const cwd = await project({});
     const row = (task: number) =>
       `{"reward":${task % 2},"_ng_task_index":${task},"_ng_rollout_index":0,"response":{"output":[]}}\n`;
@@ -120,7 +120,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     await eventually(() => page.locator(".list-state").textContent()).toContain(
       "300,000 rollouts, the first 250,000 are listed",
     );
-    // Firefox lays out no more than this.
+    // Firefox does not lay out more.
     const height = await page.locator(".rows").evaluate((list) => list.scrollHeight);
     expect(height).toBeLessThan(17_800_000);
     await page.locator(".rows").evaluate((list) => list.scrollTo(0, list.scrollHeight));
@@ -128,7 +128,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     expect(problems).toEqual([]);
   });
 
-  it("show the smallest and the largest rewards, and a word of a million letters", async () => {
+  it("show tiny and huge rewards, and a word of a million letters", async () => {
     const cwd = await project({
       "run.jsonl": lines([
         rollout(0, 0, "A".repeat(1_000_000), { reward: 1e-7 }),

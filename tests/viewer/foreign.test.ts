@@ -13,7 +13,7 @@ interface Run {
   path: string;
 }
 
-/** What a file says, read without the viewer. */
+/** The content of a file, read without the viewer. */
 function rewardsIn(file: string): (number | null)[] {
   const rows = readFileSync(file, "utf8")
     .split("\n")
@@ -28,14 +28,14 @@ function rewardsIn(file: string): (number | null)[] {
   });
 }
 
-describe.skipIf(executable === undefined)("rollouts of the original", () => {
+describe.skipIf(executable === undefined)("rollouts of the Python original", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser(executable ?? "");
   });
   afterAll(() => browser?.close());
 
-  /** Opens every file that a word stands for: each row with its reward, and the first row in the browser. */
+  /** Opens all files that match a path: compares the reward of each row, and shows the first row in the browser. */
   async function opensAll(word: string): Promise<number> {
     const viewer = await startViewer(["eval", "view", word, "--port", "0", "--json"], await project({}));
     const { runs } = await ask<{ runs: Run[] }>(viewer, "runs");
@@ -56,7 +56,7 @@ describe.skipIf(executable === undefined)("rollouts of the original", () => {
       await eventually(() => page.locator('article[data-loaded="true"] .facts').allTextContents()).toEqual([
         expect.stringContaining(`${path.basename(file)}:1`),
       ]);
-      // The reward is in sight whether the row names a task or not.
+      // The reward is visible with and without a task index.
       await page.locator(".row .badge").first().waitFor();
       const badge = await page.locator(".row .badge").first().boundingBox();
       const list = await page.locator(".rows").boundingBox();
@@ -66,7 +66,7 @@ describe.skipIf(executable === undefined)("rollouts of the original", () => {
     return runs.length;
   }
 
-  it("opens rows of its shapes: without a task, without a response, with nulls, placeholders", async () => {
+  it("opens rows without a task, without a response, with nulls and with placeholders", async () => {
     const response = rollout(0, 0, "yes")["response"] as Row;
     const withoutTask = { ...rollout(0, 0, "yes"), _ng_task_index: undefined, _ng_rollout_index: undefined };
     const rows: Row[] = [
@@ -82,7 +82,7 @@ describe.skipIf(executable === undefined)("rollouts of the original", () => {
     const file = path.join(cwd, "data/example_rollouts.jsonl");
     expect(await opensAll(file)).toBe(1);
 
-    // A null and a missing key are one quiet line, which says more when it is opened.
+    // Schema differences are one folded line.
     const { url } = await startViewer(["eval", "view", file, "--port", "0", "--json"], cwd);
     const { page } = await openPage(browser, `${url}#/sample/1`);
     for (const [line, problem] of [

@@ -10,7 +10,7 @@ const executable = findBrowser();
 const SCRIPT = "<script>window.hit=1</script>";
 const MARKUP = `${SCRIPT}<img src=x onerror="window.hit=2"><svg onload="window.hit=3"><iframe srcdoc="${SCRIPT}"></iframe>`;
 const SVG = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}<image href="https://evil.example/a.png"/></svg>`)}`;
-/** Text in an order that is not that of its characters, and a space that nobody sees. */
+/** Text with characters that change its order, and an invisible space. */
 const BIDI = "admin \u202egpj.exe\u202c\u200b and \u2066hidden\u2069";
 
 const asked = (content: unknown): Row => ({
@@ -25,7 +25,7 @@ const called = (output: unknown): Row => ({
   },
 });
 
-/** Rows that want to run something, fetch something or break the page. */
+/** Rows that try to run a script, load something or break the page. */
 const HOSTILE: readonly Row[] = [
   { note: MARKUP, [MARKUP]: MARKUP },
   asked(MARKUP),
@@ -58,7 +58,7 @@ const HOSTILE: readonly Row[] = [
     },
     deep: { in: { it: { [BIDI]: { [BIDI]: BIDI } } } },
   },
-  // Names of everything that is named.
+  // Everything that has a name.
   {
     [BIDI]: BIDI,
     agent_ref: { name: BIDI },
@@ -121,10 +121,10 @@ const HOSTILE: readonly Row[] = [
   { response: { output: [null, 5, "x", [], { type: MARKUP }, { role: { a: 1 }, content: 7 }] } },
 ];
 
-/** Whether the page has characters that nobody sees, and whether it shows one by its number. */
+/** Whether the page has invisible characters, and whether it shows one by its code point. */
 async function unseen(page: Page): Promise<{ raw: boolean; shown: boolean }> {
   const text = await page.locator("body").textContent();
-  // Tooltips and names for screen readers are text of the page, too.
+  // Includes tooltips and labels for screen readers.
   const labels = await page.evaluate<string>(
     `[...document.querySelectorAll("[title], [aria-label], [alt]")]
       .flatMap((element) => [element.title, element.ariaLabel, element.getAttribute("alt")]).join("\\n")`,
@@ -142,7 +142,7 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
   });
   afterAll(() => browser?.close());
 
-  it("shows hostile rows as the text they are", async () => {
+  it("shows hostile rows as text", async () => {
     const deep = `{"reward":1,"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     const rows = HOSTILE.map((row, task) => JSON.stringify(rollout(task, 0, MARKUP, row)));
     const prototype = JSON.stringify(rollout(90, 0, "x", { protoX: { polluted: true } })).replace(
@@ -151,7 +151,7 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
     );
     const all = [...rows, prototype, deep, MARKUP, BIDI, '{"reward":NaN,"x":Infinity}'];
     const cwd = await project({});
-    // The last row is not UTF-8: bytes that begin no character, and one that is cut off.
+    // The last row is not UTF-8: it has invalid bytes and an incomplete character.
     const bytes = Buffer.from(`${JSON.stringify(rollout(91, 0, "bad INVALID bytes"))}\n`).toString("latin1");
     all.push("invalid UTF-8");
     await writeFile(
@@ -208,7 +208,7 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
         "[window.hit, {}.polluted, document.querySelectorAll('iframe, script:not([src])').length]",
       ),
     ).toEqual([undefined, undefined, 0]);
-    // A picture that is broken on purpose says so on the console; nothing else does.
+    // Only the broken image writes to the console.
     expect(problems.filter((problem) => !problem.includes("ERR_INVALID_URL"))).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
         .map((element) => element.outerHTML.slice(0, 100));
     })()`);
 
-  it("are scrolled by PageDown, Space and End as soon as they are loaded", { timeout: 60_000 }, async () => {
+  it("scroll with PageDown, Space and End as soon as they are loaded", { timeout: 60_000 }, async () => {
     const { url } = await demo();
     for (const [hash, scroller, loaded] of [
       [`#/${RUN}/overview`, "#main", ".charts"],
@@ -64,7 +64,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     }
   });
 
-  it("give the focus to what scrolls, from every page to every other", async () => {
+  it("focus the scrolling element after every change of the page", async () => {
     const { url } = await demo();
     const { page } = await openPage(browser, url, { height: 500 });
     for (const [hash, scroller] of [
@@ -98,7 +98,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     const again = await openPage(browser, page.url());
     await again.page.locator(".row-place .task-row").first().waitFor();
     expect(await means(again.page)).toEqual(await means(page));
-    // The order of the grid is not that of the list.
+    // Grid and list have separate orders.
     await page.getByRole("link", { name: "Rollouts", exact: true }).click();
     await page.waitForURL(/rollouts$/);
 
@@ -115,7 +115,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     expect(await head.getAttribute("aria-sort")).toBe("descending");
   });
 
-  it("name the columns of the grid and of the list of runs", async () => {
+  it("have named columns in the grid and in the list of runs", async () => {
     const { url } = await demo();
     const { page } = await openPage(browser, `${url}#/${RUN}/tasks?against=repair%2Fsmall-model`);
     const grid = page.getByRole("table", { name: "Tasks and repeats" });
@@ -146,7 +146,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     expect(await page.locator(".grid-rows").evaluate((grid) => grid.scrollLeft)).toBeGreaterThan(500);
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBe(0);
 
-    // The labels of the chart stand apart, however many k there are.
+    // The labels of the chart do not overlap, for any number of k.
     await visit(page, "#/overview");
     const figure = page.getByRole("figure", { name: "pass@k and pass^k" });
     await figure.waitFor();
@@ -164,7 +164,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     await visit(page, "#/tasks");
     await last.waitFor();
 
-    // As many tasks as no browser lays out.
+    // More tasks than a browser can lay out.
     const total = 1_000_000;
     await page.route("**/api/tasks?*", async (route) => {
       const address = new URL(route.request().url());
@@ -177,7 +177,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     });
     await page.reload();
     await page.getByText("1,000,000 tasks, the first 500,000 are listed.").waitFor();
-    // Firefox lays out no more than about this.
+    // Firefox does not lay out much more.
     const height = await page.locator(".grid-rows").evaluate((grid) => grid.scrollHeight);
     expect(height).toBeGreaterThan(16_000_000);
     expect(height).toBeLessThan(17_800_000);
@@ -213,7 +213,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
         "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]",
       );
       expect([hash, size, await outside(page)]).toEqual([hash, [width, height], []]);
-      // Header, filter and controls leave most of a low window to what they are about.
+      // Header, filter and controls use less than half of a low window.
       if (hash.endsWith("/tasks"))
         expect((await page.locator(".grid-rows").boundingBox())?.height).toBeGreaterThan(height * 0.4);
     }
@@ -225,7 +225,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     }
   });
 
-  it("say what is empty, why, and what to do", { timeout: 60_000 }, async () => {
+  it("explain empty pages and offer an action", { timeout: 60_000 }, async () => {
     const { url } = await demo();
     const { page } = await openPage(browser, url);
     for (const [hash, title, button] of [
@@ -252,7 +252,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
         await page.waitForURL(/overview$/);
       }
     }
-    // A file without rows, and one whose rows name no task.
+    // A file without rows, and one without task indices.
     const { _ng_task_index, ...foreign } = rollout(0, 0, "yes");
     for (const [content, reason] of [
       ["", "run.jsonl has no rows yet."],
@@ -271,7 +271,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     }
   });
 
-  it("say when the server does not answer, and go on when it does again", { timeout: 60_000 }, async () => {
+  it("report a server that does not respond, and continue when it does", { timeout: 60_000 }, async () => {
     const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
     const words = ["eval", "view", "run.jsonl", "--no-token", "--json"];
     const first = await startViewer([...words, "--port", "0"], cwd);
@@ -282,7 +282,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     first.child.kill("SIGKILL");
     await alert.waitFor();
     expect(await alert.textContent()).toContain("start gym eval view again");
-    // What was loaded stays.
+    // The loaded content stays.
     expect(await page.locator(".coverage").count()).toBe(1);
     await startViewer([...words, "--port", new URL(first.base).port], cwd);
     await eventually(() => alert.count()).toBe(0);

@@ -53,7 +53,7 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     return openPage(browser, `${url}#/task/0/rollout/0`);
   }
 
-  it("draws lanes for model, tools, setup, verifier and waiting, and a row for every agent", async () => {
+  it("shows lanes for model, tools, setup, verifier and waiting, and a row for every agent", async () => {
     const trajectory = {
       invocations: [
         {
@@ -110,12 +110,12 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
         `parseFloat(getComputedStyle(document.querySelectorAll(".lane.agent .lane-name")[${place}]).paddingLeft)`,
       );
     expect(await indent(1)).toBeGreaterThan(await indent(0));
-    // The agent's work leads to the call that started it, the last call to the last turn.
+    // The span of an agent links to the call that started it, the last call to the last turn.
     await page.getByRole("button", { name: /^Agent delegate: .*1 model call.*failed/ }).click();
     await page.locator("#item-1.selected").waitFor();
     await page.getByRole("button", { name: "m: 1.0 s at 5.0 s" }).click();
     await page.locator("#item-3.selected").waitFor();
-    // Turns have the usage of the agent that is shown.
+    // Turns show the usage of the outermost agent.
     expect(await page.locator(".turn-head").allTextContents()).toEqual([
       expect.stringContaining("1 out"),
       expect.stringContaining("3 out"),
@@ -130,7 +130,7 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     expect(problems).toEqual([]);
   });
 
-  it("names the boundaries between model calls, and what the capture says", async () => {
+  it("lists the boundaries between model calls and the report of the capture", async () => {
     const first = [call("c1", sampled([1, 2, 3], [4, 5], [-0.01, -2.5])), output("c1")];
     const second = [call("c2", sampled([1, 2, 3, 4, 5, 6], [7])), output("c2")];
     const { page, problems } = await open([
@@ -154,7 +154,7 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     await panel.getByRole("link", { name: "Call 3" }).click();
     await page.locator("#item-5.selected").waitFor();
 
-    // Heat, context against sampled, the token that departs, masked tokens struck through.
+    // Colours, context and sampled tokens, the token that differs, masked tokens.
     for (const summary of await page.locator(".tokens > summary").all()) await summary.click();
     const sampledTokens = page.locator("#item-1 .sampled .token");
     expect(
@@ -179,13 +179,13 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     await page.getByText("text is shown only where the provider sent it").first().waitFor();
     expect(await axeViolations(page)).toEqual([]);
 
-    // Ids that are not there are lost, not guessed.
+    // Missing ids are reported as lost.
     await visit(page, "#/task/1/rollout/0");
     await eventually(() => page.locator(".turn-head .boundary").allTextContents()).toEqual(["lost", "lost"]);
     expect(problems).toEqual([]);
   });
 
-  it("shows the logs of a rollout, those that name it first", async () => {
+  it("shows the logs that name the rollout first", async () => {
     const cwd = await project({
       "run.jsonl": lines([row(0, [said("answer")])]),
       "logs/agent.log": "12:00 started\n12:01 [1-0] another one\n",
@@ -215,7 +215,7 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     expect(problems).toEqual([]);
   });
 
-  it("shows tokens page by page, and loads lists that are cut", async () => {
+  it("shows tokens page by page, and loads truncated lists", async () => {
     const prompt = upTo(5000, 100_000);
     const texts = upTo(2500).map((place) => ({ token: `t${place} `, logprob: -0.1 }));
     const withTexts = [{ type: "output_text", text: "x", logprobs: texts }];
@@ -230,7 +230,7 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     ]);
     await page.locator("#item-3 .tokens > summary").click();
     const context = page.locator("#item-3 .context");
-    // The page with the token that departs comes first.
+    // The page with the token that differs is shown first.
     await context.locator(".drift").waitFor();
     expect(await context.locator(".token-list-head").textContent()).toContain("4,001–4,501 of 4,501");
     await context.getByRole("button", { name: "Previous" }).click();

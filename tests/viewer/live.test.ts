@@ -11,7 +11,7 @@ import { axeViolations, ended, eventually, lines, openPage, rollout, startViewer
 
 const executable = findBrowser();
 
-/** A model that answers when the test says so, and refuses one question until it is mended. */
+/** A model that answers when the test releases it, and refuses one question until it is repaired. */
 async function heldModel(refused: string) {
   const held: (() => void)[] = [];
   let isMended = false;
@@ -41,9 +41,9 @@ describe.skipIf(executable === undefined)("the live page", () => {
   });
   afterAll(() => browser?.close());
 
-  it("shows and steers a collection under way", { timeout: 90_000 }, async () => {
+  it("shows and controls a running collection", { timeout: 90_000 }, async () => {
     const cwd = await project({});
-    // A directory of its own for control sockets: other runs on the machine are none of its concern.
+    // A separate directory for control sockets, so that other runs on the machine are not found.
     const env = { XDG_RUNTIME_DIR: cwd };
     const { endpoint, answerAll, mend } = await heldModel("A train covers 90 km");
     const model = ["--model-type", "openai_model", "--model-url", endpoint.baseUrl, "--model", "m"];
@@ -73,7 +73,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
       };
     };
 
-    // What is in flight, with stage and age.
+    // Rollouts in flight, with stage and age.
     await eventually(() => flights.count()).toBe(2);
     expect(await flights.first().textContent()).toMatch(/^0-0.*model.*\d+(\.\d+)? m?s/);
     await eventually(() => page.locator(".state").textContent()).toBe("running");
@@ -81,30 +81,30 @@ describe.skipIf(executable === undefined)("the live page", () => {
       await page.emulateMedia({ colorScheme });
       expect(await axeViolations(page)).toEqual([]);
     }
-    // The model is asked after the environment was seeded.
+    // The model call follows the seeding of the environment.
     const { running } = await ctl("show");
     expect(running).toMatchObject([{ last_event: { stage: "seed" } }, { last_event: { stage: "seed" } }]);
     expect(await flights.first().textContent()).toMatch(/seed took (\d+(\.\d+)? m?s|<1 ms)/);
 
-    // The concurrency, here and through `gym eval ctl`.
+    // The concurrency, set here and by `gym eval ctl`.
     await page.getByLabel("concurrency").fill("3");
     await page.getByRole("button", { name: "Set" }).click();
     await eventually(() => page.getByLabel("Progress").textContent()).toContain("of 3");
     expect((await ctl("show")).concurrency).toBe(3);
 
-    // One question is refused for good, and retried once the endpoint is mended.
+    // One question fails permanently, and is retried after the endpoint is repaired.
     const lost = page.locator(".lost li");
     await eventually(() => lost.count()).toBe(2);
     expect(await lost.allTextContents()).toMatchObject(
       [/^1-0 /, /^1-1 /].map((id) => expect.stringMatching(id)),
     );
 
-    // Paused, a run starts nothing: the answers that come are written, and nothing takes their place.
+    // A paused run writes its results, but starts no rollouts.
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByRole("button", { name: "Resume" }).waitFor();
     expect((await ctl("show")).paused).toBe(true);
     await eventually(() => flights.count()).toBe(3);
-    // The oldest first, whatever their numbers.
+    // The oldest first, regardless of their indices.
     const byAge = (await ctl("show")).running.toSorted((a, b) => b.seconds - a.seconds);
     expect(await flights.locator("th").allTextContents()).toEqual(byAge.map(({ id }) => id));
     await page.getByRole("button", { name: "Cancel 2-0" }).click();
@@ -115,7 +115,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await eventually(() => flights.count()).toBe(0);
     await page.getByText("No rollout is in flight. The run is paused").waitFor();
 
-    // Retried by the button and by the command; a rollout that neither runs nor failed is refused by name.
+    // Retried by the button and by the command; a rollout that is neither running nor failed is refused.
     mend();
     await page.getByRole("button", { name: "Retry 1-0" }).click();
     await eventually(() => lost.count()).toBe(1);
@@ -143,7 +143,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await page.waitForURL(/#\/sample\/[3-7]$/);
     await page.locator('article[data-loaded="true"]').waitFor();
 
-    // To the end: every rollout but the one that was cancelled.
+    // The run ends with all rollouts except the cancelled one.
     const answering = setInterval(answerAll, 100);
     onTestFinished(() => clearInterval(answering));
     await end;
@@ -154,7 +154,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     expect(problems).toEqual([]);
   });
 
-  it("shows rows within a second of their being written", { timeout: 60_000 }, async () => {
+  it("shows rows within a second after they are written", { timeout: 60_000 }, async () => {
     const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "first")]) });
     const viewer = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page } = await openPage(browser, `${viewer.url}#/rollouts`);
@@ -166,7 +166,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
       await page.getByText(`Task ${task} · 0`).waitFor();
       seconds.push((performance.now() - appended) / 1000);
     }
-    // The median: one of them may come while the machine does something else.
+    // The median, because the machine may be busy during one of them.
     expect(seconds.sort((a, b) => a - b)[4]).toBeLessThan(1);
   });
 });

@@ -56,7 +56,7 @@ describe.skipIf(executable === undefined)("the overview", () => {
     const pass = agents[0]?.pass ?? [];
     expect(pass.map(({ k }) => k)).toEqual([1, 2, 4]);
     const figure = page.getByRole("figure", { name: "pass@k and pass^k" });
-    // The axis: where the chart draws 0 % and 100 %.
+    // The positions of 0 % and 100 % on the axis.
     const [zero = 0, , one = 0] = await figure
       .locator(".grid-line")
       .evaluateAll((lines) => lines.map((line) => Number(line.getAttribute("y1"))));
@@ -77,7 +77,7 @@ describe.skipIf(executable === undefined)("the overview", () => {
     }
   });
 
-  it("adds up tokens, cost and time, and lists the slowest rollouts, as the files of the run have them", async () => {
+  it("shows the tokens, cost, time and slowest rollouts of the run's files", async () => {
     const { page, problems, text } = await open();
     const rows = (await text("rollouts.jsonl"))
       .trim()
@@ -113,11 +113,11 @@ describe.skipIf(executable === undefined)("the overview", () => {
       slowest.map((row) => secondsText(durationOf(row))),
     );
 
-    // Every chart has its values in a table: those over time are the history of the run.
+    // Every chart has a table with its values. Those over time are the history of the run.
     const times = await tableOf(page, "In flight");
     expect(times).toHaveLength(progress.history.length);
     expect(times[1]).toBe(`6.0 s${progress.history[1]?.[2]}`);
-    // The rate is that of equal windows with ten completions or more.
+    // Rates are computed in equal windows with at least ten completions.
     const rates = await tableOf(page, "Rollouts per second");
     expect(rates).toHaveLength(Math.floor((progress.history.at(-1)?.[1] ?? 0) / 10));
     expect(rates.at(-1)).toMatch(/^3 min 54 s0\.\d+$/);

@@ -28,7 +28,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     startViewer(["eval", "view", ...words, "--port", "0", "--json"], cwd);
   const text = (page: Page, selector: string) => page.locator(selector).first().textContent();
 
-  it("leads from the list of runs to an overview, tasks, repeats and rollouts", async () => {
+  it("navigates from the list of runs to overview, tasks, repeats and rollouts", async () => {
     const cwd = await demo();
     const { url } = await view(cwd, ".");
     const { page, problems } = await openPage(browser, url);
@@ -42,7 +42,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.getByLabel("Filter runs").fill("");
     await page.getByRole("link", { name: "repair/large-model" }).click();
 
-    // The overview: what `gym eval` prints, and the name of the run in header and tab.
+    // The overview shows the figures of `gym eval`; header and tab show the name of the run.
     await page.waitForURL(/#\/run\/repair%2Flarge-model\/overview$/);
     const statistics = JSON.parse(
       await readFile(path.join(cwd, "repair/large-model/rollouts_statistics.json"), "utf8"),
@@ -71,7 +71,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     ]);
     expect(await text(page, ".pareto")).toContain("rate_limit2 attempts · 1 rollout failed");
 
-    // A bar selects what it holds.
+    // A click on a bar selects its rollouts.
     await page.getByRole("button", { name: /^0\.5 to 0\.6: / }).click();
     await page.waitForURL(/rollouts\?q=reward/);
     expect(await page.locator("#search").inputValue()).toBe("reward>=0.5 reward<0.6");
@@ -122,7 +122,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await eventually(() => page.locator(".markdown").count()).toBe(0);
     await page.keyboard.press("m");
 
-    // The timeline leads into the conversation; kinds can be hidden; both are in the address.
+    // The timeline links to the conversation, and kinds can be hidden. The address contains both.
     await page.locator("button.span.tool").first().click();
     await page.waitForURL(/item=\d+/);
     await eventually(() => page.locator(".item.selected.call").count()).toBe(1);
@@ -149,10 +149,10 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     ] as const) {
       await page.keyboard.press(key);
       await page.waitForURL(new RegExp(`task/0/rollout/${rollout}`));
-      // Keys move on from what is shown.
+      // Keys move relative to the shown rollout.
       await page.getByRole("heading", { name: `Task 0 · rollout ${rollout}` }).waitFor();
     }
-    // The pane takes the keys once it has drawn the rollout.
+    // The pane handles keys after it has rendered the rollout.
     await eventually(async () => {
       await page.keyboard.press("PageDown");
       await page.keyboard.press("ArrowDown");
@@ -178,7 +178,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(problems).toEqual([]);
   });
 
-  it("finds: queries, marks, saved views, commands; annotates and shares", async () => {
+  it("finds rollouts by queries, annotates and shares them", async () => {
     const cwd = await demo();
     const file = path.join(cwd, "repair/large-model/rollouts.jsonl");
     const { url } = await view(cwd, file);
@@ -228,7 +228,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     );
     expect(exported.stdout).toContain("1 excluded or without the label");
 
-    // One file with what was chosen; it needs nobody.
+    // One file with the chosen rollouts, without a server.
     await page.getByRole("button", { name: "Choose", exact: true }).click();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -239,7 +239,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const shared = await openPage(browser, `file://${saved}#/task/1/rollout/1`);
     await shared.page.getByRole("heading", { name: "Task 1 · rollout 1" }).waitFor();
     await shared.page.locator(".item.assistant").waitFor();
-    // Its figures are those of the chosen rollout.
+    // Its figures are of the chosen rollout only.
     await visit(shared.page, "#/overview");
     await shared.page
       .getByText(
@@ -256,7 +256,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(problems).toEqual([]);
   });
 
-  it("shows formulas, and leaves money alone", async () => {
+  it("shows formulas, but not amounts of money, as formulas", async () => {
     const answer = [
       String.raw`So $x^2 + \frac{1}{2}$ and \(a_1\) hold, as $$\int_0^1 x\,dx$$ shows:`,
       String.raw`\[`,
@@ -275,7 +275,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
       "It costs $5 and $10, not 5$. In $HOME:$PATH, $y$ is code and $\\frac{1}$ is broken.",
     );
     expect(await axeViolations(page)).toEqual([]);
-    // A formula with a word that was searched for shows its source, so that the word can be marked.
+    // A formula with a match shows its source, so that the match can be marked.
     await visit(page, "#/task/0/rollout/0?q=frac");
     await eventually(() => page.locator("mark").allTextContents()).toEqual(["frac", "frac"]);
     await page.keyboard.press("m");
@@ -295,7 +295,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await answer.waitFor();
     expect(await answer.getAttribute("id")).toBe("item-12");
     await eventually(() => isInSight()).toBe(true);
-    // A double click selects a word; the link of the item names it.
+    // A double click selects a word; the link of the item contains its range.
     await answer
       .getByText("so an", { exact: false })
       .first()
@@ -312,7 +312,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect([...problems, ...again.problems]).toEqual([]);
   });
 
-  it("is complete by keyboard", async () => {
+  it("is usable with the keyboard only", async () => {
     const { url } = await view(await demo(), ".");
     const { page, problems } = await openPage(browser, url);
     const tabTo = async (name: RegExp) => {
@@ -421,7 +421,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
       await eventually(() => copy.page.locator(".pane-head").count()).toBe(4);
       expect(copy.problems.filter((problem) => !problem.includes("favicon"))).toEqual([]);
     }
-    // The grid of the copy says what the viewer says.
+    // The copy shows the same grid as the viewer.
     const grid = async (from: string) => {
       const { page: own } = await openPage(browser, from);
       await eventually(() => own.locator(".grid-rows .task-row").count()).toBeGreaterThan(15);
@@ -431,7 +431,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(await grid(`file://${cwd}/site/index.html#/tasks`)).toEqual(await grid(`${original}#/tasks`));
   });
 
-  it("follows a run, and shows lines that are no rows", async () => {
+  it("follows a run, and shows lines that are not rows", async () => {
     const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "first")]) });
     const file = path.join(cwd, "run.jsonl");
     const { url } = await view(cwd, "run.jsonl");
@@ -457,7 +457,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.getByText(`${file}:3`).waitFor();
     await page.keyboard.press("f");
     await eventually(() => text(page, ".list-state")).toContain("1 match");
-    // A run that begins anew replaces its file.
+    // A new run replaces the file.
     await writeFile(file, lines([rollout(9, 0, "again")]));
     await page.getByText("run.jsonl has no line 3. It has 1 line so far.").waitFor();
     await visit(page, "#/task/9/rollout/0");

@@ -30,7 +30,7 @@ const row = (task: number, items: unknown[], more: Row = {}) => {
   const whole = rollout(task, 0, "");
   return { ...whole, response: { ...(whole["response"] as Row), output: items }, ...more };
 };
-/** A conversation of so many turns. */
+/** A conversation with this number of turns. */
 const long = (turns: number) =>
   Array.from({ length: turns }, (_, turn) => [
     call(`c${turn}`, { place: turn }),
@@ -55,7 +55,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
   const top = (page: Page, selector: string) =>
     page.locator(selector).evaluate((element) => Math.round(element.getBoundingClientRect().top));
 
-  it("skips to the conversation, and goes through the list with j and k", async () => {
+  it("skips to the conversation, and moves through the list with j and k", async () => {
     const { page, problems } = await open([row(0, long(3)), row(1, long(3))], "#/task/0/rollout/0");
     await shown(page, "Task 0 · rollout 0").waitFor();
     await page.getByRole("button", { name: "Skip to content" }).focus();
@@ -73,13 +73,13 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect(problems).toEqual([]);
   });
 
-  it("is at the same place after going back, and links to turns", async () => {
+  it("restores the scroll position after going back, and links to turns", async () => {
     const { page, problems } = await open([row(0, long(60)), row(1, long(60))], "#/task/0/rollout/0");
     await shown(page, "Task 0 · rollout 0").waitFor();
     await page.getByRole("link", { name: "Turn 41", exact: true }).click();
     await page.waitForURL(/turn=41$/);
     await page.locator("#turn-41.selected").waitFor();
-    // Reads on from there.
+    // Scrolls on from there.
     await page.mouse.move(900, 500);
     await page.mouse.wheel(0, 230);
     await eventually(() => top(page, "#turn-41")).toBeLessThan(0);
@@ -90,7 +90,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     await page.goBack();
     await shown(page, "Task 0 · rollout 0").waitFor();
     await eventually(async () => Math.abs((await top(page, "#turn-41")) - before)).toBeLessThan(5);
-    // The address alone leads to the turn.
+    // The address links to the turn.
     const again = await openPage(browser, page.url());
     await again.page.locator("#turn-41.selected").waitFor();
     await eventually(() => again.page.locator("#turn-41").boundingBox()).toMatchObject({
@@ -102,7 +102,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect([...problems, ...again.problems]).toEqual([]);
   });
 
-  it("lays out only what is near when a rollout has 300 turns", async () => {
+  it("lays out only nearby items of a rollout with 300 turns", async () => {
     const { page, problems } = await open([row(0, long(300))], "#/task/0/rollout/0");
     await shown(page, "Task 0 · rollout 0").waitFor();
     const laidOut = () =>
@@ -130,7 +130,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
         [...item.querySelectorAll("button, a, summary")].filter(({ tabIndex }) => tabIndex >= 0).length)`,
     );
     expect(Math.max(...stops)).toBeLessThanOrEqual(2);
-    // The arrow keys lead to the rest.
+    // Arrow keys move to the other controls.
     const focused = () =>
       page.evaluate(
         "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()",
@@ -161,7 +161,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect(problems).toEqual([]);
   });
 
-  it("splits thoughts off an answer", async () => {
+  it("separates thoughts from an answer", async () => {
     const { page, problems } = await open(
       [row(0, [said("So it must be 42.\n</think>\n\nThe answer is **42**.")])],
       "#/task/0/rollout/0",
@@ -195,7 +195,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect(problems).toEqual([]);
   });
 
-  it("opens what is closed on the way to a match", async () => {
+  it("opens closed parts on the way to a match", async () => {
     const story = `${"nothing to see\n".repeat(200)}the needle is here\n`;
     const huge = `${"hay ".repeat(700_000)}needle`;
     const { page, problems } = await open(
@@ -209,7 +209,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     );
     await shown(page, "Task 0 · rollout 0").waitFor();
     const current = page.locator("mark.current");
-    /** Which part of the page holds the match, on the way forward. */
+    /** The part of the page that contains the next match. */
     const holder = () =>
       current.evaluate((mark) => {
         const part = mark.closest(".item-output, .item-body, .fields");
@@ -235,7 +235,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     await visit(page, "#/task/0/rollout/0?q=*nee*dle");
     await eventually(() => page.locator(".item.assistant mark").allTextContents()).toEqual(["*nee*dle"]);
 
-    // A value that is cut is loaded: nothing that was sent shows the match.
+    // A truncated value is loaded, because the match is not in the part that was sent.
     await visit(page, "#/task/1/rollout/0?q=needle");
     await shown(page, "Task 1 · rollout 0").waitFor();
     await eventually(() => page.locator(".matches").textContent()).toContain("Matches in closed parts");
@@ -244,7 +244,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect(problems).toEqual([]);
   });
 
-  it("says what is missing: rollouts, matches, files", async () => {
+  it("reports missing rollouts, matches and files", async () => {
     const { page, problems } = await open([row(0, [said("yes")])], "#/task/7/rollout/0");
     await page.getByRole("heading", { level: 1, name: "Rollout not found" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
@@ -255,7 +255,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     await visit(page, "#/rollouts?q=nowhere");
     await page.getByRole("status", { name: "No rollout matches the filter" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
-    // The button is where the rows would be, also on a phone.
+    // The button is in the list, also on a phone.
     await page.setViewportSize({ width: 390, height: 800 });
     expect(await axeViolations(page)).toEqual([]);
     await page.locator(".list-pane").getByRole("button", { name: "Clear filters" }).click();
@@ -267,7 +267,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect(await axeViolations(empty)).toEqual([]);
   });
 
-  it("marks where repeats differ first, and shows their question", async () => {
+  it("marks the first difference between repeats, and shows their question", async () => {
     const same = [call("1", { at: 1 }), output("1", "a wall")];
     const repeats = ["I go to the left side.", "I go to the right side."].map((text, index) => ({
       ...row(0, [...same, said(text)]),
@@ -279,7 +279,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     const marked = () =>
       page.evaluate("[...(CSS.highlights.get('diverges') ?? [])].map((range) => range.toString())");
     await eventually(marked).toEqual(["left", "right"]);
-    // All repeats have the same question: it is there once, and open.
+    // All repeats have the same question, which is shown once and open.
     expect(await page.locator(".pane-common .item.user .item-body").allTextContents()).toEqual([
       "question 0",
     ]);

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { project } from "../gym-process.ts";
 import { eventually, lines, rollout, startViewer } from "./support.ts";
 
-/** Sends bytes as they are and returns the status line of the answer. */
+/** Sends bytes unchanged and returns the status line of the answer. */
 function statusOf(base: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ async function viewed(...words: string[]) {
 }
 
 describe("requests to the viewer", () => {
-  it("that are too large or are not HTTP get 431 and 400, and the viewer serves on", async () => {
+  it("get 431 and 400 if they are too large or not HTTP, and the viewer continues to serve", async () => {
     const { base, token } = await viewed("--json");
     const { host } = new URL(base);
     const close = `Host: ${host}\r\nConnection: close\r\n`;
@@ -48,7 +48,7 @@ describe("requests to the viewer", () => {
 });
 
 describe.skipIf(process.platform !== "linux")("gym eval view --open", () => {
-  /** A viewer whose PATH has a program in the place of xdg-open. */
+  /** A viewer whose PATH has a replacement for xdg-open. */
   async function opened(script: string | undefined) {
     const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
     const bin = path.join(cwd, "bin");
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== "linux")("gym eval view --open", () => {
     return { cwd, viewer: await startViewer(words, cwd, { env: { PATH: bin } }) };
   }
 
-  it("opens the address in the default browser, with a token for one use and without a shell", async () => {
+  it("opens the address in the default browser, with a one-time token and without a shell", async () => {
     const { cwd, viewer } = await opened(
       '#!/bin/sh\nprintf "%s\\n" "$#" "$1" > opened.tmp\n/bin/mv opened.tmp opened\n',
     );
@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== "linux")("gym eval view --open", () => {
     const { origin, searchParams, hash } = new URL(address);
     expect(`${origin}/`).toBe(viewer.base);
     expect(hash).toBe(new URL(viewer.url).hash);
-    // Other users see the words of a program: they must not be worth anything once the browser is there.
+    // Other users can see the arguments of a program, so the token must be useless after the browser has used it.
     expect(searchParams.get("token")).not.toBe(viewer.token);
     const first = await fetch(address);
     const cookie = first.headers.get("set-cookie")?.split(";")[0] ?? "";
@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== "linux")("gym eval view --open", () => {
   it.each([
     ["is missing", undefined, /spawn xdg-open ENOENT/],
     ["finds no browser", "#!/bin/sh\nexit 3\n", /xdg-open ended with code 3/],
-  ])("says so in one line when xdg-open %s, and serves all the same", async (_, script, reason) => {
+  ])("prints one line when xdg-open %s, and continues to serve", async (_, script, reason) => {
     const { viewer } = await opened(script);
     await eventually(viewer.output).toMatch(/No browser was opened: .*\n/);
     const told = viewer

@@ -9,11 +9,11 @@ import { repository } from "../gym-process.ts";
 
 export const TIMEOUT = 15_000;
 
-/** Expects what need not be so at once. */
+/** An expectation that is met within the timeout. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: TIMEOUT });
 
 export interface Viewer {
-  /** With the token and, where one was asked for, the page. */
+  /** With the token and, if requested, the page. */
   url: string;
   /** Up to the path, without token. */
   base: string;
@@ -49,7 +49,7 @@ export function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.once("close", (code) => resolve(code)));
 }
 
-/** Asks the viewer's API as a program does. */
+/** Sends a request to the viewer's API with a bearer token. */
 export async function ask<T>({ base, token }: Viewer, address: string): Promise<T> {
   const response = await fetch(`${base}api/${address}`, { headers: { authorization: `Bearer ${token}` } });
   return (await response.json()) as T;
@@ -69,11 +69,11 @@ export const lines = (rows: readonly Row[]) => rows.map((row) => `${JSON.stringi
 
 export interface OpenPage {
   page: Page;
-  /** Errors of the page, and requests to anybody but the viewer. */
+  /** Errors of the page, and requests to other hosts. */
   problems: string[];
 }
 
-/** A page on which nothing goes wrong and which asks nobody else for anything. */
+/** Opens a page and records its errors and foreign requests. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -113,9 +113,9 @@ export async function visit(page: Page, hash: string): Promise<void> {
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** What axe finds wrong with the page. */
+/** The violations that axe finds in the page. */
 export async function axeViolations(page: Page): Promise<string[]> {
-  // Through the debugger, not as an element of the page: its policy lets no foreign script in.
+  // Evaluated by the debugger, because the policy of the page refuses foreign scripts.
   await page.evaluate(axeSource);
   const options = JSON.stringify({
     runOnly: { type: "tag", values: AXE_TAGS },

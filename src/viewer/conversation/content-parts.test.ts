@@ -52,11 +52,11 @@ describe("splitThoughts", () => {
     "Between <think> and </think> stand thoughts.",
     "  indented\n",
     "",
-  ])("leaves %j as it is", (text) => {
+  ])("does not split %j", (text) => {
     expect(split(text)).toEqual([["text", text]]);
   });
 
-  it("takes time in proportion to the text", () => {
+  it("runs in linear time", () => {
     const text = "<think>\n".repeat(20_000);
     expect(split(text)).toHaveLength(1);
   });

@@ -21,7 +21,7 @@ const row = (items: unknown[], input: unknown = "hello") => ({
 });
 
 describe("conversationOf", () => {
-  it("pairs calls with their outputs, whatever their order", () => {
+  it("pairs calls with their outputs in any order", () => {
     const items = conversationOf(
       row([call("1", "a"), call("2", "b"), output("2", "two"), output("1", "one"), said("done")]),
     );
@@ -36,13 +36,13 @@ describe("conversationOf", () => {
     expect(items[1]?.parts).toMatchObject([{ type: "json", value: { a: 1 } }]);
   });
 
-  it("shows outputs that no call asked for, and calls without output", () => {
+  it("shows outputs without a call and calls without output", () => {
     const items = conversationOf(row([output("9", "lost"), call("1", "a")]));
     expect(items.map(({ title }) => title)).toEqual(["User", "Output without a call", "a"]);
     expect(items[2]?.output).toBeUndefined();
   });
 
-  it("splits thoughts off what the assistant said, and off nothing else", () => {
+  it("splits thoughts from assistant messages only", () => {
     const items = conversationOf(row([said("<think>\nhm\n</think>\n42")], "<think>not mine</think>"));
     expect(items.map(({ parts }) => parts)).toEqual([
       [{ type: "text", text: "<think>not mine</think>" }],
@@ -53,7 +53,7 @@ describe("conversationOf", () => {
     ]);
   });
 
-  it("shows whatever else is in a row", () => {
+  it("shows items of any other type", () => {
     const items = conversationOf(
       row([null, 5, { type: "web_search_call", id: "w" }, { type: "reasoning", summary: [] }]),
     );
@@ -70,7 +70,7 @@ describe("conversationOf", () => {
 });
 
 describe("verdictOf", () => {
-  it("sorts the fields into what a reader asks first", () => {
+  it("assigns the fields to the parts of the verdict", () => {
     const verdict = verdictOf({
       reward: 0.5,
       accuracy: 0.25,
@@ -112,7 +112,7 @@ describe("timelineOf", () => {
     tool_calls: [{ tool_name: "shell", tool_call_id: "c", started_at: 101, duration_ms: 500 }],
   };
 
-  it("puts calls, tools and the time between on one line", () => {
+  it("returns spans for calls, tools and the time in between", () => {
     expect(timelineOf({ ng_trajectory: trajectory }).map(({ kind, from, to }) => [kind, from, to])).toEqual([
       ["model", 0, 1],
       ["tool", 1, 1.5],
@@ -122,7 +122,7 @@ describe("timelineOf", () => {
     expect(timelineOf({})).toEqual([]);
   });
 
-  it("joins bodies of the trajectory with tokens of the capture", () => {
+  it("merges bodies of the trajectory with tokens of the capture", () => {
     const capture = { calls: [{ model_call_id: "m2", tokens_in: 9, latency_ms: 1000, status_code: 500 }] };
     expect(callUsages({ ng_trajectory: trajectory, ng_model_call_capture: capture })).toMatchObject([
       { call: 0, model: "m", outputTokens: 3 },

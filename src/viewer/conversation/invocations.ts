@@ -1,7 +1,23 @@
 import type { JsonObject } from "../../python/json/json-object.ts";
-import type { InvocationView } from "../api-types.ts";
 import { listOf, numberOf, objectOf, textOf } from "./json-values.ts";
 import { modelCalls, timelineStart, timesOf } from "./timeline.ts";
+
+/** An agent in a rollout. Times are in seconds from `timelineStart`; null if none of its calls has a time. */
+export interface InvocationView {
+  id: string;
+  /** Id of the parent agent; null for the outermost. */
+  parent: string | null;
+  /** The tool that started it, else its id. */
+  name: string;
+  /** Call id of that tool: links to the item of the conversation. */
+  spawned_by: string | null;
+  status: string;
+  depth: number;
+  from: number | null;
+  to: number | null;
+  model_calls: number;
+  tool_calls: number;
+}
 
 /** The agents of a rollout, each followed by those it started; empty without recordings. */
 export function invocationsOf(row: JsonObject): InvocationView[] {

@@ -7,7 +7,7 @@ const shown = (row: Parameters<typeof timelineOf>[0]) =>
   timelineOf(row).map(({ kind, name, from, to }) => [kind, name, from, to]);
 
 describe("timelineOf", () => {
-  it("shows the verifier, the seeding and the wait for the endpoint", () => {
+  it("has spans for the verifier, seeding and waiting for the endpoint", () => {
     const row = {
       _ng_timing: {
         started_at: at(100),
@@ -36,7 +36,7 @@ describe("timelineOf", () => {
     ]);
   });
 
-  it("shows what the collector knows of a run without observability", () => {
+  it("has the spans of the collector without observability", () => {
     const timing = {
       started_at: at(7),
       seconds: 3,
@@ -61,7 +61,7 @@ describe("invocationsOf", () => {
     ...more,
   });
 
-  it("gives every agent its parent, its name and its time", () => {
+  it("returns the parent, name and times of every agent", () => {
     const row = {
       ng_trajectory: {
         invocations: [
@@ -97,7 +97,7 @@ describe("invocationsOf", () => {
     expect(callOwners({})).toEqual({ models: [], tools: new Map() });
   });
 
-  it("shows everybody once, and nobody without a record", () => {
+  it("returns each recorded agent once", () => {
     expect(invocationsOf({})).toEqual([]);
     const circle = { invocations: [invocation("a", "b"), invocation("b", "a"), invocation("c", "c")] };
     const ids = invocationsOf({ ng_trajectory: circle }).map(({ id }) => id);

@@ -13,7 +13,7 @@ const kinds = (items: unknown[], isCut?: (index: number) => boolean) =>
   tokenBoundariesOf(row(items), isCut).map(({ call, outputIndex, kind }) => [call, outputIndex, kind]);
 
 describe("tokenBoundariesOf", () => {
-  it("names what each call does with the tokens before it", () => {
+  it("classifies how each call continues the previous tokens", () => {
     const items = [
       said([1, 2], [3]),
       output,
@@ -32,7 +32,7 @@ describe("tokenBoundariesOf", () => {
     expect(tokenBoundariesOf(row(items))[1]).toMatchObject({ agreeing: 3 });
   });
 
-  it("says where a prompt departs, and what stood there", () => {
+  it("reports where a prompt diverges and the expected token", () => {
     const forked = (prompt: number[]) =>
       tokenBoundariesOf(row([said([1, 2], [3, 4]), output, said(prompt, [5])]))[1];
     expect(forked([1, 2, 3, 7, 8])).toMatchObject({
@@ -42,11 +42,11 @@ describe("tokenBoundariesOf", () => {
       expected: 4,
     });
     expect(forked([1, 6])).toMatchObject({ kind: "fork", agreeing: 1, departsIn: "prompt", expected: 2 });
-    // A prompt that ends before the earlier tokens do.
+    // A prompt that is shorter than the earlier tokens.
     expect(forked([1, 2, 3])).toMatchObject({ kind: "fork", agreeing: 3, expected: 4 });
   });
 
-  it("does not judge lists that are cut", () => {
+  it("does not classify truncated lists", () => {
     const items = [said([1], [2]), output, said([1, 2, 3], [4]), output, said([1, 2, 3, 4], [5])];
     expect(kinds(items, (index) => index === 2).map(([, , kind]) => kind)).toEqual([
       "first",
@@ -55,7 +55,7 @@ describe("tokenBoundariesOf", () => {
     ]);
   });
 
-  it("survives rows of any shape", () => {
+  it("accepts rows of any shape", () => {
     expect(tokenBoundariesOf({})).toEqual([]);
     expect(kinds([said()])).toEqual([]);
     expect(kinds([null, 5, { prompt_token_ids: "x", generation_token_ids: [1] }, said([1], [2])])).toEqual([
@@ -65,7 +65,7 @@ describe("tokenBoundariesOf", () => {
 });
 
 describe("tokenReportOf", () => {
-  it("takes the counts of the capture before those of the agent", () => {
+  it("prefers the counts of the capture to those of the agent", () => {
     const [captured, counted] = [
       { extend: 1, fork: 0, lost: 0 },
       { extend: 0, fork: 2, lost: 0 },

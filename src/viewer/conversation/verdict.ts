@@ -46,12 +46,9 @@ export function verdictOf(row: JsonObject): Verdict {
     const number = typeof value === "boolean" ? value : numberOf(value);
     if (JUDGE.test(name)) verdict.judge.push({ name, value });
     else if (name === "reward_components" && isObject(value)) addComponents(verdict, value);
-    else if (typeof number === "boolean" || number !== null) {
-      if (EXPECTED.test(name) && verdict.expected === undefined) verdict.expected = { name, value };
-      else if (EXTRACTED.test(name) && verdict.extracted === undefined) verdict.extracted = { name, value };
-      else verdict.components.push({ name, value: number });
-    } else if (EXTRACTED.test(name) && verdict.extracted === undefined) verdict.extracted = { name, value };
+    else if (EXTRACTED.test(name) && verdict.extracted === undefined) verdict.extracted = { name, value };
     else if (EXPECTED.test(name) && verdict.expected === undefined) verdict.expected = { name, value };
+    else if (number !== null) verdict.components.push({ name, value: number });
     else verdict.others.push({ name, value });
   }
   return verdict;

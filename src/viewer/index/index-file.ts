@@ -85,7 +85,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 }
 
 /** Reads until the buffer is full; false if the file ends before. */
-async function filled(handle: FileHandle, position: number, buffer: Buffer): Promise<boolean> {
+export async function filled(handle: FileHandle, position: number, buffer: Buffer): Promise<boolean> {
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length, position + length);

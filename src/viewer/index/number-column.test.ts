@@ -17,13 +17,13 @@ describe("NumberColumn", () => {
     [8, [Number.NaN, 2 ** 32 - 1, 0]],
     [8, [7, 0.5, Number.NaN, -1]],
     [8, [7, Number.NaN, Number.POSITIVE_INFINITY]],
-  ])("needs %i bytes for %j", (width, values) => {
+  ])("uses %i bytes per number for %j", (width, values) => {
     const column = columnOf(values);
     expect(read(column)).toEqual(values);
     expect(column.width).toBe(width);
   });
 
-  it("grows, and comes back from its bytes", () => {
+  it("grows, and can be restored from its bytes", () => {
     const values = Array.from({ length: 1000 }, (_, index) => (index % 7 === 0 ? Number.NaN : index));
     for (const last of [999, 1e6, 0.25]) {
       const column = columnOf([...values, last]);

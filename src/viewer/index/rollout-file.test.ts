@@ -44,7 +44,7 @@ async function fileWith(content: string) {
 }
 
 describe("RolloutFile", () => {
-  it("keeps place and facts of every row and reads single ones again", async () => {
+  it("indexes the position and facts of every row, and reads single rows", async () => {
     const lines = [row(0, 0), row(3, 1, { mask_sample: true }), "[1]", "{", ""];
     const file = await fileWith(`${lines.join("\n")}\n`);
     const { columns } = file;
@@ -61,7 +61,7 @@ describe("RolloutFile", () => {
     expect((await file.read(1, 10)).toString()).toBe(lines[1]?.slice(0, 10));
   });
 
-  it("follows a file that grows, in whatever pieces", async () => {
+  it("follows a growing file, however it is split into writes", async () => {
     const file = await fileWith("");
     const whole = `${row(0, 0)}\n${row(0, 1)}\n`;
     const middle = whole.length - 40;
@@ -70,7 +70,7 @@ describe("RolloutFile", () => {
     expect(file.progress).toMatchObject({ rows: 1, tornLine: 2 });
     await appendFile(file.path, whole.slice(middle, -1));
     await file.update();
-    // Complete JSON without its newline is a row; the newline that comes later is none.
+    // Complete JSON without its newline is a row; the newline that follows later is not another one.
     expect(file.progress).toMatchObject({ rows: 2, tornLine: null });
     await appendFile(file.path, `\n${row(1, 0)}\n`);
     await file.update();
@@ -80,12 +80,12 @@ describe("RolloutFile", () => {
     expect(file.progress.indexedBytes).toBe(file.progress.bytes);
   });
 
-  it("begins anew when the file was replaced, cut or removed", async () => {
+  it("starts again when the file is replaced, truncated or removed", async () => {
     const file = await fileWith(`${row(0, 0)}\n${row(0, 1)}\n`);
     await truncate(file.path, row(0, 0).length + 1);
     await file.update();
     expect(file.progress).toMatchObject({ rows: 1, generation: 1 });
-    // Written over, by something longer.
+    // Overwritten with longer content.
     await writeFile(file.path, `${row(5, 0)}\n${row(5, 1)}\n${row(5, 2)}\n`);
     await file.update();
     expect(file.progress).toMatchObject({ rows: 3, generation: 2 });
@@ -99,20 +99,20 @@ describe("RolloutFile", () => {
     expect(file.columns.task(0)).toBe(7);
   });
 
-  it("does not wait for a pipe in the place of the file", async () => {
+  it("does not block on a pipe", async () => {
     const file = await fileWith(`${row(0, 0)}\n`);
     await unlink(file.path);
     execFileSync("mkfifo", [file.path]);
     await expect(file.update()).rejects.toThrow("is not a regular file");
   });
 
-  it("takes nothing that was written anew for what it has indexed", async () => {
+  it("never returns bytes of a replaced file for an indexed row", async () => {
     const file = await fileWith(`${row(0, 0)}\n${row(0, 1)}\n`);
     const age = new Date(1_700_000_000_000);
     await utimes(file.path, age, age);
     await file.update();
     const searching = file.blocks(0);
-    // As long as before and of the same age: only who reads can tell.
+    // Same size and modification time: only the content differs.
     await writeFile(file.path, `${row(5, 0)}\n${row(5, 1)}\n`);
     await utimes(file.path, age, age);
     const changed = { code: "VIEWER_FILE_CHANGED" };
@@ -163,7 +163,7 @@ describe("RolloutFile", () => {
         columns.isReadable(place),
       ]);
 
-    it("gives the same rows, also of a file that has grown since", async () => {
+    it("restores the same rows, also after the file has grown", async () => {
       const first = await fileWith(`${many(0, 2500)}{bad\n`);
       const stored = await readFile(indexPath(first.path));
       expect(stored.length).toBeLessThan(2501 * 120);
@@ -175,7 +175,7 @@ describe("RolloutFile", () => {
       expect((await grown.read(2503)).toString()).toContain('"_ng_task_index":9002');
     });
 
-    it("is not believed when the file was written anew", async () => {
+    it("is ignored when the file was replaced", async () => {
       const first = await fileWith(many(0, 2500));
       await writeFile(first.path, many(5000, 2500));
       expect((await opened(first.path)).columns.task(0)).toBe(5000);

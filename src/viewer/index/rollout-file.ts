@@ -5,7 +5,7 @@ import { fileError, RolloutFileError } from "../../rollouts/errors.ts";
 import { FileChangedError } from "../errors.ts";
 import { type Block, type BlockLine, MAX_LINE_BYTES, readBlocks } from "./blocks.ts";
 import { EXCERPT_BYTES, excerptAt } from "./excerpts.ts";
-import { indexPath, readIndex, writeIndex } from "./index-file.ts";
+import { filled, indexPath, readIndex, writeIndex } from "./index-file.ts";
 import { SkimError } from "./json-skimmer.ts";
 import { RowColumns } from "./row-columns.ts";
 import { type RowFacts, RowSkim } from "./row-skim.ts";
@@ -121,19 +121,23 @@ export class RolloutFile {
     if (this.#indexed >= LEAST_INDEXED_BYTES && this.#indexed > this.#stored * 1.25) await this.#store();
   }
 
-  /** The bytes of a row, at most `limit`, from `from` on. */
-  read(row: number, limit = Number.POSITIVE_INFINITY, from = 0): Promise<Buffer> {
-    return this.#reading(row, async (handle, offset) => {
-      const length = Math.max(0, Math.min(this.columns.bytes(row) - from, limit));
-      const buffer = Buffer.allocUnsafe(length);
-      let filled = 0;
-      while (filled < length) {
-        const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + from + filled);
-        if (bytesRead === 0) return undefined;
-        filled += bytesRead;
-      }
-      return buffer;
-    });
+  /**
+   * The bytes of a row, at most `limit`, from `from` on. The file may be replaced at any time; the bytes are then not of
+   * that row.
+   */
+  async read(row: number, limit = Number.POSITIVE_INFINITY, from = 0): Promise<Buffer> {
+    const handle = this.#handle;
+    const mark = this.#mark;
+    if (handle === undefined || row >= this.columns.length) throw new FileChangedError(this.path);
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(this.columns.bytes(row) - from, limit)));
+    try {
+      const isComplete = await filled(handle, this.columns.offset(row) + from, bytes);
+      if (isComplete && (await hasMark(handle, mark)) && this.#holds(handle)) return bytes;
+    } catch (error) {
+      if (this.#holds(handle)) throw error;
+    }
+    if (this.#holds(handle)) this.#isStale = true;
+    throw new FileChangedError(this.path);
   }
 
   /** The beginning of the last question and of the last answer. */
@@ -179,24 +183,6 @@ export class RolloutFile {
   /** Whether a handle is still that of the file; it is closed when the file was replaced. */
   #holds(handle: FileHandle): boolean {
     return this.#handle === handle;
-  }
-
-  /** Reads at the position of a row. The file may be replaced at any time; the bytes are then not of that row. */
-  async #reading<T>(
-    row: number,
-    read: (handle: FileHandle, offset: number) => Promise<T | undefined>,
-  ): Promise<T> {
-    const handle = this.#handle;
-    const mark = this.#mark;
-    if (handle === undefined || row >= this.columns.length) throw new FileChangedError(this.path);
-    try {
-      const found = await read(handle, this.columns.offset(row));
-      if (found !== undefined && (await hasMark(handle, mark)) && this.#holds(handle)) return found;
-    } catch (error) {
-      if (this.#holds(handle)) throw error;
-    }
-    if (this.#holds(handle)) this.#isStale = true;
-    throw new FileChangedError(this.path);
   }
 
   async #reset(): Promise<void> {

@@ -44,7 +44,7 @@ const full = {
 };
 
 describe("RowSkim", () => {
-  it("takes the facts of a row off its bytes, and not those of what lies in it", () => {
+  it("reads the facts of a row, but not those of nested objects", () => {
     for (const text of [JSON.stringify(full), JSON.stringify(full, null, 3)]) {
       const facts = skim(text);
       expect(facts).toMatchObject({
@@ -68,7 +68,7 @@ describe("RowSkim", () => {
     }
   });
 
-  it("reads what rewards and masks can be", () => {
+  it("reads all forms of rewards and masks", () => {
     const reward = (written: string) => skim(`{"reward": ${written}}`).reward;
     expect(["1", "-0.5", "1e-7", "true", "false", "null", '"1"', "NaN", "[1]"].map(reward)).toEqual([
       1,
@@ -94,7 +94,7 @@ describe("RowSkim", () => {
       false,
       false,
     ]);
-    // Of two members with one name the last counts, as for every reader of JSON.
+    // The last of two members with the same name counts, as in other JSON readers.
     expect(skim('{"reward":0,"reward":1}').reward).toBe(1);
   });
 
@@ -110,7 +110,7 @@ describe("RowSkim", () => {
     expect(duration({ _ng_timing: null, reward: 1 })).toBeUndefined();
   });
 
-  it("passes over arrays of numbers, strings in them or not", () => {
+  it("skips arrays of numbers, with or without strings in them", () => {
     const numbers = Array.from({ length: 500 }, (_, place) => place).join(", ");
     expect(skim(`{"a":[${numbers}],"b":[${numbers},"]"],"c":[${numbers},[1]],"reward":1}`).reward).toBe(1);
   });
@@ -129,7 +129,7 @@ describe("RowSkim", () => {
     '{"a":1 "b":2}',
   ])("refuses %j", (text) => expect(() => skim(text)).toThrow(SkimError));
 
-  it("finds in every row what parsing it finds", () => {
+  it("reads the same facts as a JSON parser", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),
@@ -145,7 +145,7 @@ describe("RowSkim", () => {
 });
 
 describe("outlineOf", () => {
-  it("cuts long values of a large row, and says where they stand", () => {
+  it("truncates long values of a large row and reports their positions", () => {
     const row = {
       id: 1,
       text: `a"\\é${"x".repeat(200_000)}`,

@@ -3,7 +3,7 @@ import { parseQuery, quoted } from "./query.ts";
 import { patternFor } from "./text-search.ts";
 
 describe("queries", () => {
-  it("reads fields, states, texts and their opposites", () => {
+  it("parses fields, states, texts and negated terms", () => {
     expect(parseQuery('reward<0.5 tool:python turns>=6 -is:masked "exact words" plain')).toEqual([
       { negated: false, kind: "number", field: "reward", operator: "<", value: 0.5 },
       { negated: false, kind: "name", field: "tool", value: "python" },
@@ -18,7 +18,7 @@ describe("queries", () => {
     ]);
   });
 
-  it("takes for text what is no field", () => {
+  it("parses terms without a known field as text", () => {
     for (const text of ["https://a.example/b?c=d", "x=1", '"a:b:c"', '"-"', "or", "12:30", '"a \\" b"'])
       expect(parseQuery(text)).toMatchObject([{ kind: "text" }]);
     for (const text of ['say "hi"', "reward<1", "a b", "-x", "é"])
@@ -43,12 +43,12 @@ describe("queries", () => {
     ['"not closed', "The quote is not closed"],
     ['agent:"not closed', "The quote is not closed"],
     ['"ends with \\\\\\"', "The quote is not closed"],
-  ])("%s is refused with advice", (query, advice) => {
+  ])("refuses %s with a hint", (query, advice) => {
     expect(() => parseQuery(query)).toThrow(advice);
   });
 });
 
-describe("search in the bytes of JSON", () => {
+describe("text search in JSON bytes", () => {
   const finds = (needle: string, value: unknown) => {
     const text = typeof value === "string" && value.startsWith("{") ? value : JSON.stringify(value);
     const pattern = patternFor(needle);
@@ -56,7 +56,7 @@ describe("search in the bytes of JSON", () => {
     return pattern.test(Buffer.from(text).toString("latin1"));
   };
 
-  it("finds a text however it is written", () => {
+  it("finds a text in every JSON spelling", () => {
     expect(finds("nairobi", { a: "in NAIROBI" })).toBe(true);
     expect(finds("GRÜSSE ü", { a: "grüsse Ü" })).toBe(true);
     expect(finds("grüße", '{"a":"Gr\\u00FC\\u00dfe"}')).toBe(true);

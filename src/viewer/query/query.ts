@@ -55,7 +55,7 @@ export type Term = { negated: boolean } & (
 export class QueryError extends Error {}
 
 const TERM = /(-?)(?:([a-z]+)(<=|>=|!=|<|>|=|:))?("(?:[^"\\]|\\.)*"?|\S*)/giy;
-/** Written alone these words would be searched as text, which nobody means. */
+/** A term that consists of one of these words is refused, because it is not a search for that word. */
 const LOGIC_WORDS = ["OR", "AND", "NOT"];
 
 /**

@@ -106,7 +106,7 @@ function characterPattern(character: string): string {
   return written.length === 1 ? (written[0] ?? "") : `(?:${written.join("|")})`;
 }
 
-/** `\u00e9`, in whatever case its digits are. */
+/** `\u00e9`, with digits of either case. */
 function unicodeEscapes(text: string): string {
   return Array.from({ length: text.length }, (_, index) => {
     const digits = text.charCodeAt(index).toString(16).padStart(4, "0");

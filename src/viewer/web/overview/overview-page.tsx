@@ -59,7 +59,7 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
   );
 }
 
-/** Whether all has been read and no line is a rollout or a failed attempt; one that is being collected may still have some. */
+/** Whether the files are read and contain neither rollouts nor failed attempts. A run in progress may still get some. */
 function holdsNothing({ indexing, error, rollouts, failures, unreadable, run }: ViewerStatus): boolean {
   const isCollected = run.state === "running" || run.state === "paused";
   return !indexing && !isCollected && error === null && rollouts.rows + failures.rows === unreadable;

@@ -11,7 +11,7 @@ function steadyRun(alreadyDone = 0): [number, number, number][] {
 }
 
 describe("throughput of a run", () => {
-  it("is a flat line for a steady run whose samples are thinned", () => {
+  it("is constant for a steady run with thinned samples", () => {
     const rates = ratesOver(steadyRun());
     expect(rates).toHaveLength(60);
     for (const { y } of rates) expect(Math.abs(30 * y - 1)).toBeLessThan(0.05);
@@ -27,7 +27,7 @@ describe("throughput of a run", () => {
     expect([rates[0]?.y, rates.at(-1)?.y]).toEqual([expect.closeTo(5), expect.closeTo(1)]);
   });
 
-  it("has no windows that are too short for a rate", () => {
+  it("omits windows that are too short for a rate", () => {
     expect(ratesOver([])).toEqual([]);
     expect(
       ratesOver([
@@ -50,7 +50,7 @@ describe("throughput of a run", () => {
     ).toEqual([{ x: 10, y: 9 }]);
   });
 
-  it("counts only what was done in the session", () => {
+  it("counts only rollouts of the session", () => {
     expect(meanRate(steadyRun(1000), 40_000)).toBeCloseTo(1 / 30);
     expect([meanRate([[0, 0, 1]], null), meanRate([], 5)]).toEqual([null, null]);
   });

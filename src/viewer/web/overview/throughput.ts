@@ -5,15 +5,16 @@ const LEAST_COMPLETIONS = 10;
 
 type History = Overview["history"];
 
-/** Rollouts per second over the whole session; what earlier sessions did is in the first sample. */
+/** Rollouts per second over the whole session. The first sample contains the rollouts of earlier sessions. */
 export function meanRate(history: History, elapsed: number | null): number | null {
   const [first, last] = [history[0], history.at(-1)];
   return first && last && elapsed ? Math.max(0, last[1] - first[1]) / elapsed : null;
 }
 
 /**
- * Rollouts per second in windows of equal width, each at its end. Samples are thinned as a run goes on, so that differences between
- * neighbours compare minutes with seconds. No window is narrower than the widest gap, nor holds too few completions for a rate.
+ * Rollouts per second in windows of equal width, each at its end. Samples become sparser during a run, so differences
+ * between neighbours cover different times. A window is at least as wide as the widest gap, and has enough completions
+ * for a rate.
  */
 export function ratesOver(history: History): { x: number; y: number }[] {
   const [first, last] = [history[0], history.at(-1)];

@@ -70,7 +70,7 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
   );
 }
 
-/** A call that is not streamed gets all tokens at its end, so that its first token tells nothing. */
+/** Without streaming all tokens arrive at the end, so the time to the first token has no meaning. */
 function firstToken({ firstTokenSeconds, seconds }: CallUsage): number | null {
   return firstTokenSeconds === seconds ? null : firstTokenSeconds;
 }

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import type { RowAnswer } from "../../api-types.ts";
 import { countText, rewardText } from "../shared/format.ts";
-import { addressOf, type Go } from "../shared/use-route.ts";
+import { addressOf } from "../shared/use-route.ts";
 import { Isolated, Plain, PlainBlock } from "../text/plain.tsx";
 
 /** Why an attempt failed, and all attempts at the same rollout. */
-export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; go: Go }) {
+export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer }) {
   const failure = failureOf(row);
   if (failure === undefined && answer.attempts.length < 2) return null;
   return (

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { SignButton } from "../shared/elements.tsx";
 import { countText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 
@@ -53,24 +54,12 @@ export function MatchJumps({ needles }: { needles: readonly string[] }) {
         : closed > 0
           ? "Matches in closed parts"
           : "No match in this rollout's text"}
-      <button
-        type="button"
-        className="quiet"
-        onClick={() => void jump(-1)}
-        aria-label="Previous match"
-        title="Previous match (,)"
-      >
+      <SignButton label="Previous match" title="Previous match (,)" onClick={() => void jump(-1)}>
         ↑
-      </button>
-      <button
-        type="button"
-        className="quiet"
-        onClick={() => void jump(1)}
-        aria-label="Next match"
-        title="Next match (.)"
-      >
+      </SignButton>
+      <SignButton label="Next match" title="Next match (.)" onClick={() => void jump(1)}>
         ↓
-      </button>
+      </SignButton>
     </span>
   );
 }

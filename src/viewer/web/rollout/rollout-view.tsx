@@ -17,7 +17,7 @@ import { parseQuery } from "../../query/query.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import { Chip } from "../shared/elements.tsx";
+import { Chip, SignButton } from "../shared/elements.tsx";
 import { bytesText, countText, dollarText, shortCount } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import { type Parameters, parseRoute } from "../shared/route.ts";
@@ -143,24 +143,12 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
               <span className="spacer" />
               {about.task !== null && (
                 <>
-                  <button
-                    type="button"
-                    className="quiet"
-                    onClick={() => repeat(-1)}
-                    title="Previous repeat ([)"
-                    aria-label="Previous repeat"
-                  >
+                  <SignButton label="Previous repeat" title="Previous repeat ([)" onClick={() => repeat(-1)}>
                     ‹
-                  </button>
-                  <button
-                    type="button"
-                    className="quiet"
-                    onClick={() => repeat(1)}
-                    title="Next repeat (])"
-                    aria-label="Next repeat"
-                  >
+                  </SignButton>
+                  <SignButton label="Next repeat" title="Next repeat (])" onClick={() => repeat(1)}>
                     ›
-                  </button>
+                  </SignButton>
                   <a
                     className="button"
                     href={addressOf({ view: { name: "task", task: about.task } })}
@@ -192,7 +180,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
               <span>{bytesText(answer.bytes)}</span>
             </p>
           </header>
-          <Failure row={row} answer={answer} go={go} />
+          <Failure row={row} answer={answer} />
           <Problems answer={answer} />
           {answer.raw !== null ? (
             <pre id="conversation" className="text code" tabIndex={-1}>

@@ -38,7 +38,7 @@ const row = {
 const places = timelinePlaces(conversationOf(row), invocationsOf(row), callOwners(row));
 
 describe("timelinePlaces", () => {
-  it("leads to turns and calls, and from another agent's work to the call that started it", () => {
+  it("links spans to turns and tool calls, and spans of other agents to the call that started them", () => {
     const found = timelineOf(row).map((span) => [
       span.kind,
       span.call ?? span.reference,
@@ -54,7 +54,7 @@ describe("timelinePlaces", () => {
     expect([places.ofAgent("root"), places.ofAgent("helper")]).toEqual([1, 1]);
   });
 
-  it("gives turns the calls of the agent in the conversation", () => {
+  it("assigns the calls of the outermost agent to turns", () => {
     expect([1, 2, 3].map((turn) => places.callOfTurn(turn))).toEqual([0, 2, undefined]);
   });
 });

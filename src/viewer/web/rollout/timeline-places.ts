@@ -1,6 +1,5 @@
-import type { InvocationView } from "../../api-types.ts";
 import type { ConversationItem } from "../../conversation/conversation.ts";
-import type { CallOwners } from "../../conversation/invocations.ts";
+import type { CallOwners, InvocationView } from "../../conversation/invocations.ts";
 import type { Span } from "../../conversation/timeline.ts";
 
 /** The items of the conversation that the timeline links to. */

@@ -1,4 +1,4 @@
-import type { InvocationView } from "../../api-types.ts";
+import type { InvocationView } from "../../conversation/invocations.ts";
 import type { Span } from "../../conversation/timeline.ts";
 import { countText, secondsText } from "../shared/format.ts";
 import { moveInToolbar } from "../shared/keyboard.ts";
@@ -139,7 +139,7 @@ function Bar({
   );
 }
 
-/** Times are whole milliseconds, so that what took less seems to take none. */
+/** Recorded times are whole milliseconds, so a shorter span has the duration 0. */
 function durationText(seconds: number): string {
   return secondsText(Math.max(seconds, 0.0005));
 }

@@ -100,7 +100,7 @@ export function LineChart(props: {
   const py = (value: number) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - 10);
   const line = (list: { x: number; y: number }[]) =>
     list.map((p) => `${px(p.x).toFixed(1)},${py(p.y).toFixed(1)}`).join(" ");
-  // Of ticks with the same text one is enough.
+  // Ticks with the same text are shown once.
   const ticks = (props.ticks ?? [minX, (minX + maxX) / 2, maxX]).filter(
     (tick, place, all) => all.findIndex((each) => x(each) === x(tick)) === place,
   );

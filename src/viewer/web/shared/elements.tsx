@@ -96,13 +96,26 @@ export function Chip(props: {
 export function OrderButton({ order, go }: { order: string | undefined; go: Go }) {
   const isDescending = order === "desc";
   return (
-    <button
-      type="button"
-      className="quiet"
-      aria-label={isDescending ? "Descending; change to ascending" : "Ascending; change to descending"}
+    <SignButton
+      label={isDescending ? "Descending; change to ascending" : "Ascending; change to descending"}
       onClick={() => go({ parameters: { order: isDescending ? undefined : "desc" } })}
     >
       {isDescending ? "↓" : "↑"}
+    </SignButton>
+  );
+}
+
+/** A button with a sign instead of words; `title` adds its key. */
+export function SignButton(props: { label: string; title?: string; onClick: () => void; children: string }) {
+  return (
+    <button
+      type="button"
+      className="quiet"
+      onClick={props.onClick}
+      title={props.title}
+      aria-label={props.label}
+    >
+      {props.children}
     </button>
   );
 }

@@ -10,8 +10,8 @@ import {
   verdictOf,
 } from "./format.ts";
 
-describe("texts for numbers", () => {
-  it("writes rewards short", () => {
+describe("number formatting", () => {
+  it("shortens rewards", () => {
     expect([1, 0, -1, 0.5, 1 / 3, 12345.678, null].map(rewardText)).toEqual([
       "1",
       "0",
@@ -23,7 +23,7 @@ describe("texts for numbers", () => {
     ]);
   });
 
-  it("writes rewards that are tiny or huge as what they are", () => {
+  it("writes tiny and huge rewards with an exponent", () => {
     expect([1e-7, -1e-7, 0.0005, 1.2345678901234568e29, 999_999, 1e6, 1234.96].map(rewardText)).toEqual([
       "1e-7",
       "-1e-7",
@@ -40,7 +40,7 @@ describe("texts for numbers", () => {
     expect(estimateText({ value: -2e20 / 3, low: null, high: null })).toBe("-6.67e19");
   });
 
-  it("never says all or nothing of a part", () => {
+  it("never shows 0 % or 100 % for a part", () => {
     expect(percentText(1, 3)).toBe("33.3 %");
     expect(percentText(9999, 10_000)).toBe("99.9 %");
     expect(percentText(1, 10_000)).toBe("<0.1 %");
@@ -49,7 +49,7 @@ describe("texts for numbers", () => {
     expect(percentText(0, 0)).toBe("–");
   });
 
-  it("counts and measures", () => {
+  it("formats counts and sizes", () => {
     expect([countText(1, "row"), countText(1234, "row"), countText(2, "match", "matches")]).toEqual([
       "1 row",
       "1,234 rows",
@@ -58,7 +58,7 @@ describe("texts for numbers", () => {
     expect([999, 1500, 25e6, 1.2e9].map(bytesText)).toEqual(["999 B", "1.5 kB", "25 MB", "1.2 GB"]);
   });
 
-  it("measures time", () => {
+  it("formats durations", () => {
     expect([0, 0.0001, 0.25, 9.96, 59.7, 119.7, 240, 3599.9, 3600, 5430].map(secondsText)).toEqual([
       "0 s",
       "<1 ms",
@@ -84,7 +84,7 @@ describe("texts for numbers", () => {
     ]);
   });
 
-  it("judges rewards by the threshold", () => {
+  it("compares rewards with the threshold", () => {
     expect([1, 0.5, 0, -1, null].map((reward) => verdictOf(reward, 1))).toEqual([
       "pass",
       "part",

@@ -14,7 +14,7 @@ export function rewardText(reward: number | null): string {
   return String(Number(size >= 1000 ? reward.toPrecision(5) : reward.toFixed(3)));
 }
 
-/** With a fixed number of decimals, for columns; as short as other rewards where that would be long. */
+/** A reward with a fixed number of decimals; from a million on, with an exponent. */
 export function fixedText(reward: number, decimals: number): string {
   return Math.abs(reward) >= 1e6 ? rewardText(reward) : reward.toFixed(decimals);
 }
@@ -23,7 +23,7 @@ export function countText(count: number, one: string, many = `${one}s`): string 
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** What the lines of a run are. */
+/** The numbers of rollouts, failed attempts and bad lines of a run. */
 export function linesText({ rollouts, failures, unreadable }: ViewerStatus): string {
   const failed = failures.rows - failures.bad_lines;
   return [
@@ -77,14 +77,14 @@ export function secondsText(seconds: number | null): string {
   return inTwo(Math.round(seconds / 60), 60, "h", "min");
 }
 
-/** The unit in which a rate has a digit before the point, or nearly: per second, minute or hour. */
+/** The unit of a rate: per second, or per minute or hour if the rate is below 0.1. */
 export function rateUnit(perSecond: number): { seconds: number; name: string; short: string } {
   if (perSecond >= 0.1 || perSecond === 0) return { seconds: 1, name: "second", short: "s" };
   if (perSecond >= 0.1 / 60) return { seconds: 60, name: "minute", short: "min" };
   return { seconds: 3600, name: "hour", short: "h" };
 }
 
-/** 12.5/s, or 12.5 rollouts/s where what is counted is not named beside it. */
+/** 12.5/s, or 12.5 rollouts/s if the counted unit is given. */
 export function rateText(perSecond: number, counted = ""): string {
   const { seconds, short } = rateUnit(perSecond);
   return `${(perSecond * seconds).toFixed(1)}${counted && ` ${counted}`}/${short}`;

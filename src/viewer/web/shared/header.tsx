@@ -3,6 +3,7 @@ import type { RunsAnswer, ViewerStatus } from "../../api-types.ts";
 import { visibleText } from "../text/controls.ts";
 import { Isolated } from "../text/plain.tsx";
 import { StateBadge } from "./badges.tsx";
+import { SignButton } from "./elements.tsx";
 import { linesText, percentText, whenText } from "./format.ts";
 import type { View } from "./route.ts";
 import { setTheme, storedTheme, THEMES, type Theme } from "./theme.ts";
@@ -78,15 +79,9 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
         <span className="spacer" />
         {isRun && status && <Reading status={status} />}
         <ThemeButton />
-        <button
-          type="button"
-          className="quiet"
-          onClick={onHelp}
-          title="Keys and queries (?)"
-          aria-label="Help"
-        >
+        <SignButton label="Help" title="Keys and queries (?)" onClick={onHelp}>
           ?
-        </button>
+        </SignButton>
       </div>
       {problem && (
         <p className="problem-box" role="alert">
@@ -152,17 +147,15 @@ function ThemeButton() {
   const [theme, choose] = useState(storedTheme);
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
   return (
-    <button
-      type="button"
-      className="quiet"
+    <SignButton
+      label={`Theme: ${THEME_NAMES[theme]}. Change to ${THEME_NAMES[next]}`}
+      title={`Theme: ${THEME_NAMES[theme]}`}
       onClick={() => {
         setTheme(next);
         choose(next);
       }}
-      aria-label={`Theme: ${THEME_NAMES[theme]}. Change to ${THEME_NAMES[next]}`}
-      title={`Theme: ${THEME_NAMES[theme]}`}
     >
       {theme === "dark" ? "☾" : theme === "light" ? "☀" : "◑"}
-    </button>
+    </SignButton>
   );
 }

@@ -22,6 +22,8 @@ const KEYS = [
   ["?", "this list"],
 ] as const;
 
+const states = Object.fromEntries(Object.entries(STATES).map(([state, meaning]) => [`is:${state}`, meaning]));
+
 /** All keys, and the syntax of queries. */
 export function HelpDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -29,7 +31,7 @@ export function HelpDialog({ open, onClose }: { open: boolean; onClose: () => vo
   useEffect(() => {
     if (!open) return dialog.current?.close();
     dialog.current?.showModal();
-    // Else the focus is on the button at the end, and the dialog opens there.
+    // Otherwise the button at the end has the focus, and the dialog scrolls to it.
     title.current?.focus();
   }, [open]);
   return (
@@ -58,18 +60,10 @@ export function HelpDialog({ open, onClose }: { open: boolean; onClose: () => vo
             <code>reward&lt;0.5 tool:python turns&gt;6 -is:masked "exact words"</code>
           </p>
           <dl className="keys">
-            {Object.entries({ ...NUMBER_FIELDS, ...NAME_FIELDS }).map(([field, meaning]) => (
-              <div key={field}>
+            {Object.entries({ ...NUMBER_FIELDS, ...NAME_FIELDS, ...states }).map(([term, meaning]) => (
+              <div key={term}>
                 <dt>
-                  <code>{field}</code>
-                </dt>
-                <dd>{meaning}</dd>
-              </div>
-            ))}
-            {Object.entries(STATES).map(([state, meaning]) => (
-              <div key={state}>
-                <dt>
-                  <code>is:{state}</code>
+                  <code>{term}</code>
                 </dt>
                 <dd>{meaning}</dd>
               </div>

@@ -50,7 +50,7 @@ export function useScrollFocus(isThere = true, scroller?: RefObject<HTMLElement 
   }, [isThere, scroller]);
 }
 
-/** Without the ring of the focus, which belongs to keys, until a key is pressed there. */
+/** Hides the focus ring until a key is pressed. */
 function focusQuietly(element: HTMLElement): void {
   element.dataset["quiet"] = "";
   const end = new AbortController();

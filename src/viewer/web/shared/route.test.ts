@@ -13,18 +13,18 @@ describe("addresses of the viewer", () => {
     "#/failure/2?q=reward%3C0.5",
     "#/compare?runs=a%2Cb",
     "#/run/solver%2F2026-01-31/rollouts?q=tool%3Apython&sort=reward&order=desc",
-  ])("%s is read and written alike", (hash) => {
+  ])("parses and formats %s", (hash) => {
     expect(formatRoute(parseRoute(hash))).toBe(hash);
   });
 
-  it("opens a run on its overview, and without a run the list", () => {
+  it("opens the overview of a run, or the list of runs", () => {
     expect(parseRoute("")).toEqual({ run: null, view: { name: "runs" }, parameters: {} });
     expect(parseRoute("#/run/a")).toEqual({ run: "a", view: { name: "overview" }, parameters: {} });
     expect(parseRoute("#/run/%zz/live")).toMatchObject({ run: "%zz", view: { name: "live" } });
   });
 
   it.each(["nonsense", "nonsense/x", "overview/x", "task/x", "task/1/rollout", "task/1/x/2", "sample/0"])(
-    "knows that there is no page %s",
+    "reports an unknown page: %s",
     (path) => {
       for (const run of ["", "run/a/"]) {
         const route = parseRoute(`#/${run}${path}`);
@@ -41,7 +41,7 @@ describe("addresses of the viewer", () => {
     expect(parseRoute("#/overview?pass_threshold=0.7").parameters.pass).toBe("0.7");
   });
 
-  it("names a row by task and rollout where it can", () => {
+  it("addresses a row by task and rollout, or by its line", () => {
     const row = { source: "rollouts", line: 5, task: 1, rollout: 2, addressed: true } as const;
     expect(viewOfRow(row)).toEqual({ name: "rollout", task: 1, rollout: 2 });
     expect(viewOfRow({ ...row, source: "failures" })).toEqual({

@@ -1,4 +1,3 @@
-import type { ListedRow, SearchProgress } from "../../api-types.ts";
 import { api, type RunId } from "./api-client.ts";
 import { usePages } from "./use-pages.ts";
 
@@ -14,26 +13,10 @@ export interface ListRequest {
   pass: string | undefined;
 }
 
-export interface RowList {
-  total: number;
-  /** Undefined until its page is loaded. */
-  rowAt: (index: number) => ListedRow | undefined;
-  /** Loads these rows if they are missing. */
-  ensure: (from: number, to: number) => void;
-  load: (index: number) => Promise<ListedRow | undefined>;
-  search: SearchProgress | null;
-  error: string | undefined;
-  /** False until the first page of the current request is loaded. */
-  ready: boolean;
-}
+export type RowList = ReturnType<typeof useRows>;
 
 /** The rows that match a request. */
-export function useRows(
-  run: RunId,
-  request: ListRequest,
-  version: string | undefined,
-  generation: number,
-): RowList {
+export function useRows(run: RunId, request: ListRequest, version: string | undefined, generation: number) {
   const key = JSON.stringify([run, request, generation]);
   const { itemAt, ensure, load, answer, error } = usePages(key, version, PAGE, async (offset, limit) => {
     const { rows: items, total, search } = await api.rollouts(run, { ...request, offset, limit });
@@ -46,6 +29,7 @@ export function useRows(
     load,
     search: answer?.search ?? null,
     error,
+    /** False until the first page of the current request is loaded. */
     ready: answer !== undefined || error !== undefined,
   };
 }

@@ -15,7 +15,7 @@ const compared = (...repeats: ReturnType<typeof turns>[]) =>
   );
 
 describe("firstDivergence", () => {
-  it("names the turn and the item in it", () => {
+  it("returns the turn and the item", () => {
     const begin = [call("1", "look"), output("1", "a wall")];
     expect(compared(turns([...begin, said("left")]), turns([...begin, said("right")]))).toEqual({
       turn: 2,
@@ -31,7 +31,7 @@ describe("firstDivergence", () => {
     ).toEqual({ turn: 1, item: 1 });
   });
 
-  it("counts what only one repeat has", () => {
+  it("reports an item that only one repeat has", () => {
     expect(compared(turns([said("a")]), turns([said("a"), output("0", ""), said("b")]))).toEqual({
       turn: 1,
       item: 1,
@@ -39,13 +39,13 @@ describe("firstDivergence", () => {
     expect(compared(turns([said("a")], "one"), turns([said("a")], "two"))).toEqual({ turn: 0, item: 0 });
   });
 
-  it("passes over ids", () => {
+  it("ignores ids", () => {
     expect(compared(turns([call("1", "look")]), turns([call("2", "look")]))).toBeUndefined();
   });
 });
 
 describe("commonLength", () => {
-  it("is the place of the first difference", () => {
+  it("returns the position of the first difference", () => {
     expect(commonLength(["go left", "go right", "go up"])).toBe(3);
     expect(commonLength(["same", "same"])).toBe(4);
     expect(commonLength(["", "x"])).toBe(0);

@@ -16,7 +16,7 @@ describe("terminal output", () => {
     ]);
   });
 
-  it("shows what a terminal shows of a line that was written over", () => {
+  it("shows the final state of an overwritten line", () => {
     expect(
       ansiPieces("10 %\r50 %\r100 %\ndone\r\n")
         .map(({ text }) => text)
@@ -27,8 +27,8 @@ describe("terminal output", () => {
   });
 });
 
-describe("characters that nobody sees", () => {
-  it("are shown by their number", () => {
+describe("invisible characters", () => {
+  it("are shown by their code point", () => {
     expect(visiblePieces("ab\u202egpj.exe\u200b")).toEqual([
       { text: "ab", isUnseen: false },
       { text: "U+202E", isUnseen: true },

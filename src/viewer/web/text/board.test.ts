@@ -21,7 +21,7 @@ describe("boards in messages", () => {
     ["  /\\_/\\\n ( o.o )\n  > ^ <"],
     ["    *\n   ***\n  *****"],
     ["+--+\n|  +---+\n+--+ X |\n   +---+"],
-  ])("may have lines of any length: %j", (drawing) => {
+  ])("may have lines of different lengths: %j", (drawing) => {
     expect(marked.lexer(`Look:\n${drawing}\nNice.`).map(({ type }) => type)).toEqual([
       "paragraph",
       "board",
@@ -30,7 +30,7 @@ describe("boards in messages", () => {
     expect(marked.lexer(`${drawing}\n`)[0]).toMatchObject({ type: "board", text: drawing });
   });
 
-  it("are not seen in Markdown", () => {
+  it("are not detected in Markdown", () => {
     for (const [text, type] of [
       ["| A | B |\n|---|---|\n| 1 | 2 |", "table"],
       ["- A\n- B", "list"],
