@@ -6,13 +6,13 @@ import { OverviewPage } from "./overview/overview-page.tsx";
 import { RolloutsPage } from "./rollouts/rollouts-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { api } from "./shared/api-client.ts";
-import { EmptyState } from "./shared/elements.tsx";
+import { EmptyState, RunLinks } from "./shared/elements.tsx";
 import { Header } from "./shared/header.tsx";
 import { HelpDialog } from "./shared/help-dialog.tsx";
 import { useKeys } from "./shared/keyboard.ts";
 import type { Route, View } from "./shared/route.ts";
 import { useLoaded } from "./shared/use-loaded.ts";
-import { addressOf, type Go, useRoute } from "./shared/use-route.ts";
+import { type Go, useRoute } from "./shared/use-route.ts";
 import { useStatus } from "./shared/use-status.ts";
 import { RepeatsPage } from "./tasks/repeats-page.tsx";
 import { TasksPage } from "./tasks/tasks-page.tsx";
@@ -136,19 +136,7 @@ function Page({ route: { view, parameters }, run, status, runs, go, error, needs
 function UnknownPage({ path }: { path: string }) {
   return (
     <article className="page" aria-label="Page not found">
-      <EmptyState
-        title="Page not found"
-        action={
-          <>
-            <a className="button" href={addressOf({ view: { name: "overview" } })}>
-              Overview
-            </a>
-            <a className="button" href={addressOf({ view: { name: "rollouts" } })}>
-              Rollouts
-            </a>
-          </>
-        }
-      >
+      <EmptyState title="Page not found" action={<RunLinks />}>
         There is no page “<Plain text={path} />
         ”.
       </EmptyState>

@@ -1,6 +1,6 @@
 import type { ComparedTask, Comparison, RunsAnswer } from "../../api-types.ts";
 import { api } from "../shared/api-client.ts";
-import { Chip, EmptyState, Scrolls, TableHead } from "../shared/elements.tsx";
+import { Chip, Choice, EmptyState, Scrolls, TableHead } from "../shared/elements.tsx";
 import { countText, estimateText, rewardText } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
@@ -17,6 +17,11 @@ interface Props {
 }
 
 const CHANGES: readonly ComparedTask["change"][] = ["improved", "regressed", "unchanged", "missing"];
+const MATCHES = [
+  ["", "index and content"],
+  ["index", "index"],
+  ["content", "content"],
+] as const;
 const MAX_RUNS = 6;
 
 /** Runs joined by task: which tasks improved or regressed, and whether the difference is significant. */
@@ -69,17 +74,12 @@ export function ComparePage({ current, parameters, runs, go }: Props) {
           </button>
         )}
         <span className="spacer" />
-        <label>
-          match tasks by{" "}
-          <select
-            value={match ?? ""}
-            onChange={(event) => go({ parameters: { match: event.target.value || undefined } })}
-          >
-            <option value="">index and content</option>
-            <option value="index">index</option>
-            <option value="content">content</option>
-          </select>
-        </label>
+        <Choice
+          label="match tasks by"
+          value={match}
+          options={MATCHES}
+          onChoose={(value) => go({ parameters: { match: value } })}
+        />
       </div>
       {ids.length < 2 && (
         <EmptyState title={others.length > 0 ? "Choose a second run" : "There is only one run"}>

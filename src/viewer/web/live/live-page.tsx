@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { errorMessage } from "../../../errors.ts";
 import type { LiveAnswer, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
-import { EmptyState, Fact, Scrolls, TableHead } from "../shared/elements.tsx";
+import { EmptyState, Fact, RunLinks, Scrolls, TableHead } from "../shared/elements.tsx";
 import {
   countText,
   dollarText,
@@ -13,7 +13,6 @@ import {
   shortCount,
 } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
-import { addressOf } from "../shared/use-route.ts";
 
 const POLL_MS = 500;
 const COLUMNS = ["rollout", "agent", "stage", "time in stage", "age", "last event", "model calls", "attempt"];
@@ -75,19 +74,7 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
 function NotRunning({ status }: { status: ViewerStatus }) {
   const isDone = status.run.state === "done";
   return (
-    <EmptyState
-      title={isDone ? "This run is done" : "This run is not in progress"}
-      action={
-        <>
-          <a className="button" href={addressOf({ view: { name: "overview" } })}>
-            Overview
-          </a>
-          <a className="button" href={addressOf({ view: { name: "rollouts" } })}>
-            Rollouts
-          </a>
-        </>
-      }
-    >
+    <EmptyState title={isDone ? "This run is done" : "This run is not in progress"} action={<RunLinks />}>
       No process of this user on this machine writes {status.rollouts.name}, which has{" "}
       {countText(status.rollouts.rows, "rollout")}.{" "}
       {isDone ? (

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { type RowRef, SORTS, type Sort, type ViewerStatus } from "../../api-types.ts";
 import { RolloutView } from "../rollout/rollout-view.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
-import { EmptyState, OrderButton } from "../shared/elements.tsx";
+import { Choice, EmptyState, OrderButton } from "../shared/elements.tsx";
 import { countText, linesText, percentText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
@@ -91,21 +91,12 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
         <div className="list-state dim">
           <ListState list={list} status={status} filtered={Boolean(q)} />
           <span className="spacer" />
-          <label>
-            sort{" "}
-            <select
-              value={sort ?? "file"}
-              onChange={(event) =>
-                go({ parameters: { sort: event.target.value === "file" ? undefined : event.target.value } })
-              }
-            >
-              {SORTS.map((name) => (
-                <option key={name} value={name}>
-                  {SORT_NAMES[name]}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="sort"
+            value={sort}
+            options={SORTS.map((name) => [name, SORT_NAMES[name]] as const)}
+            onChoose={(value) => go({ parameters: { sort: value } })}
+          />
           <OrderButton order={order} go={go} />
           {!api.isStatic && status.run.state === "running" && (
             <label>

@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from "react";
 import { api } from "./api-client.ts";
-import type { Go } from "./use-route.ts";
+import { addressOf, type Go } from "./use-route.ts";
 
 /** Shown when a page has no content: what is empty, why, and what to do. */
 export function EmptyState({
@@ -117,5 +117,44 @@ export function SignButton(props: { label: string; title?: string; onClick: () =
     >
       {props.children}
     </button>
+  );
+}
+
+/** A list of values with their names. The first one is the default, and chosen as undefined. */
+export function Choice(props: {
+  label: string;
+  value: string | undefined;
+  options: readonly (readonly [value: string, name: string])[];
+  onChoose: (value: string | undefined) => void;
+}) {
+  const initial = props.options[0]?.[0];
+  return (
+    <label>
+      {props.label}{" "}
+      <select
+        value={props.value ?? initial}
+        onChange={({ target }) => props.onChoose(target.value === initial ? undefined : target.value)}
+      >
+        {props.options.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Links to the pages of the run that always exist. */
+export function RunLinks() {
+  return (
+    <>
+      <a className="button" href={addressOf({ view: { name: "overview" } })}>
+        Overview
+      </a>
+      <a className="button" href={addressOf({ view: { name: "rollouts" } })}>
+        Rollouts
+      </a>
+    </>
   );
 }

@@ -9,7 +9,7 @@ import {
 } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { cellGlyph, cellWords } from "../shared/badges.tsx";
-import { Chip, ChosenNotice, EmptyState, OrderButton, TablePart } from "../shared/elements.tsx";
+import { Chip, Choice, ChosenNotice, EmptyState, OrderButton, TablePart } from "../shared/elements.tsx";
 import { countText, rewardText, shortCount } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
@@ -33,6 +33,13 @@ const SET_NAMES: Record<TaskSet, string> = {
   errored: "Errored",
   flipped: "Flipped",
 };
+
+const SORT_NAMES = [
+  ["task", "task"],
+  ["mean", "mean reward"],
+  ["variance", "variance"],
+  ["length", "output tokens"],
+] as const;
 
 const SET_MEANINGS: Record<TaskSet, string> = {
   all: "No task has a matching rollout.",
@@ -108,44 +115,27 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
           ))}
         </fieldset>
         <span className="spacer" />
-        <label>
-          sort{" "}
-          <select
-            value={by}
-            onChange={(event) =>
-              go({ parameters: { by: event.target.value === "task" ? undefined : event.target.value } })
-            }
-          >
-            <option value="task">task</option>
-            <option value="mean">mean reward</option>
-            <option value="variance">variance</option>
-            <option value="length">output tokens</option>
-            {against && <option value="difference">difference</option>}
-          </select>
-        </label>
+        <Choice
+          label="sort"
+          value={by}
+          options={against ? [...SORT_NAMES, ["difference", "difference"]] : SORT_NAMES}
+          onChoose={(value) => go({ parameters: { by: value } })}
+        />
         <OrderButton order={order} go={go} />
         {others.length > 0 && (
-          <label>
-            against{" "}
-            <select
-              value={against ?? ""}
-              onChange={(event) =>
-                go({
-                  parameters: {
-                    against: event.target.value || undefined,
-                    ...(!event.target.value && set === "flipped" && { set: undefined }),
-                  },
-                })
-              }
-            >
-              <option value="">no other run</option>
-              {others.slice(0, 500).map(({ id }) => (
-                <option key={id} value={id}>
-                  {id}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="against"
+            value={against}
+            options={[["", "no other run"], ...others.slice(0, 500).map(({ id }) => [id, id] as const)]}
+            onChoose={(value) =>
+              go({
+                parameters: {
+                  against: value,
+                  ...(value === undefined && set === "flipped" && { set: undefined }),
+                },
+              })
+            }
+          />
         )}
       </div>
       {grid.error && <p className="problem-box">{grid.error}</p>}
