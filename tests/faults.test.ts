@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
-import { evaluate } from "../src/run/evaluate.ts";
 import { type EndpointFault, faults } from "../src/testing/endpoint-server.ts";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
+import { evaluate } from "./support/evaluate.ts";
 import { freePort } from "./support/free-port.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 

@@ -43,7 +43,6 @@ export interface AggregateResult {
  */
 export async function aggregate(options: AggregateOptions): Promise<AggregateResult> {
   const { onNotice = () => {}, onStatus = () => {}, cwd = process.cwd(), signal } = options;
-  const stopping = signal ? { signal } : {};
   const output = path.resolve(cwd, options.output);
   await refuseNonFile(output);
   const { paths, leftOut } = await findShards(options.shards, cwd, output);
@@ -53,17 +52,13 @@ export async function aggregate(options: AggregateOptions): Promise<AggregateRes
     paths.flatMap((shard) => Object.values(artifactPaths(shard))),
     targets,
   );
-  const shards = await ShardedRollouts.index(paths, stopping);
+  const shards = await ShardedRollouts.index(paths, { signal });
   if (options.merge !== false)
     await replaceMerge(shards, targets, { matched: leftOut.includes(output), onNotice });
   for (const file of leftOut) onNotice(`${path.relative(cwd, file)} matches, but is not a shard: left out.`);
   const servers =
     options.config &&
-    (await findMetricServers((await resolveRun(options.config)).config, shards.agents, {
-      ...stopping,
-      ...(options.roots && { roots: options.roots }),
-      ...(options.installRoot !== undefined && { installRoot: options.installRoot }),
-    }));
+    (await findMetricServers((await resolveRun(options.config)).config, shards.agents, options));
   if (servers) onStatus(`Metrics are computed by ${servers.origin}.`);
   else
     onNotice(
@@ -78,7 +73,7 @@ export async function aggregate(options: AggregateOptions): Promise<AggregateRes
       materializedInputs: sidecars.map(({ materializedInputs }) => materializedInputs),
       targets,
       metricsFrom: servers,
-      ...stopping,
+      signal,
       onNotice,
     });
     return { shards: paths.length, rows: shards.size, summary, paths: targets };

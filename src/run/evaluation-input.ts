@@ -2,7 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import path from "node:path";
 import { ConfigPathNotFoundError } from "../config/errors.ts";
 import { candidatePaths, findPath, findServerDirectory } from "../config/paths.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
+import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
 import { type AgentDatasets, agentsOf } from "../datasets/entry.ts";
 import { GymError } from "../errors.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
@@ -13,9 +13,9 @@ import { checkAgentName } from "../rollouts/inputs/agent-check.ts";
 
 export interface InputOptions {
   /** A file, the rows themselves, or the example data of the config's agents. */
-  input?: string | readonly Row[] | undefined;
+  input?: string | readonly Row[];
   /** Uses the example data of this agent only. */
-  agent?: string | undefined;
+  agent?: string;
   output: string;
   roots: readonly string[];
 }
@@ -68,10 +68,17 @@ export function datasetFiles(config: ResolvedConfig, roots: readonly string[]): 
 /** The agents of a config with their datasets. */
 export function configuredAgents(config: ResolvedConfig): AgentDatasets {
   return agentsOf(
-    config.servers
-      .filter(({ type }) => type === "responses_api_agents")
-      .map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
+    agentServers(config).map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
   );
+}
+
+function agentServers({ servers }: ResolvedConfig): ServerInstance[] {
+  return servers.filter(({ type }) => type === "responses_api_agents");
+}
+
+/** The names of the agents of a config. */
+export function agentNames(config: ResolvedConfig): string[] {
+  return agentServers(config).map(({ name }) => name);
 }
 
 /** `my_agent: example (example), …`, for messages. */
@@ -110,7 +117,7 @@ async function joinExamples(
   if (only !== undefined)
     checkAgentName(
       only,
-      config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name),
+      agentNames(config),
       findServerDirectory("responses_api_agents", only, roots) !== undefined,
     );
   const chosen = agents

@@ -3,8 +3,6 @@ import type { RunClient } from "../calls/run-client.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../config/paths.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { aliasedInstance } from "../config/servers/aliases.ts";
-import type { ServerDefinition } from "../definitions/definitions.ts";
-import type { RunningServers } from "../hosting/processes/run-servers.ts";
 import type { CostMeter } from "../model-endpoint/cost.ts";
 import { isObject } from "../python/json/json-object.ts";
 import { RolloutError } from "../rollouts/errors.ts";
@@ -17,14 +15,14 @@ import { loadSkills } from "../rollouts/inputs/skills.ts";
 import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";
 import { maxAttemptsFrom } from "../rollouts/resume/resume.ts";
 import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
-import type { QueueOptions } from "./distributed/queue-options.ts";
+import type { QueueOptions } from "./distributed/options.ts";
 import { type Evaluation, PreparedEvaluation } from "./evaluate.ts";
-import { citingRows, datasetFiles, inputFile } from "./evaluation-input.ts";
+import { agentNames, citingRows, datasetFiles, inputFile } from "./evaluation-input.ts";
 import type { EvaluationOptions, EvaluationServers } from "./evaluation-options.ts";
 import { gymVersion } from "./gym-version.ts";
 import { checkModelEndpoints } from "./preflight.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
-import { type RunConfig, resolveRun } from "./run-config.ts";
+import { type ResolvedRun, type RunConfig, resolveRun } from "./run-config.ts";
 import type { RunEvent } from "./run-events.ts";
 import { startResolved } from "./start-servers.ts";
 
@@ -32,258 +30,217 @@ const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
 /** Default for the number of rollouts that the broker and its workers hold at the same time. */
 const QUEUED_AT_ONCE = 100_000;
 
+/** The settings of one evaluation, with defaults filled in. */
+export interface EvaluationSession extends ResolvedRun {
+  options: EvaluationOptions;
+  output: string;
+  roots: readonly string[];
+  installRoot: string;
+  /** Names of the available agents. */
+  agents: readonly string[];
+  emit: (event: RunEvent) => void;
+  notice: (text: string) => void;
+  /** Either signal of the options. Both stop the work before the first rollout. */
+  stopping: AbortSignal | undefined;
+}
+
 /**
- * One evaluation from config to result. Detects every error that does not need servers before one starts; the servers
- * check the rows.
+ * Runs one evaluation from config to result. Detects every error that does not need servers before one starts; the
+ * servers check the rows.
  */
-export class EvaluationSession {
-  readonly #given: RunConfig;
-  readonly #output: string;
-  readonly #options: EvaluationOptions;
-  readonly #emit: (event: RunEvent) => void;
-  readonly #roots: readonly string[];
-  readonly #installRoot: string;
-  readonly #env: Readonly<Record<string, string | undefined>>;
-
-  constructor(given: RunConfig, output: string, options: EvaluationOptions, emit: (event: RunEvent) => void) {
-    this.#given = given;
-    this.#output = output;
-    this.#options = options;
-    this.#emit = emit;
-    this.#installRoot = options.installRoot ?? packageRoot();
-    this.#env = options.env ?? process.env;
-    const env = { ...this.#env };
-    this.#roots = options.roots ?? searchRoots({ installRoot: this.#installRoot, env });
-  }
-
-  async run(): Promise<Evaluation> {
-    const { config, definitions } = await resolveRun(this.#given);
-    const paths = artifactPaths(this.#output);
-    await refuseNonFile(this.#output);
-    await refuseOverwriting("a dataset of the config", datasetFiles(config, this.#roots), paths);
-    if (!this.#options.resume) await refuseOtherFiles(paths);
-    const { agent, input } = this.#options;
-    const agents =
-      this.#options.servers?.agents ??
-      config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name);
-    const inputPath = await inputFile(config, {
-      input,
-      agent: agent && currentName(agent, agents),
-      output: this.#output,
-      roots: this.#roots,
-    });
+export async function evaluate(
+  given: RunConfig,
+  output: string,
+  options: EvaluationOptions,
+  emit: (event: RunEvent) => void,
+): Promise<Evaluation> {
+  const { installRoot = packageRoot(), env = process.env, input, agent } = options;
+  const { roots = searchRoots({ installRoot, env: { ...env } }) } = options;
+  const run = await resolveRun(given);
+  const paths = artifactPaths(output);
+  await refuseNonFile(output);
+  await refuseOverwriting("a dataset of the config", datasetFiles(run.config, roots), paths);
+  if (!options.resume) await refuseOtherFiles(paths);
+  const agents = options.servers?.agents ?? agentNames(run.config);
+  const session: EvaluationSession = {
+    ...run,
+    options,
+    output,
+    roots,
+    installRoot,
+    agents,
+    emit,
+    notice: (text) => emit({ type: "notice", text }),
+    stopping: eitherSignal(options),
+  };
+  const only = agent && currentName(agent, agents);
+  const inputPath = await inputFile(run.config, { input, agent: only, output, roots });
+  try {
+    const prepared = await prepare(session, inputPath);
     try {
-      return await this.#runRows(config, definitions, inputPath, agents);
-    } catch (error) {
-      throw typeof input === "object" ? citingRows(error, inputPath) : error;
-    }
-  }
-
-  async #runRows(
-    config: ResolvedConfig,
-    definitions: ReadonlyMap<string, ServerDefinition>,
-    inputPath: string,
-    agents: readonly string[],
-  ): Promise<Evaluation> {
-    const prepared = await this.#prepare(config, inputPath, agents);
-    try {
-      if (this.#options.queue) return await this.#withWorkers(config, prepared, agents, this.#options.queue);
-      return this.#options.servers
-        ? await this.#collect(config, prepared, this.#options.servers)
-        : await this.#withOwnServers(config, definitions, prepared);
+      if (options.queue) return await withWorkers(session, options.queue, prepared);
+      return await (options.servers
+        ? collect(session, prepared, options.servers)
+        : withOwnServers(session, prepared));
     } finally {
       await prepared.close();
     }
+  } catch (error) {
+    throw typeof input === "object" ? citingRows(error, inputPath) : error;
   }
+}
 
-  async #withOwnServers(
-    config: ResolvedConfig,
-    definitions: ReadonlyMap<string, ServerDefinition>,
-    prepared: PreparedEvaluation,
-  ): Promise<Evaluation> {
-    const { ownsProcess, output } = this.#options;
-    const stopping = this.#stopSignal();
-    let meter: CostMeter | undefined;
-    this.#emit({ type: "status", text: `starting ${config.servers.length} servers` });
-    const servers: RunningServers = await startResolved(config, definitions, {
-      roots: this.#roots,
-      installRoot: this.#installRoot,
-      head: false,
-      onMeter: (given) => {
-        meter = given;
-        this.#countEarlier(given, prepared.spentEarlier);
-      },
-      onEvent: (event) => this.#emit({ type: "server", event }),
-      ...(stopping && { signal: stopping }),
-      ...(ownsProcess && { ownsProcess }),
-      ...(output !== undefined && { logDirectory: path.join(path.dirname(output), "logs") }),
+async function withOwnServers(session: EvaluationSession, prepared: PreparedEvaluation): Promise<Evaluation> {
+  const { config, definitions, options, roots, installRoot, emit, notice, stopping } = session;
+  const { ownsProcess, output } = options;
+  let meter: CostMeter | undefined;
+  emit({ type: "status", text: `starting ${config.servers.length} servers` });
+  const servers = await startResolved(config, definitions, {
+    roots,
+    installRoot,
+    head: false,
+    onMeter: (given) => {
+      meter = given;
+      countEarlier(given, prepared.spentEarlier, notice);
+    },
+    onEvent: (event) => emit({ type: "server", event }),
+    signal: stopping,
+    ownsProcess,
+    logDirectory: output === undefined ? undefined : path.join(path.dirname(output), "logs"),
+  });
+  try {
+    await checkModelEndpoints(config, {
+      signal: stopping ?? new AbortController().signal,
+      onNotice: notice,
+      brief: true,
     });
-    try {
-      await checkModelEndpoints(config, {
-        signal: stopping ?? new AbortController().signal,
-        onNotice: (text) => this.#notice(text),
-        brief: true,
-      });
-      const { client, crashed } = servers;
-      const done = this.#collect(config, prepared, { client, agents: [] }, () => meter?.spent ?? 0);
-      return await Promise.race([done, crashed]);
-    } finally {
-      await servers.close();
-    }
+    const { client, crashed } = servers;
+    const done = collect(session, prepared, { client, agents: [] }, () => meter?.spent ?? 0);
+    return await Promise.race([done, crashed]);
+  } finally {
+    await servers.close();
   }
+}
 
-  /** Runs rollouts in workers. Servers start in this process only if metrics need them. */
-  async #withWorkers(
-    config: ResolvedConfig,
-    prepared: PreparedEvaluation,
-    agents: readonly string[],
-    queue: QueueOptions,
-  ): Promise<Evaluation> {
-    const { collectWithWorkers } = await import("./distributed/collect-with-workers.ts");
-    const { aggregate, fsync, drain, signal, rolloutTimeoutSeconds } = this.#options;
-    const seconds = rolloutTimeoutSeconds ?? DEFAULT_ROLLOUT_TIMEOUT_SECONDS;
-    return collectWithWorkers({
-      queue,
-      config,
-      prepared,
-      agents,
-      rolloutTimeoutMs: rolloutTimeoutSeconds === null ? null : seconds * 1000,
-      roots: this.#roots,
-      installRoot: this.#installRoot,
-      onNotice: (text) => this.#notice(text),
-      ...(aggregate !== undefined && { aggregate }),
-      ...(fsync && { fsync }),
-      ...(drain && { drain }),
-      ...(signal && { stop: signal }),
-    });
-  }
+/** Runs rollouts in workers. Servers start in this process only if metrics need them. */
+async function withWorkers(
+  session: EvaluationSession,
+  queue: QueueOptions,
+  prepared: PreparedEvaluation,
+): Promise<Evaluation> {
+  const { collectWithWorkers } = await import("./distributed/collect-with-workers.ts");
+  return collectWithWorkers(session, queue, prepared);
+}
 
-  /** Either signal stops the work before the first rollout. */
-  #stopSignal(): AbortSignal | undefined {
-    const { signal, drain } = this.#options;
-    return signal && drain ? AbortSignal.any([signal, drain]) : (signal ?? drain);
-  }
+/** A resumed run has one budget, not one per session. */
+function countEarlier(meter: CostMeter, spent: number, notice: (text: string) => void): void {
+  if (spent === 0) return;
+  meter.add(spent);
+  if (meter.limit !== null)
+    notice(
+      `Earlier sessions of this run have spent $${spent.toFixed(4)} of its max_cost of $${meter.limit}.`,
+    );
+}
 
-  /** A resumed run has one budget, not one per session. */
-  #countEarlier(meter: CostMeter, spent: number): void {
-    if (spent === 0) return;
-    meter.add(spent);
-    if (meter.limit !== null)
-      this.#notice(
-        `Earlier sessions of this run have spent $${spent.toFixed(4)} of its max_cost of $${meter.limit}.`,
-      );
-  }
+async function prepare(session: EvaluationSession, inputPath: string): Promise<PreparedEvaluation> {
+  const { config, options, output, installRoot, emit, notice } = session;
+  const { rolloutTimeoutSeconds = DEFAULT_ROLLOUT_TIMEOUT_SECONDS, runTimeoutSeconds = null } = options;
+  const { env = process.env } = options;
+  const expand = await expandOptions(session, inputPath);
+  return PreparedEvaluation.open({
+    ...options,
+    output,
+    expand,
+    limits: {
+      concurrency: options.concurrency || (options.queue ? QUEUED_AT_ONCE : null),
+      maxAttempts: options.maxAttempts ?? maxAttemptsFrom(env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], notice),
+      rolloutTimeoutMs: inMilliseconds(rolloutTimeoutSeconds),
+      runTimeoutMs: inMilliseconds(runTimeoutSeconds),
+    },
+    config: decidingConfig(config, expand),
+    gymVersion: gymVersion(installRoot),
+    onEvent: emit,
+  });
+}
 
-  async #prepare(
-    config: ResolvedConfig,
-    inputPath: string,
-    agents: readonly string[],
-  ): Promise<PreparedEvaluation> {
-    const options = this.#options;
-    const expand = await this.#expandOptions(config, inputPath, agents);
-    const rolloutTimeout = options.rolloutTimeoutSeconds ?? DEFAULT_ROLLOUT_TIMEOUT_SECONDS;
-    return PreparedEvaluation.open({
-      output: this.#output,
-      expand,
-      limits: {
-        concurrency: options.concurrency || (options.queue ? QUEUED_AT_ONCE : null),
-        maxAttempts:
-          options.maxAttempts ??
-          maxAttemptsFrom(this.#env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], (text) => this.#notice(text)),
-        rolloutTimeoutMs: options.rolloutTimeoutSeconds === null ? null : rolloutTimeout * 1000,
-        runTimeoutMs: options.runTimeoutSeconds === undefined ? null : options.runTimeoutSeconds * 1000,
-      },
-      config: decidingConfig(config, expand),
-      gymVersion: gymVersion(this.#installRoot),
-      resume: options.resume ?? false,
-      force: options.force ?? false,
-      retryFailed: options.retryFailed,
-      onEvent: this.#emit,
-      ...(options.drain && { drain: options.drain }),
-      ...(options.signal && { stop: options.signal }),
-    });
-  }
+async function expandOptions(session: EvaluationSession, inputPath: string): Promise<ExpandOptions> {
+  const { config, options, roots, agents } = session;
+  const { agent, promptConfig, skills, params, limit = null, repeats, addSeed = false } = options;
+  const agentMap = config.get("agent_map");
+  const find = (file: string) => findPath(file, roots);
+  return {
+    inputPath,
+    agentName: (agent && currentName(agent, agents)) ?? (agents.length === 1 ? agents[0] : null) ?? null,
+    agentMap: isObject(agentMap) ? (agentMap as Record<string, string>) : undefined,
+    knownAgents: agents,
+    renamedAgent: (name) => aliasedInstance(name, new Set(agents)),
+    limit,
+    repeats,
+    addSeed,
+    promptConfig: promptConfig === undefined ? undefined : await loadPromptConfig(find(promptConfig)),
+    skills: skills === undefined ? undefined : await loadSkills(find(skills), skills),
+    overrides: params,
+    onWarning: session.notice,
+    signal: session.stopping,
+  };
+}
 
-  async #expandOptions(
-    config: ResolvedConfig,
-    inputPath: string,
-    agents: readonly string[],
-  ): Promise<ExpandOptions> {
-    const agentMap = config.get("agent_map");
-    const { agent, promptConfig, skills, params, limit, repeats, addSeed } = this.#options;
-    const find = (file: string) => findPath(file, this.#roots);
-    const signal = this.#stopSignal();
-    return {
-      inputPath,
-      agentName: (agent && currentName(agent, agents)) ?? (agents.length === 1 ? agents[0] : null) ?? null,
-      ...(isObject(agentMap) && { agentMap: agentMap as Record<string, string> }),
-      knownAgents: agents,
-      renamedAgent: (name) => aliasedInstance(name, new Set(agents)),
-      limit: limit ?? null,
-      repeats,
-      addSeed: addSeed ?? false,
-      ...(promptConfig !== undefined && { promptConfig: await loadPromptConfig(find(promptConfig)) }),
-      ...(skills !== undefined && { skills: await loadSkills(find(skills), skills) }),
-      ...(params && { overrides: params }),
-      onWarning: (text) => this.#notice(text),
-      ...(signal && { signal }),
-    };
-  }
+async function collect(
+  session: EvaluationSession,
+  prepared: PreparedEvaluation,
+  { client, findAgain }: EvaluationServers,
+  spent?: () => number,
+): Promise<Evaluation> {
+  const { config, options, roots, notice } = session;
+  const captures = await openCaptures({
+    config: options.captureConfig ?? config.toObject(),
+    agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
+    findFile: (file) => findPath(file, roots),
+    onNotice: notice,
+  });
+  if (options.checkRows !== false) await prepared.check(client);
+  await prepared.begin();
+  const serversElsewhere = options.servers !== undefined;
+  const loop = () => prepared.run({ client, captures, findAgain, spent, serversElsewhere });
+  return options.driver === undefined ? loop() : drive(options.driver, session, prepared, client, loop);
+}
 
-  async #collect(
-    config: ResolvedConfig,
-    prepared: PreparedEvaluation,
-    { client, findAgain }: EvaluationServers,
-    spent?: () => number,
-  ): Promise<Evaluation> {
-    const { aggregate, fsync, driver } = this.#options;
-    const captures = await openCaptures({
-      config: this.#options.captureConfig ?? config.toObject(),
-      agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
-      findFile: (file) => findPath(file, this.#roots),
-      onNotice: (text) => this.#notice(text),
-    });
-    if (this.#options.checkRows !== false) await prepared.check(client);
-    await prepared.begin();
-    const collect = () =>
-      prepared.run({
-        client,
-        captures,
-        findAgain,
-        spent,
-        serversElsewhere: this.#options.servers !== undefined,
-        ...(aggregate !== undefined && { aggregate }),
-        ...(fsync && { fsync }),
-      });
-    return driver === undefined ? collect() : this.#drive(driver, config, prepared, client, collect);
-  }
-
-  /** Runs the driver and returns the result of the built-in loop. A driver that never calls the loop is an error. */
-  async #drive(
-    driver: RolloutDriver,
-    config: ResolvedConfig,
-    { paths }: PreparedEvaluation,
-    client: RunClient,
-    loop: () => Promise<Evaluation>,
-  ): Promise<Evaluation> {
-    let evaluation: Evaluation | undefined;
-    const collect = async () => {
-      evaluation = await loop();
-      return evaluation;
-    };
-    const signal = this.#options.drain ?? this.#options.signal ?? new AbortController().signal;
-    await driver(this.#options.driverSettings ?? {}, config.toObject(), { collect, client, paths, signal });
-    if (evaluation === undefined)
-      throw new RolloutError(
-        "ROLLOUT_DRIVER",
-        "The rollout driver ended without collecting: it never called collect().",
-      );
+/** Runs the driver and returns the result of the built-in loop. A driver that never calls the loop is an error. */
+async function drive(
+  driver: RolloutDriver,
+  { config, options }: EvaluationSession,
+  { paths }: PreparedEvaluation,
+  client: RunClient,
+  loop: () => Promise<Evaluation>,
+): Promise<Evaluation> {
+  let evaluation: Evaluation | undefined;
+  const collect = async () => {
+    evaluation = await loop();
     return evaluation;
-  }
+  };
+  const signal = options.drain ?? options.signal ?? new AbortController().signal;
+  await driver(options.driverSettings ?? {}, config.toObject(), { collect, client, paths, signal });
+  if (evaluation === undefined)
+    throw new RolloutError(
+      "ROLLOUT_DRIVER",
+      "The rollout driver ended without collecting: it never called collect().",
+    );
+  return evaluation;
+}
 
-  #notice(text: string): void {
-    this.#emit({ type: "notice", text });
-  }
+/** A signal that fires with either signal of the options. */
+export function eitherSignal({
+  signal,
+  drain,
+}: {
+  signal?: AbortSignal;
+  drain?: AbortSignal;
+}): AbortSignal | undefined {
+  return signal && drain ? AbortSignal.any([signal, drain]) : (signal ?? drain);
+}
+
+function inMilliseconds(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000;
 }
 
 /** The agent with this name, or the one that has replaced it. */
@@ -291,17 +248,11 @@ function currentName(agent: string, agents: readonly string[]): string {
   return agents.includes(agent) ? agent : (aliasedInstance(agent, new Set(agents)) ?? agent);
 }
 
-/** The part of the config that affects the results; addresses and logs do not. */
+/** The part of the config that affects the results. */
 function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
-  const servers = Object.fromEntries(
-    config.servers.map(({ name, type, implementation, config: block }) => {
-      const { host: _host, port: _port, ...rest } = block;
-      return [name, { type, implementation, ...rest }];
-    }),
-  );
   const { agentName, limit, repeats, addSeed, overrides, promptConfig, skills } = expand;
   return {
-    servers,
+    servers: serverSettings(config),
     collection: {
       agent_name: agentName,
       limit,
@@ -312,4 +263,14 @@ function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
       ...(skills && { skills: { path: skills.path, hash: skills.hash } }),
     },
   };
+}
+
+/** The settings of the servers by name, without their addresses. */
+export function serverSettings({ servers }: Pick<ResolvedConfig, "servers">): Row {
+  return Object.fromEntries(
+    servers.map(({ name, type, implementation, config: block }) => {
+      const { host: _host, port: _port, ...rest } = block;
+      return [name, { type, implementation, ...rest }];
+    }),
+  );
 }

@@ -1,6 +1,9 @@
 import { Deadline } from "../calls/deadline.ts";
+import { RunClient } from "../calls/run-client.ts";
+import type { ServerClient } from "../calls/server-client.ts";
 import { requestOnce } from "../calls/server-http.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
+import { olderInstanceNames } from "../config/servers/aliases.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import {
   HEAD_TOKEN_HEADER,
@@ -9,11 +12,18 @@ import {
 } from "../hosting/processes/head-server.ts";
 
 const HEAD_TIMEOUT_MS = 5_000;
+const DEFAULT_HEAD_URL = "http://127.0.0.1:11000";
 
-/** Address of the head server that a config names. */
+/** Address of the head server in the value of `head_server`. */
+export function headAddress(value: unknown): { host: string; port: number } {
+  const { host, port } = (value ?? {}) as { host?: unknown; port?: unknown };
+  return { host: String(host ?? "127.0.0.1"), port: Number(port ?? 11000) };
+}
+
+/** URL of the head server that a config names. */
 export function headUrl(config: ResolvedConfig): string {
-  const head = (config.get("head_server") ?? {}) as { host?: unknown; port?: unknown };
-  return `http://${head.host ?? "127.0.0.1"}:${head.port ?? 11000}`;
+  const { host, port } = headAddress(config.get("head_server"));
+  return `http://${host}:${port}`;
 }
 
 const POINT_ELSEWHERE = "point at the right address with ++head_server.port=N";
@@ -62,7 +72,7 @@ async function ask(url: string, path: string, signal: AbortSignal): Promise<unkn
   try {
     const { status, text } = await requestOnce(`${url}${path}`, {
       signal: deadline.signal,
-      ...(token && { headers: { [HEAD_TOKEN_HEADER]: token } }),
+      headers: token ? { [HEAD_TOKEN_HEADER]: token } : {},
     });
     if (status !== 200) throw new HeadServerError(url, "other", `status ${status}`);
     return parsed(url, text);
@@ -87,4 +97,40 @@ function parsed(url: string, text: string): unknown {
 function troubleOf(error: unknown): HeadServerTrouble {
   const { code = "" } = error as { code?: string };
   return /^(RESPONSE_|ECONNRESET|CONNECTION_CLOSED)/.test(code) ? "other" : "absent";
+}
+
+/** Servers that run in other processes. */
+export interface ConnectedRun {
+  client: ServerClient;
+  /** Names of all servers. */
+  servers: string[];
+  /** Names of the agents among them. */
+  agents: string[];
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to running servers (`gym env start`) by name.
+ *
+ * @example
+ * const { client, close } = await connectToRun();
+ * const reply = await client.post("my_agent", "/run", row);
+ */
+export async function connectToRun(
+  options: { headUrl?: string; signal?: AbortSignal } = {},
+): Promise<ConnectedRun> {
+  const { headUrl: url = DEFAULT_HEAD_URL, signal = new AbortController().signal } = options;
+  const records = await runningServers(url, signal);
+  const addresses = new Map(records.map(({ process_name, url }) => [process_name, url]));
+  for (const { process_name, url } of records)
+    for (const name of olderInstanceNames(process_name)) if (!addresses.has(name)) addresses.set(name, url);
+  const client = new RunClient({ addresses });
+  return {
+    client,
+    servers: records.map(({ process_name }) => process_name),
+    agents: records
+      .filter(({ server_type }) => server_type === "responses_api_agents")
+      .map(({ process_name }) => process_name),
+    close: () => client.close(),
+  };
 }

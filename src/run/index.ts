@@ -30,9 +30,8 @@ export type { AgentSummary, RunSummary } from "../results/summarize.ts";
 export type { OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
 export type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";
-export { type ConnectedRun, connectToRun } from "./connect.ts";
 export type { EvaluationOptions, EvaluationServers } from "./evaluation-options.ts";
-export { type LoadOptions, loadRollouts, type Rollout } from "./load-rollouts.ts";
+export { type ConnectedRun, connectToRun } from "./head.ts";
 export { type ReverifyOptions, type ReverifyResult, reverify } from "./reverify/reverify.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollout-driver.ts";
 export type { ModelChoice, RunConfig, RunSource } from "./run-config.ts";
@@ -40,7 +39,10 @@ export {
   type EvaluationResult,
   type EvaluationRun,
   type FileResult,
+  type LoadOptions,
+  loadRollouts,
   type MemoryResult,
+  type Rollout,
   runEvaluation,
 } from "./run-evaluation.ts";
 export type { RunEvent } from "./run-events.ts";

@@ -19,16 +19,19 @@ export interface MetricServers {
 export async function findMetricServers(
   config: ResolvedConfig,
   agents: ReadonlySet<string>,
-  options: Pick<StartOptions, "roots" | "installRoot" | "signal">,
+  {
+    roots,
+    installRoot,
+    signal = new AbortController().signal,
+  }: Pick<StartOptions, "roots" | "installRoot" | "signal">,
 ): Promise<MetricServers | undefined> {
-  const signal = options.signal ?? new AbortController().signal;
   const running = await runningAddresses(config, signal);
   if (running && [...agents].every((agent) => running.has(agent))) return overHttp(running);
   const needed = serversOf(config, agents);
   if (needed.size > 0) {
     const servers = await startServers(
       onlyServers(config, ({ name }) => needed.has(name)),
-      { ...options, head: false },
+      { roots, installRoot, signal, head: false },
     );
     const origin = `servers of the config (${[...needed].join(", ")})`;
     return { client: servers.client, origin, close: () => servers.close() };

@@ -71,11 +71,12 @@ export async function resolveRun(given: RunConfig): Promise<ResolvedRun> {
         config_paths: [...configPaths, ...inline.configPaths],
       }),
     },
-    ...(envFile === undefined ? { skipEnvYaml: true } : { envYamlPath: envFile }),
-    ...(overrides && { overrides }),
-    ...(cwd !== undefined && { cwd }),
-    ...(env && { env }),
-    ...(onNotice && { onNotice: (text: string) => onNotice(text) }),
+    skipEnvYaml: envFile === undefined,
+    envYamlPath: envFile,
+    overrides,
+    cwd,
+    env,
+    onNotice: onNotice && ((text: string) => onNotice(text)),
     requireServers: true,
   });
   return { config, definitions: inline.definitions };

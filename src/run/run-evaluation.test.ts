@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, expectTypeOf, it, vi } from "vitest";
 import { z } from "zod";
 import { defineAgent, defineModel, defineResourcesServer, HttpError } from "../index.ts";
 import { compare, exportRollouts, loadRollouts, reverify, runEvaluation, startServers } from "./index.ts";
-import type { Rollout } from "./load-rollouts.ts";
+import type { Rollout } from "./run-evaluation.ts";
 
 let directory: string;
 beforeEach(async () => {

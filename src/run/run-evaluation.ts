@@ -1,14 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { JsonObject } from "../python/json/json-object.ts";
 import type { RunSummary } from "../results/summarize.ts";
 import type { CollectResult } from "../rollouts/collect/collect-contract.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { readRows } from "../rollouts/files/jsonl-rows.ts";
 import type { EvaluationOptions } from "./evaluation-options.ts";
-import { EvaluationSession } from "./evaluation-session.ts";
-import { loadRollouts, type Rollout } from "./load-rollouts.ts";
+import { evaluate } from "./evaluation-session.ts";
 import type { RunConfig } from "./run-config.ts";
-import { type RunEvent, RunEvents } from "./run-events.ts";
+import { type RunEvent, withEvents } from "./run-events.ts";
 
 /** The result of an evaluation. */
 export interface EvaluationResult extends CollectResult {
@@ -29,7 +30,10 @@ export type MemoryResult = EvaluationResult & { paths: undefined; rollouts: Roll
 
 /** A running evaluation. */
 export interface EvaluationRun<Result extends EvaluationResult = EvaluationResult> {
-  /** The events of the evaluation; see `RunEvents`. Reading them is optional. */
+  /**
+   * The events of the run, in order. Reading them is optional. Every `for await` receives the events after its start;
+   * start it before the first `await` to receive all. It ends with the run, and throws the error that made the run fail.
+   */
   readonly events: AsyncIterable<RunEvent>;
   readonly result: Promise<Result>;
 }
@@ -51,35 +55,48 @@ export function runEvaluation(
   options?: EvaluationOptions & { output?: undefined },
 ): EvaluationRun<MemoryResult>;
 export function runEvaluation(config: RunConfig, options: EvaluationOptions = {}): EvaluationRun {
-  const events = new RunEvents();
-  const result = evaluate(config, options, (event) => events.emit(event));
-  return { events, result: events.endWith(result) };
+  return withEvents((emit) => run(config, options, emit));
 }
 
-async function evaluate(
+async function run(
   config: RunConfig,
   options: EvaluationOptions,
   emit: (event: RunEvent) => void,
 ): Promise<EvaluationResult> {
-  // Lets a reader of the events subscribe before the first one.
-  await Promise.resolve();
   if (options.output !== undefined) {
-    const { result, summary, paths } = await new EvaluationSession(
-      config,
-      options.output,
-      options,
-      emit,
-    ).run();
+    const { result, summary, paths } = await evaluate(config, options.output, options, emit);
     return { ...result, summary, paths, rollouts: undefined };
   }
   const directory = await mkdtemp(path.join(tmpdir(), "nemo-gym-evaluation-"));
   try {
     const output = path.join(directory, "rollouts.jsonl");
-    const { result, summary } = await new EvaluationSession(config, output, options, emit).run();
+    const { result, summary } = await evaluate(config, output, options, emit);
     const rollouts: Rollout[] = [];
     for await (const rollout of loadRollouts(output)) rollouts.push(rollout);
     return { ...result, summary, paths: undefined, rollouts };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** One row of a rollouts file: the input row, the model's response and the fields that the verifier reported. */
+export interface Rollout extends JsonObject {
+  _ng_task_index: number;
+  _ng_rollout_index: number;
+  reward?: number;
+}
+
+export interface LoadOptions {
+  signal?: AbortSignal;
+}
+
+/**
+ * Reads a rollouts file row by row. Skips a last line that was cut off during a write.
+ *
+ * @example
+ * for await (const { reward } of loadRollouts("results/run.jsonl")) console.log(reward);
+ */
+export async function* loadRollouts(file: string, options: LoadOptions = {}): AsyncGenerator<Rollout> {
+  const reading = { ...options, onTornLine: () => {} };
+  for await (const { row } of readRows(path.resolve(file), reading)) yield row as Rollout;
 }

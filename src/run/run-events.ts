@@ -7,82 +7,67 @@ export type RunEvent =
   | { type: "status"; text: string }
   | { type: "server"; event: ServerEvent };
 
-/**
- * The events of one run, in order. Every `for await` receives the events after its start; start it before the first
- * `await` to receive all. It ends with the run, and throws the error that made the run fail.
- */
-export class RunEvents implements AsyncIterable<RunEvent> {
-  readonly #readers = new Set<Reader>();
+/** Starts a run and returns its events and its result. */
+export function withEvents<Result>(run: (emit: (event: RunEvent) => void) => Promise<Result>): {
+  events: RunEvents;
+  result: Promise<Result>;
+} {
+  const events = new RunEvents();
+  // The run starts in a microtask, so that a reader of the events can subscribe before the first one.
+  const running = Promise.resolve().then(() => run((event) => events.emit(event)));
+  const result = running.then(
+    (value) => {
+      events.end({});
+      return value;
+    },
+    (error: unknown) => {
+      // A reader throws the error, so the rejection of the result counts as handled.
+      if (events.hasReaders) result.catch(() => {});
+      events.end({ error });
+      throw error;
+    },
+  );
+  return { events, result };
+}
+
+class RunEvents implements AsyncIterable<RunEvent> {
+  /** The events that each reader has not read yet. */
+  readonly #unread = new Set<RunEvent[]>();
+  /** Resume the readers that wait for events. */
+  readonly #waiting: (() => void)[] = [];
   #end: { error?: unknown } | undefined;
 
+  get hasReaders(): boolean {
+    return this.#unread.size > 0;
+  }
+
   emit(event: RunEvent): void {
-    for (const reader of this.#readers) reader.add(event);
+    for (const unread of this.#unread) unread.push(event);
+    this.#wake();
   }
 
-  /** Ends the events with this result. If a reader receives a failure, the result's rejection counts as handled. */
-  endWith<Result>(result: Promise<Result>): Promise<Result> {
-    const ended = result.then(
-      (value) => {
-        this.#close({});
-        return value;
-      },
-      (error: unknown) => {
-        if (this.#readers.size > 0) ended.catch(() => {});
-        this.#close({ error });
-        throw error;
-      },
-    );
-    return ended;
-  }
-
-  #close(end: { error?: unknown }): void {
+  end(end: { error?: unknown }): void {
     this.#end = end;
-    for (const reader of this.#readers) reader.wake();
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
-    const reader = new Reader();
-    this.#readers.add(reader);
+    const unread: RunEvent[] = [];
+    this.#unread.add(unread);
     try {
       for (;;) {
-        yield* reader.take();
-        if (reader.isEmpty && this.#end !== undefined) break;
-        if (reader.isEmpty) await reader.more();
+        yield* unread.splice(0);
+        if (unread.length > 0) continue;
+        if (this.#end !== undefined) break;
+        await new Promise<void>((resolve) => this.#waiting.push(resolve));
       }
       if ("error" in this.#end) throw this.#end.error;
     } finally {
-      this.#readers.delete(reader);
+      this.#unread.delete(unread);
     }
-  }
-}
-
-class Reader {
-  #events: RunEvent[] = [];
-  #wake: (() => void) | undefined;
-
-  get isEmpty(): boolean {
-    return this.#events.length === 0;
-  }
-
-  add(event: RunEvent): void {
-    this.#events.push(event);
-    this.wake();
-  }
-
-  take(): RunEvent[] {
-    const events = this.#events;
-    this.#events = [];
-    return events;
-  }
-
-  wake(): void {
-    this.#wake?.();
-    this.#wake = undefined;
-  }
-
-  more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
   }
 }

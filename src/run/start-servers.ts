@@ -11,6 +11,7 @@ import {
   type RunEvent as ServerEvent,
 } from "../hosting/processes/run-servers.ts";
 import { type CostMeter, runMeter } from "../model-endpoint/cost.ts";
+import { headAddress } from "./head.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
 
 export interface StartOptions {
@@ -57,7 +58,6 @@ export async function startResolved(
   const globalConfig: Record<string, unknown> = config.toObject();
   if (options.hosting) globalConfig["hosting"] = options.hosting;
   options.onMeter?.(runMeter(globalConfig));
-  const headServer = (globalConfig["head_server"] ?? {}) as { host?: unknown; port?: unknown };
   const configuredLogs = globalConfig["nemo_gym_log_dir"];
   const logDirectory =
     typeof configuredLogs === "string" ? path.resolve(configuredLogs) : options.logDirectory;
@@ -68,13 +68,11 @@ export async function startResolved(
     publicConfigYaml: config.toYaml({ resolve: true, hideSecrets: true }),
     roots,
     installRoot,
-    ...(options.head !== false && {
-      head: { host: String(headServer.host ?? "127.0.0.1"), port: Number(headServer.port ?? 11000) },
-    }),
-    ...(logDirectory !== undefined && { logDirectory }),
-    ...(options.onEvent && { onEvent: options.onEvent }),
-    ...(options.signal && { signal: options.signal }),
-    ...(options.ownsProcess && { ownsProcess: true }),
+    head: options.head === false ? undefined : headAddress(globalConfig["head_server"]),
+    logDirectory,
+    onEvent: options.onEvent,
+    signal: options.signal,
+    ownsProcess: options.ownsProcess,
   });
 }
 
@@ -94,26 +92,17 @@ export function onlyServers(
 
 /** Finds the code of every configured server; servers with an inline definition need none. */
 export function locateInstances(
-  config: Pick<ResolvedConfig, "servers">,
+  { servers }: Pick<ResolvedConfig, "servers">,
   roots: readonly string[],
   definitions: ReadonlyMap<string, ServerDefinition> = new Map(),
 ): HostedInstance[] {
-  return config.servers.map((server) => {
+  return servers.map((server) => {
+    const { name, type, entrypoint, host, port, config } = server;
     const implementation = currentComponentName(server.implementation);
-    const { name, type, entrypoint, host, port } = server;
     const definition = definitions.get(name);
     const code = definition
       ? { directory: process.cwd(), entry: "", language: "node" as const, hasOwnDependencies: false }
       : locateServer({ name, type, implementation, entrypoint }, roots);
-    return {
-      name,
-      type,
-      implementation,
-      host,
-      port,
-      config: server.config,
-      code,
-      ...(definition && { definition }),
-    };
+    return { name, type, implementation, host, port, config, code, definition };
   });
 }

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { ResolveOptions } from "../../config/resolve.ts";
+import type { WorkerEvent } from "../../run/distributed/options.ts";
 import { runWorker } from "../../run/distributed/worker.ts";
-import type { WorkerEvent } from "../../run/distributed/worker-contract.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";

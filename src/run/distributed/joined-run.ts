@@ -25,9 +25,9 @@ export interface JoinOptions {
   /** How to find the worker's own settings. */
   resolve: ResolveOptions;
   /** The shared directory of runs on this machine, if its path differs from the collector's. */
-  storeDirectory?: string | undefined;
+  storeDirectory?: string;
   /** Uses the running servers of the worker's head server. */
-  noServe?: boolean | undefined;
+  noServe?: boolean;
   /** Receives the cost meter of the run before any call. */
   onMeter: (meter: CostMeter) => void;
   signal: AbortSignal;
@@ -41,64 +41,48 @@ interface Servers {
   crashed?: Promise<never>;
 }
 
+/** The opened parts of a joined run. */
+interface Parts {
+  worker: string;
+  store: StoreClient;
+  shared: SharedStore | undefined;
+  servers: Servers;
+  runner: RolloutRunner;
+  onNotice: (text: string) => void;
+}
+
 /** A run on a worker: its store and the servers of its config. */
 export class JoinedRun {
   record: RunRecord;
-  readonly config: ResolvedConfig;
-  readonly crashed: Promise<never> | undefined;
-  readonly #worker: string;
-  readonly #store: StoreClient;
-  readonly #shared: SharedStore | undefined;
-  readonly #onNotice: (text: string) => void;
-  readonly #servers: Servers;
-  readonly #runner: RolloutRunner;
+  readonly #parts: Parts;
 
-  private constructor(
-    record: { current: RunRecord },
-    parts: {
-      worker: string;
-      config: ResolvedConfig;
-      store: StoreClient;
-      shared: SharedStore | undefined;
-      servers: Servers;
-      runner: RolloutRunner;
-      onNotice: (text: string) => void;
-    },
-  ) {
-    this.record = record.current;
-    this.config = parts.config;
-    this.crashed = parts.servers.crashed;
-    this.#worker = parts.worker;
-    this.#store = parts.store;
-    this.#shared = parts.shared;
-    this.#onNotice = parts.onNotice;
-    this.#servers = parts.servers;
-    this.#runner = parts.runner;
+  private constructor(record: RunRecord, parts: Parts) {
+    this.record = record;
+    this.#parts = parts;
   }
 
   /**
    * Reads the config of a run and starts its servers. `find` returns the latest record, because the collector may move.
    */
   static async join(find: () => RunRecord, options: JoinOptions): Promise<JoinedRun> {
-    const { resolve, worker, onNotice } = options;
+    const { resolve, worker, signal, onNotice } = options;
     const store = new StoreClient(() => find().store, onNotice);
     const shared = await sharedStore(find(), options);
     const abandon = () => void store.close();
-    options.signal.addEventListener("abort", abandon);
+    signal.addEventListener("abort", abandon);
     try {
       const config = await resolveForWorker(await (shared ?? store).config(), resolve);
-      const installRoot = resolve.installRoot ?? packageRoot();
-      const env = { ...(resolve.env ?? process.env) };
-      const roots = searchRoots({ installRoot, env, ...(resolve.cwd !== undefined && { cwd: resolve.cwd }) });
+      const { installRoot = packageRoot(), env = process.env, cwd } = resolve;
+      const roots = searchRoots({ installRoot, env: { ...env }, cwd });
       const servers = options.noServe
-        ? await runningElsewhere(config, options.signal)
+        ? await runningElsewhere(config, signal)
         : await startResolved(config, new Map(), {
             roots,
             installRoot,
             head: false,
             ownsProcess: true,
             onMeter: options.onMeter,
-            signal: options.signal,
+            signal,
             onEvent: options.onServerEvent,
           });
       const captures = await openCaptures({
@@ -108,29 +92,39 @@ export class JoinedRun {
         onNotice,
       });
       const runner = new RolloutRunner({ client: servers.client, captures });
-      return new JoinedRun({ current: find() }, { worker, config, store, shared, servers, runner, onNotice });
+      return new JoinedRun(find(), { worker, store, shared, servers, runner, onNotice });
     } catch (error) {
       await shared?.close();
       await store.close();
       throw error;
     } finally {
-      options.signal.removeEventListener("abort", abandon);
+      signal.removeEventListener("abort", abandon);
     }
+  }
+
+  /** Rejects when a server of the run stops unexpectedly. */
+  get crashed(): Promise<never> | undefined {
+    return this.#parts.servers.crashed;
   }
 
   /** Whether the collector is unreachable although rows or results must be exchanged with it. */
   get isCollectorAway(): boolean {
-    return this.#store.isAway;
+    return this.#parts.store.isAway;
   }
 
   /** Called when the collector becomes unreachable, and when it is reachable again. */
   set onCollectorAway(callback: () => void) {
-    this.#store.onAway = callback;
+    this.#parts.store.onAway = callback;
   }
 
   /** Loads the rollout of a reference; undefined when it is settled. Rejects when the collector is unreachable. */
   async load(ref: RolloutRef): Promise<StartedRollout | undefined> {
-    const text = await (this.#shared ?? this.#store).row([ref.task, ref.rollout, ref.attempt, ref.at]);
+    const text = await (this.#parts.shared ?? this.#parts.store).row([
+      ref.task,
+      ref.rollout,
+      ref.attempt,
+      ref.at,
+    ]);
     if (text === null) return undefined;
     const row = JSON.parse(text) as Row;
     const queued = {
@@ -140,16 +134,16 @@ export class JoinedRun {
       attempt: ref.attempt,
       agent: ref.agent,
     };
-    return new StartedRollout(queued, this.#runner.target(queued), this.record.rollout_timeout_ms);
+    return new StartedRollout(queued, this.#parts.runner.target(queued), this.record.rollout_timeout_ms);
   }
 
   run(rollout: StartedRollout): Promise<RunResult> {
-    return this.#runner.run(rollout);
+    return this.#parts.runner.run(rollout);
   }
 
   /** Saves a result in the store of the run. */
   async save({ task, rollout, attempt, agent, at }: RolloutRef, result: RunResult): Promise<void> {
-    const about = { task, rollout, attempt, agent, at, worker: this.#worker };
+    const about = { task, rollout, attempt, agent, at, worker: this.#parts.worker };
     if (result.status === "completed") {
       await this.#keep({ ...about, status: "completed" }, result.line);
       await result.settle?.(async () => {});
@@ -162,18 +156,20 @@ export class JoinedRun {
 
   /** If the shared directory is not writable, the result is sent to the collector instead of being lost. */
   async #keep(head: ResultHead, line: string): Promise<void> {
+    const { shared, store, onNotice } = this.#parts;
     try {
-      if (this.#shared) return await this.#shared.save(head, line);
+      if (shared) return await shared.save(head, line);
     } catch (error) {
-      this.#onNotice(`The result goes to the collector instead: ${errorMessage(error)}`);
+      onNotice(`The result goes to the collector instead: ${errorMessage(error)}`);
     }
-    await this.#store.save(head, line);
+    await store.save(head, line);
   }
 
   async close(): Promise<void> {
-    await this.#store.close();
-    await this.#shared?.close();
-    await this.#servers.close();
+    const { store, shared, servers } = this.#parts;
+    await store.close();
+    await shared?.close();
+    await servers.close();
   }
 }
 

@@ -5,9 +5,9 @@ import type { JetStreamQueue } from "../../queue/jetstream-queue.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import { ResourceMeter } from "../scale/resource-meter.ts";
 import { JoinedRun } from "./joined-run.ts";
+import type { WorkerOptions } from "./options.ts";
 import type { RunningRollouts } from "./running-rollouts.ts";
-import { SharedBudget } from "./shared-budget.ts";
-import type { WorkerOptions } from "./worker-contract.ts";
+import { shareBudget } from "./shared-limits.ts";
 
 /** Delay before the worker tries again to join a run. */
 const JOIN_AGAIN_MS = 30_000;
@@ -45,19 +45,16 @@ export class ServedRuns {
   readonly #joining = new Map<string, number>();
   /** When this worker was first listed among the workers that share the limits of a run. */
   readonly #listedAt = new Map<string, number>();
-  readonly #budgets = new Map<string, SharedBudget>();
+  /** End the sharing of budgets, by run. */
+  readonly #endBudgets = new Map<string, () => void>();
   /** When the collector of a run became unreachable. */
   readonly #awaySince = new Map<string, number>();
   readonly #problems = new Map<string, string>();
   /** Measures resources while the worker serves runs. */
-  #meter: ResourceMeter | undefined;
+  meter: ResourceMeter | undefined;
 
   constructor(options: ServedRunsOptions) {
     this.#options = options;
-  }
-
-  get meter(): ResourceMeter | undefined {
-    return this.#meter;
   }
 
   /** Why runs cannot be joined, by run. */
@@ -98,7 +95,7 @@ export class ServedRuns {
   }
 
   async close(): Promise<void> {
-    for (const budget of this.#budgets.values()) budget.close();
+    for (const end of this.#endBudgets.values()) end();
     this.#stopMeter();
     await Promise.allSettled([...this.#joined.values()].map((joined) => joined.close()));
   }
@@ -132,13 +129,11 @@ export class ServedRuns {
     const { worker, board, options, over, running, onNotice, onChange } = this.#options;
     try {
       const joined = await JoinedRun.join(() => this.#records.get(run) ?? record, {
+        ...options,
         worker,
-        resolve: options.resolve,
-        noServe: options.noServe,
-        storeDirectory: options.storeDirectory,
         onMeter: (meter) => {
-          this.#budgets.get(run)?.close();
-          this.#budgets.set(run, new SharedBudget(board, run, worker, meter));
+          this.#endBudgets.get(run)?.();
+          this.#endBudgets.set(run, shareBudget(board, run, worker, meter));
         },
         signal: over,
         onServerEvent: (event) => options.onEvent?.({ type: "server", run, event }),
@@ -149,7 +144,7 @@ export class ServedRuns {
       joined.onCollectorAway = () => this.#noteAway(run, joined);
       this.#problems.delete(run);
       this.#joined.set(run, joined);
-      this.#meter ??= ResourceMeter.start(() => running.size);
+      this.meter ??= ResourceMeter.start(() => running.size);
       const agents = record.agents.filter((agent) => this.#canRun(agent)).map((agent) => agent.name);
       options.onEvent?.({ type: "joined", run, name, agents });
       onChange();
@@ -189,8 +184,8 @@ export class ServedRuns {
     this.#listedAt.delete(run);
     this.#awaySince.delete(run);
     this.#problems.delete(run);
-    this.#budgets.get(run)?.close();
-    this.#budgets.delete(run);
+    this.#endBudgets.get(run)?.();
+    this.#endBudgets.delete(run);
     await queue.unfollow(run);
     running.withdraw(run, "the run is over");
     if (!joined) return;
@@ -239,7 +234,7 @@ export class ServedRuns {
   }
 
   #stopMeter(): void {
-    this.#meter?.close();
-    this.#meter = undefined;
+    this.meter?.close();
+    this.meter = undefined;
   }
 }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage } from "../../errors.ts";
 import { Board, type RunRecord } from "../../queue/board.ts";
 import { awayTooLong, type Broker, connectBroker } from "../../queue/broker.ts";
@@ -22,17 +21,17 @@ import type { Failure } from "../../rollouts/collect/outcome.ts";
 import { failureRow, lineOf } from "../../rollouts/collect/output-row.ts";
 import type { QueuedRow } from "../../rollouts/collect/row-queues.ts";
 import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
-import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import type { RunManifest } from "../../rollouts/files/manifest.ts";
+import type { PreparedEvaluation } from "../evaluate.ts";
+import type { EvaluationSession } from "../evaluation-session.ts";
 import type { RunResources } from "../scale/resources-file.ts";
-import { DeliveryWatch } from "./delivery-watch.ts";
-import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS, type QueueOptions } from "./queue-options.ts";
+import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS, type QueueOptions } from "./options.ts";
 import { isRowOf, readResult, readRow } from "./read-result.ts";
+import { DeliveryWatch, withdrawals } from "./references.ts";
 import { SharedResults, shareRun } from "./run-directory.ts";
 import { configForWorkers } from "./shared-config.ts";
-import { Withdrawals } from "./withdrawals.ts";
 import { WorkerRoster } from "./worker-roster.ts";
 
 const WATCH_MS = 1_000;
@@ -49,24 +48,22 @@ export function runId({ created_at, materialized_inputs }: RunManifest): string 
     .slice(0, 12);
 }
 
-export interface HubOptions {
-  queue: QueueOptions;
-  config: ResolvedConfig;
-  manifest: RunManifest;
-  paths: ArtifactPaths;
-  agents: readonly string[];
-  total: number;
-  rolloutTimeoutMs: number | null;
-  /** Dollars spent by earlier sessions of the run. */
-  spentEarlier: number;
-  isDone: (taskIndex: number, rolloutIndex: number) => boolean;
-  onNotice: (text: string) => void;
+/** The parts of a hub that are opened before it. */
+interface HubParts {
+  run: string;
+  broker: Broker;
+  board: Board;
+  store: StoreServer;
+  late: JsonlWriter;
+  record: RunRecord;
+  stream: RunStreamSettings;
 }
 
 /** The collector side of a distributed run: publishes references, serves rows and receives results. */
 export class WorkerHub implements WorkersLink {
   readonly run: string;
-  readonly #options: HubOptions;
+  readonly #prepared: PreparedEvaluation;
+  readonly #notice: (text: string) => void;
   readonly #broker: Broker;
   #board: Board;
   readonly #queue: JetStreamQueue<never>;
@@ -86,50 +83,48 @@ export class WorkerHub implements WorkersLink {
   #looking: Promise<void> | undefined;
   readonly #roster: WorkerRoster;
   readonly #deliveries: DeliveryWatch;
-  readonly #withdrawals: Withdrawals;
+  readonly #withdraw: (ref: RolloutRef) => void;
 
   private constructor(
-    options: HubOptions,
-    parts: {
-      run: string;
-      broker: Broker;
-      board: Board;
-      store: StoreServer;
-      late: JsonlWriter;
-      record: RunRecord;
-      stream: RunStreamSettings;
-    },
+    { notice, options }: EvaluationSession,
+    prepared: PreparedEvaluation,
+    { run, broker, board, store, late, record, stream }: HubParts,
   ) {
-    this.#options = options;
-    this.run = parts.run;
-    this.#broker = parts.broker;
-    this.#board = parts.board;
-    this.#store = parts.store;
-    this.#late = parts.late;
-    this.#record = parts.record;
-    this.#stream = parts.stream;
-    this.#shared = parts.record.directory === null ? undefined : new SharedResults(parts.record.directory);
-    const { onNotice, paths } = options;
-    const { broker, run } = parts;
-    this.#outageSeconds = options.queue.outageSeconds ?? OUTAGE_SECONDS;
+    this.run = run;
+    this.#prepared = prepared;
+    this.#notice = notice;
+    this.#broker = broker;
+    this.#board = board;
+    this.#store = store;
+    this.#late = late;
+    this.#record = record;
+    this.#stream = stream;
+    this.#shared = record.directory === null ? undefined : new SharedResults(record.directory);
+    this.#outageSeconds = options.queue?.outageSeconds ?? OUTAGE_SECONDS;
     this.#queue = new JetStreamQueue({
       broker,
       run,
-      onNotice,
+      onNotice: notice,
       patienceMs: this.#outageSeconds * 1000,
       onFailure: (error) => this.#collection?.fail(error),
     });
-    this.#rows = new LineAccess(paths.materializedInputs);
-    this.#roster = new WorkerRoster(run, broker, onNotice);
+    this.#rows = new LineAccess(prepared.paths.materializedInputs);
+    this.#roster = new WorkerRoster(run, broker, notice);
     this.#deliveries = new DeliveryWatch(run, broker);
-    this.#withdrawals = new Withdrawals(run, broker, onNotice);
+    this.#withdraw = withdrawals(run, broker, notice);
     this.#control = serveControl(broker, collectorSubject(run), (request) => this.#answer(request));
   }
 
-  static async open(options: HubOptions): Promise<WorkerHub> {
-    const { queue, manifest, paths, agents, total, onNotice, config } = options;
+  static async open(
+    session: EvaluationSession,
+    queue: QueueOptions,
+    prepared: PreparedEvaluation,
+    manifest: RunManifest,
+  ): Promise<WorkerHub> {
+    const { agents, config, notice } = session;
+    const { paths, plan } = prepared;
     const run = runId(manifest);
-    const broker = await connectBroker(queue.broker, { name: `gym collector ${run}`, onNotice });
+    const broker = await connectBroker(queue.broker, { name: `gym collector ${run}`, onNotice: notice });
     let store: StoreServer | undefined;
     try {
       const leaseMs = (queue.leaseSeconds ?? LEASE_SECONDS) * 1000;
@@ -154,7 +149,7 @@ export class WorkerHub implements WorkersLink {
         name: path.basename(paths.output),
         created: manifest.created_at,
         state: "running",
-        total,
+        total: plan.summary.materializedRows,
         agents: agents.map((name) => ({
           name,
           weight: queue.weights?.[name] ?? 1,
@@ -164,10 +159,10 @@ export class WorkerHub implements WorkersLink {
         directory,
         workers: [],
         lease_ms: leaseMs,
-        rollout_timeout_ms: options.rolloutTimeoutMs,
+        rollout_timeout_ms: prepared.options.limits.rolloutTimeoutMs,
       };
       const late = await JsonlWriter.open(paths.lateResults);
-      hub = new WorkerHub(options, { run, broker, board, store, late, record, stream });
+      hub = new WorkerHub(session, prepared, { run, broker, board, store, late, record, stream });
       return hub;
     } catch (error) {
       await store?.close();
@@ -186,14 +181,14 @@ export class WorkerHub implements WorkersLink {
     this.#collection = collection;
     // Spending of lost workers in an earlier session is recorded at the broker, or computed from its rollouts.
     const noted = await this.#board.spending(this.run);
-    if (noted.size === 0 && this.#options.spentEarlier > 0)
-      await this.#board.putSpending(this.run, "earlier", this.#options.spentEarlier);
+    if (noted.size === 0 && this.#prepared.spentEarlier > 0)
+      await this.#board.putSpending(this.run, "earlier", this.#prepared.spentEarlier);
     await this.#takeEarlier();
     await this.#board.putRun(this.#record);
     this.#watch = setInterval(() => void this.#look(), WATCH_MS);
     if (this.#shared) this.#take = setInterval(() => void this.#takeShared(), TAKE_MS);
     const where = [this.#store.url, this.#record.directory].filter((each) => each !== null).join(" and in ");
-    this.#options.onNotice(
+    this.#notice(
       `Run ${this.run} waits for workers: gym worker --queue nats://${this.#broker.name} (rows and results at ${where}).`,
     );
   }
@@ -207,7 +202,7 @@ export class WorkerHub implements WorkersLink {
       });
     } catch (error) {
       // Rollouts whose results could not be read run again.
-      this.#options.onNotice(errorMessage(error));
+      this.#notice(errorMessage(error));
     }
   }
 
@@ -232,11 +227,11 @@ export class WorkerHub implements WorkersLink {
   }
 
   isDone(taskIndex: number, rolloutIndex: number): boolean {
-    return this.#options.isDone(taskIndex, rolloutIndex);
+    return this.#prepared.plan.isDone(taskIndex, rolloutIndex);
   }
 
   withdraw({ queued }: StartedRollout): void {
-    this.#withdrawals.add(this.#refOf(queued));
+    this.#withdraw(this.#refOf(queued));
   }
 
   /** Stops workers from pulling rollouts. Resolves when they have finished the running ones, or the signal fires. */
@@ -282,7 +277,7 @@ export class WorkerHub implements WorkersLink {
     if (!this.#collection) return unready();
     this.#checkRollout(head, this.#collection);
     this.#deliveries.resultCame();
-    const result = readResult(head, line, this.#options.paths.output);
+    const result = readResult(head, line, this.#prepared.paths.output);
     const verdict = await this.#collection.accept({ taskIndex, rolloutIndex, attempt, agent, result });
     if (verdict !== "counted" && line !== "") await this.#late.append(line);
     return verdict;
@@ -294,7 +289,7 @@ export class WorkerHub implements WorkersLink {
    */
   #checkRollout({ task, rollout, at }: ResultHead, collection: Collection): void {
     if (collection.isUnderWay(task, rollout) || collection.isSettled(task, rollout)) return;
-    const file = this.#options.paths.materializedInputs;
+    const file = this.#prepared.paths.materializedInputs;
     if (!isRowOf({ task, rollout }, readRow(this.#rows.lineAt(at), file)))
       throw new Error(`rollout ${rollout} of task ${task} does not belong to this run`);
   }
@@ -332,7 +327,7 @@ export class WorkerHub implements WorkersLink {
   }
 
   async #publishAgain(collection: Collection): Promise<void> {
-    this.#options.onNotice(
+    this.#notice(
       `The broker at ${this.#broker.name} has lost what this run sent to it; ${collection.inFlight} rollouts are sent again.`,
     );
     this.#board = await Board.open(this.#broker);
@@ -343,7 +338,7 @@ export class WorkerHub implements WorkersLink {
 
   async #giveUp(ref: RolloutRef): Promise<void> {
     const { agent, task: taskIndex, rollout: rolloutIndex, attempt } = ref;
-    const deliveries = this.#options.queue.maxDeliver ?? MAX_DELIVER;
+    const deliveries = this.#stream.maxDeliver;
     const message = `${deliveries} workers took this rollout and none came back with a result; it may be what ends them`;
     const failure: Failure = { class: "worker_lost", stage: "run", retryable: false, message };
     const input = JSON.parse(this.#rows.lineAt(ref.at)) as Record<string, unknown>;
@@ -355,7 +350,7 @@ export class WorkerHub implements WorkersLink {
 
   async #answer(request: string): Promise<object> {
     if (!this.#collection) return { ok: false, error: "the run is starting" };
-    const answer = answerControl(this.#collection, this.#options.paths.output, request);
+    const answer = answerControl(this.#collection, this.#prepared.paths.output, request);
     await this.#look();
     return { ...answer, run: this.run, workers: await this.#roster.list(this.#board) };
   }
@@ -364,7 +359,7 @@ export class WorkerHub implements WorkersLink {
   async #removeShared(): Promise<void> {
     await this.#takeShared();
     await this.#shared?.remove().catch((error: unknown) => {
-      this.#options.onNotice(`The shared directory of the run could not be removed: ${errorMessage(error)}`);
+      this.#notice(`The shared directory of the run could not be removed: ${errorMessage(error)}`);
     });
   }
 
@@ -378,7 +373,7 @@ export class WorkerHub implements WorkersLink {
       await this.#board.removeRun(this.run);
       await deleteRunStream(this.#broker.jsm, this.run);
     } catch (error) {
-      this.#options.onNotice(
+      this.#notice(
         `The run could not be removed from the broker (gym queue purge ${this.run}): ${errorMessage(error)}`,
       );
     }

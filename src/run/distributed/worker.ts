@@ -12,13 +12,10 @@ import type { RolloutRef } from "../../queue/subjects.ts";
 import { ConcurrencyLimit } from "../../rollouts/collect/concurrency.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { JoinedRun } from "./joined-run.ts";
-import { OUTAGE_SECONDS } from "./queue-options.ts";
+import { OUTAGE_SECONDS, type WorkerOptions, type WorkerSummary } from "./options.ts";
 import { RunningRollouts, WithdrawnRollout } from "./running-rollouts.ts";
 import { ServedRuns } from "./served-runs.ts";
-import { SharedLimits } from "./shared-limits.ts";
-import type { WorkerOptions, WorkerSummary } from "./worker-contract.ts";
-
-const atOnce = (work: () => Promise<void>): Promise<void> => work();
+import { shareSlowDowns } from "./shared-limits.ts";
 
 /** Runs tasks one at a time, in random order. */
 class OneAtATime {
@@ -131,7 +128,7 @@ class Worker {
         : setTimeout(() => this.#drain(`${maxSeconds} s are over`), maxSeconds * 1000);
     const control = serveControl(this.#broker, workerSubject(this.#id), (request) => this.#answer(request));
     const cancels = this.#listenForCancels();
-    const limits = await SharedLimits.open(this.#board, this.#id);
+    const endSlowDowns = await shareSlowDowns(this.#board, this.#id);
     void this.#keepLeases();
     await this.#look();
     await this.#report();
@@ -147,7 +144,7 @@ class Worker {
       this.#over.abort();
       control.close();
       cancels.close();
-      limits.close();
+      endSlowDowns();
       await this.#queue.close();
       await this.#runs.close();
       await this.#board.removeWorker(this.#id).catch(() => {});
@@ -183,8 +180,9 @@ class Worker {
       return;
     }
     this.#running.add(key, run);
-    const turn = lease.deliveries > FREE_DELIVERIES ? this.#suspects.run.bind(this.#suspects) : atOnce;
-    turn(() => this.#run(lease, joined, key))
+    const work = () => this.#run(lease, joined, key);
+    const done = lease.deliveries > FREE_DELIVERIES ? this.#suspects.run(work) : work();
+    done
       .catch(async (error: unknown) => {
         if (!this.#running.isStarted(key) && joined.isCollectorAway) return this.#queue.putBack(lease);
         this.#released++;

@@ -14,8 +14,8 @@ export interface ReverifySources {
   /** Only rollouts in the failures file whose judge could not be reached. */
   judgeFailedOnly: boolean;
   /** Largest number of rollouts. */
-  limit?: number | undefined;
-  signal?: AbortSignal | undefined;
+  limit?: number;
+  signal?: AbortSignal;
 }
 
 /** A stored rollout with the input it was made from. */
@@ -54,8 +54,7 @@ export class ReverifyPlan {
   }
 
   static async make(sources: ReverifySources): Promise<ReverifyPlan> {
-    const { materializedInputsPath, rolloutsPath, judgeFailedOnly } = sources;
-    const read = sources.signal ? { signal: sources.signal } : {};
+    const { materializedInputsPath, rolloutsPath, judgeFailedOnly, signal } = sources;
     const sourcePath = judgeFailedOnly ? artifactPaths(rolloutsPath).failures : rolloutsPath;
     if (judgeFailedOnly && !existsSync(sourcePath)) {
       throw new RolloutFileError(
@@ -64,12 +63,12 @@ export class ReverifyPlan {
         `There is no failures file '${sourcePath}' beside the rollouts: nothing to recover from.`,
       );
     }
-    const index = await indexInputs(materializedInputsPath, read);
+    const index = await indexInputs(materializedInputsPath, signal);
     const plan = new ReverifyPlan(sourcePath, materializedInputsPath, index);
-    const seen = judgeFailedOnly ? await keysOf(rolloutsPath, read) : new RolloutKeyMap();
+    const seen = judgeFailedOnly ? await keysOf(rolloutsPath, signal) : new RolloutKeyMap();
     const limit = sources.limit ?? Number.POSITIVE_INFINITY;
     const lenient = judgeFailedOnly ? { skipBlank: true, onTornLine: () => {} } : {};
-    for await (const { row, line } of readRows(sourcePath, { ...read, ...lenient })) {
+    for await (const { row, line } of readRows(sourcePath, { signal, ...lenient })) {
       if (plan.size >= limit) break;
       if (judgeFailedOnly && row["_ng_failure_class"] !== "judge_failed") continue;
       const { taskIndex, rolloutIndex } = requireKey(row, sourcePath, line);
@@ -132,10 +131,10 @@ interface InputIndex {
   tasks: number;
 }
 
-async function indexInputs(path: string, read: { signal?: AbortSignal }): Promise<InputIndex> {
+async function indexInputs(path: string, signal: AbortSignal | undefined): Promise<InputIndex> {
   const index: InputIndex = { lines: new RolloutKeyMap(), offsets: new GrowableDoubles(), tasks: 0 };
   const tasks = new Set<number>();
-  for await (const batch of readLineBatches(path, read)) {
+  for await (const batch of readLineBatches(path, { signal })) {
     for (const line of batch) {
       const { taskIndex, rolloutIndex } = materializedKey(path, line);
       if (index.lines.has(taskIndex, rolloutIndex))
@@ -149,9 +148,9 @@ async function indexInputs(path: string, read: { signal?: AbortSignal }): Promis
   return index;
 }
 
-async function keysOf(path: string, read: { signal?: AbortSignal }): Promise<RolloutKeyMap> {
+async function keysOf(path: string, signal: AbortSignal | undefined): Promise<RolloutKeyMap> {
   const keys = new RolloutKeyMap();
-  for await (const { row, line } of readRows(path, { ...read, onTornLine: () => {} })) {
+  for await (const { row, line } of readRows(path, { signal, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     keys.set(taskIndex, rolloutIndex, 0);
   }

@@ -1,16 +1,18 @@
 import path from "node:path";
+import { failureOf } from "../../calls/errors.ts";
+import type { ServerClient } from "../../calls/server-client.ts";
 import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { artifactPaths, refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { maxAttemptsFrom } from "../../rollouts/resume/resume.ts";
+import { eitherSignal, serverSettings } from "../evaluation-session.ts";
 import { gymVersion } from "../gym-version.ts";
 import { type RunConfig, resolveRun } from "../run-config.ts";
 import type { EvaluationRun, FileResult } from "../run-evaluation.ts";
-import { type RunEvent, RunEvents } from "../run-events.ts";
+import { type RunEvent, withEvents } from "../run-events.ts";
 import { onlyServers, startResolved } from "../start-servers.ts";
-import { reverifyModes, unsafeError, unsafeServers } from "./reverify-guard.ts";
 import { ReverifyPlan, type ReverifySources } from "./reverify-plan.ts";
 import { checkOutput, type ExistingOutput, scoreAgain, unsafeOutput } from "./score-again.ts";
 
@@ -30,17 +32,17 @@ export interface ReverifyOptions {
   /** Scores only rollouts whose judge could not be reached; copies the others. */
   judgeFailedOnly?: boolean;
   /** Maximum number of rollouts to score. */
-  limit?: number | undefined;
+  limit?: number;
   /** Concurrent verifications. Default: automatic. */
-  concurrency?: number | undefined;
+  concurrency?: number;
   /** Time limit of one verification; null: none. Default: 7200. */
   rolloutTimeoutSeconds?: number | null;
   /** Computes metrics. Default: true. */
   aggregate?: boolean;
   /** Stops everything. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** Starts no further verifications; running ones may finish. */
-  drain?: AbortSignal | undefined;
+  drain?: AbortSignal;
   roots?: readonly string[];
   installRoot?: string;
   env?: Readonly<Record<string, string | undefined>>;
@@ -58,8 +60,7 @@ export type ReverifyResult = FileResult & {
  * const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
  */
 export function reverify(config: RunConfig, options: ReverifyOptions): EvaluationRun<ReverifyResult> {
-  const events = new RunEvents();
-  return { events, result: events.endWith(run(config, options, (event) => events.emit(event))) };
+  return withEvents((emit) => run(config, options, emit));
 }
 
 /** Detects every error that does not need servers before one starts. */
@@ -68,19 +69,18 @@ async function run(
   options: ReverifyOptions,
   emit: (event: RunEvent) => void,
 ): Promise<ReverifyResult> {
-  await Promise.resolve();
-  const { existing = "fresh", force = false, judgeFailedOnly = false, drain, signal } = options;
-  const { installRoot = packageRoot(), roots = searchRoots({ installRoot }) } = options;
+  const { existing = "fresh", force = false, judgeFailedOnly = false, limit, drain, signal } = options;
+  const { installRoot = packageRoot(), roots = searchRoots({ installRoot }), env = process.env } = options;
+  const { rolloutTimeoutSeconds: timeout = DEFAULT_TIMEOUT_SECONDS } = options;
   const notice = (text: string) => emit({ type: "notice", text });
-  const stopping = signal && drain ? AbortSignal.any([signal, drain]) : (signal ?? drain);
+  const stopping = eitherSignal(options);
   const rolloutsPath = path.resolve(options.rollouts);
+  const inputs = options.materializedInputs ?? artifactPaths(rolloutsPath).materializedInputs;
   const sources: ReverifySources = {
     rolloutsPath,
-    materializedInputsPath: path.resolve(
-      options.materializedInputs ?? artifactPaths(rolloutsPath).materializedInputs,
-    ),
+    materializedInputsPath: path.resolve(inputs),
     judgeFailedOnly,
-    limit: options.limit,
+    limit,
     signal: stopping,
   };
   const asked = path.resolve(options.output);
@@ -96,14 +96,11 @@ async function run(
     head: false,
     logDirectory: path.join(path.dirname(asked), "logs"),
     onEvent: (event) => emit({ type: "server", event }),
-    ...(stopping && { signal: stopping }),
+    signal: stopping,
   });
   try {
-    const used = new Set([...plan.agents].map(serverOf));
-    const modes = judgeFailedOnly
-      ? new Map<string, "stateless">()
-      : await reverifyModes(servers.client, used, { ...(stopping && { signal: stopping }) });
-    const unsafe = unsafeServers(modes);
+    const used = judgeFailedOnly ? [] : new Set([...plan.agents].map(serverOf));
+    const unsafe = await unsafeServers(servers.client, used, stopping);
     if (unsafe !== undefined && !force) throw unsafeError(unsafe);
     const warning =
       unsafe &&
@@ -112,7 +109,6 @@ async function run(
     const output = unsafe === undefined ? asked : unsafeOutput(asked);
     checkOutput(output, sources, existing);
     emit({ type: "status", text: `Verifying ${plan.size} stored rollouts into ${output}` });
-    const timeout = options.rolloutTimeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
     const done = scoreAgain({
       client: servers.client,
       sources,
@@ -122,22 +118,51 @@ async function run(
       serverOf,
       limits: {
         concurrency: options.concurrency ?? null,
-        maxAttempts: maxAttemptsFrom((options.env ?? process.env)["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], notice),
-        rolloutTimeoutMs: options.rolloutTimeoutSeconds === null ? null : timeout * 1000,
+        maxAttempts: maxAttemptsFrom(env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], notice),
+        rolloutTimeoutMs: timeout === null ? null : timeout * 1000,
         runTimeoutMs: null,
       },
       config: decidingConfig(config, sources),
       gymVersion: gymVersion(installRoot),
       aggregate: options.aggregate ?? true,
       onEvent: emit,
-      ...(drain && { drain }),
-      ...(signal && { stop: signal }),
+      drain,
+      signal,
     });
     const { result, summary, paths } = await Promise.race([done, servers.crashed]);
     return { ...result, summary, paths, rollouts: undefined, warning };
   } finally {
     await servers.close();
   }
+}
+
+/**
+ * The servers whose scores may differ from the original ones, as text; undefined without such servers. Asks each
+ * server whether its verifier needs only stored data; a server without that route is `unknown`.
+ */
+export async function unsafeServers(
+  client: ServerClient,
+  servers: Iterable<string>,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const unsafe: string[] = [];
+  for (const server of servers) {
+    const reply = await client.get(server, "/reverify_mode", { signal });
+    const isUnknown = reply.status === 404 || reply.status === 405;
+    if (!isUnknown && !reply.ok) throw failureOf(server, "/reverify_mode", "verify", reply);
+    const mode = isUnknown ? undefined : reply.json();
+    if (mode !== "stateless") unsafe.push(`${server} (${mode === "unsupported" ? mode : "unknown"})`);
+  }
+  return unsafe.length === 0 ? undefined : unsafe.join(", ");
+}
+
+/** The error for servers that may need the session of the rollout to score it again. */
+function unsafeError(servers: string): RolloutError {
+  return new RolloutError(
+    "ROLLOUT_REVERIFY_UNSAFE",
+    `These resources servers are not declared safe for scoring stored rollouts again: ${servers}. ` +
+      "Their verifiers may need the session of the rollout, which is gone. Use --force to do it all the same; the output is then called unsafe_….",
+  );
 }
 
 /** The resources server that scores the rollouts of an agent. */
@@ -177,15 +202,9 @@ function verifiers(config: ResolvedConfig): ResolvedConfig {
 }
 
 /** Config keys that affect the scores; they must be unchanged when a run is resumed. */
-function decidingConfig(config: ResolvedConfig, { judgeFailedOnly, limit }: ReverifySources): Row {
-  const servers = config.servers
-    .filter(({ type }) => type !== "responses_api_agents")
-    .map(({ name, type, implementation, config: block }) => {
-      const { host: _host, port: _port, ...rest } = block;
-      return [name, { type, implementation, ...rest }];
-    });
+function decidingConfig({ servers }: ResolvedConfig, { judgeFailedOnly, limit }: ReverifySources): Row {
   return {
     reverify: { judge_failed_only: judgeFailedOnly, limit: limit ?? null },
-    servers: Object.fromEntries(servers) as Row,
+    servers: serverSettings({ servers: servers.filter(({ type }) => type !== "responses_api_agents") }),
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ServerClient, ServerReply } from "../../calls/server-client.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { reverifyModes, unsafeServers } from "./reverify-guard.ts";
+import { unsafeServers } from "./reverify.ts";
 import { ReverifyPlan } from "./reverify-plan.ts";
 import { checkOutput, type ExistingOutput, scoreAgain } from "./score-again.ts";
 
@@ -208,15 +208,14 @@ describe("reverify", () => {
   });
 });
 
-describe("reverifyModes", () => {
-  it("asks every server; one that does not know the question is unknown", async () => {
+describe("unsafeServers", () => {
+  it("asks every server, and lists a server without the route as unknown", async () => {
     const client = clientOf((server) =>
       server === "old"
         ? { status: 404, body: {} }
         : { body: server === "safe" ? "stateless" : "unsupported" },
     );
-    const modes = await reverifyModes(client, ["safe", "old", "never"]);
-    expect(Object.fromEntries(modes)).toEqual({ safe: "stateless", old: "unknown", never: "unsupported" });
-    expect(unsafeServers(modes)).toBe("old (unknown), never (unsupported)");
+    expect(await unsafeServers(client, ["safe", "old", "never"])).toBe("old (unknown), never (unsupported)");
+    expect(await unsafeServers(client, ["safe"])).toBeUndefined();
   });
 });

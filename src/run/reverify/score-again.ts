@@ -10,7 +10,7 @@ import type { CollectLimits, CollectResult } from "../../rollouts/collect/collec
 import { RolloutError } from "../../rollouts/errors.ts";
 import { type ArtifactPaths, artifactPaths, makeDirectory } from "../../rollouts/files/artifact-paths.ts";
 import { type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
-import { type FsyncPolicy, JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
+import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
 import {
   compareManifest,
   createManifest,
@@ -43,10 +43,9 @@ export interface ScoreAgainOptions {
   config: Row;
   gymVersion: string;
   aggregate: boolean;
-  fsync?: FsyncPolicy;
   onEvent: (event: EvaluationEvent) => void;
   drain?: AbortSignal;
-  stop?: AbortSignal;
+  signal?: AbortSignal;
 }
 
 /** Turns `dir/name.jsonl` into `dir/unsafe_name.jsonl`, for scores of servers that did not declare them safe. */
@@ -97,8 +96,8 @@ export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation
     await checkManifest(options, paths, onNotice);
     const result = await score(options, paths);
     onEvent({ type: "collected", result });
-    if (!options.aggregate || options.stop?.aborted) return { paths, result, summary: undefined };
-    const { client, serverOf } = options;
+    if (!options.aggregate || options.signal?.aborted) return { paths, result, summary: undefined };
+    const { client, serverOf, signal } = options;
     const summary = await summarize({
       rollouts: [paths.output],
       failures: [paths.failures],
@@ -107,7 +106,7 @@ export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation
       targets: paths,
       metricsFrom: { client, serverOf },
       onNotice,
-      ...(options.stop && { signal: options.stop }),
+      signal,
     });
     onEvent({ type: "summarized", summary });
     return { paths, result, summary };
@@ -141,22 +140,20 @@ async function checkManifest(
     onNotice(`'${paths.manifest}' is missing: whether this is the same run cannot be checked.`);
     return;
   }
-  const inputs = { ...materializedInputs, ...plan.inputs };
   const manifest = createManifest({
     createdAt: new Date(),
     gymVersion,
     input,
-    materializedInputs: inputs,
+    materializedInputs: { ...materializedInputs, ...plan.inputs },
     config,
   });
   await writeManifest(paths.manifest, manifest);
 }
 
 async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<CollectResult> {
-  const { plan, sources, limits, serverOf, onEvent } = options;
-  const fsync = options.fsync ? { fsync: options.fsync } : {};
-  const output = await JsonlWriter.open(paths.output, fsync);
-  const failures = await JsonlWriter.open(paths.failures, fsync);
+  const { client, plan, sources, limits, serverOf, onEvent, drain, signal } = options;
+  const output = await JsonlWriter.open(paths.output);
+  const failures = await JsonlWriter.open(paths.failures);
   return closing([output, failures], async () => {
     const settled = await settledKeys(paths, options.existing === "resume" ? limits.maxAttempts : undefined);
     if (sources.judgeFailedOnly && sources.rolloutsPath !== paths.output)
@@ -165,7 +162,7 @@ async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<
     let total = 0;
     for (const [task, rollout] of plan.keys()) if (wanted(task, rollout)) total++;
     const collection = new Collection({
-      client: options.client,
+      client,
       rows: pending(plan.rows(wanted)),
       total: plan.size,
       alreadyDone: plan.size - total,
@@ -176,8 +173,8 @@ async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<
       countAttempts: false,
       onOutcome: (event) => onEvent({ type: "outcome", ...event }),
       onNotice: (text) => onEvent({ type: "notice", text }),
-      ...(options.drain && { drain: options.drain }),
-      ...(options.stop && { stop: options.stop }),
+      drain,
+      stop: signal,
     });
     onEvent({ type: "started", collection, paths });
     return await collection.run();
@@ -220,9 +217,8 @@ async function copySuccessful(
   output: JsonlWriter,
   present: RolloutKeyMap,
 ): Promise<void> {
-  const read = signal ? { signal } : {};
   let written: Promise<void>[] = [];
-  for await (const { row, line } of readRows(rolloutsPath, { ...read, onTornLine: () => {} })) {
+  for await (const { row, line } of readRows(rolloutsPath, { signal, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, rolloutsPath, line);
     if (present.has(taskIndex, rolloutIndex)) continue;
     present.set(taskIndex, rolloutIndex, 0);

@@ -1,6 +1,5 @@
 import { GymError } from "../../errors.ts";
-import type { ResourceFigures } from "./resource-meter.ts";
-import type { RunResources } from "./resources-file.ts";
+import type { ResourceFigures, RunResources } from "./resources-file.ts";
 
 /** Largest number of rollouts in flight that was measured in one worker process. */
 const MOST_PER_WORKER = 25_000;
@@ -27,41 +26,13 @@ export interface ScaleTarget {
   /** Share of a core that may be busy. */
   utilization: number;
   /** Duration of a rollout, if the model or the tasks will differ from the measured ones. */
-  rolloutSeconds?: number | undefined;
+  rolloutSeconds?: number;
   /** Memory limit of one worker. */
-  workerMemoryMb?: number | undefined;
+  workerMemoryMb?: number;
 }
 
-export interface MeasuredScale {
-  rollouts: number;
-  peak_in_flight: number;
-  rollout_seconds: number;
-  cpu_ms_per_rollout: number;
-  idle_memory_mb: number;
-  memory_kb_in_flight: number;
-  sandboxes_in_flight: number;
-  collector_cpu_ms_per_rollout: number | null;
-}
-
-export interface ScalePlan {
-  in_flight: number;
-  rollout_seconds: number;
-  rollouts_per_second: number;
-  workers: {
-    count: number;
-    concurrency: number;
-    memory_mb: number;
-    total_memory_mb: number;
-    busy_cores: number;
-  };
-  collector: { busy_cores: number; memory_mb: number };
-  broker: { busy_cores: number; memory_mb: number; heartbeats_per_second: number; lease_seconds: number };
-  /** Total cores, with one core per worker. */
-  cores: number;
-  memory_mb: number;
-  sandboxes: number;
-  warnings: string[];
-}
+export type MeasuredScale = ReturnType<typeof measuredScale>;
+export type ScalePlan = ReturnType<typeof planScale>;
 
 /** A run without rollout figures cannot be the basis of a plan. */
 export class NothingMeasured extends GymError {
@@ -71,7 +42,7 @@ export class NothingMeasured extends GymError {
 }
 
 /** The measured figures of one rollout. */
-export function measuredScale(runs: readonly RunResources[]): MeasuredScale {
+export function measuredScale(runs: readonly RunResources[]) {
   const samples = runs.flatMap(({ servers, run, workers }) => {
     if (servers === "elsewhere")
       throw new NothingMeasured("its servers were started elsewhere, so what they used was not measured");
@@ -109,7 +80,7 @@ function memorySlopeMb(samples: readonly ResourceFigures[]): number {
 }
 
 /** The resources that this number of rollouts in flight needs. */
-export function planScale(measured: MeasuredScale, target: ScaleTarget): ScalePlan {
+export function planScale(measured: MeasuredScale, target: ScaleTarget) {
   const { inFlight, utilization } = target;
   const seconds = target.rolloutSeconds ?? measured.rollout_seconds;
   // Little's law: the rate of completions is the number in flight divided by the duration.
@@ -152,6 +123,7 @@ export function planScale(measured: MeasuredScale, target: ScaleTarget): ScalePl
     workers,
     collector,
     broker,
+    // One core per worker.
     cores: count + Math.ceil((collector.busy_cores + broker.busy_cores) / utilization),
     memory_mb: workers.total_memory_mb + collector.memory_mb + broker.memory_mb,
     sandboxes: Math.ceil(measured.sandboxes_in_flight * inFlight),

@@ -1,29 +1,11 @@
 import { memoryMb, processTree } from "../../hosting/processes/process-tree.ts";
+import type { ResourceFigures } from "./resources-file.ts";
 
 const SAMPLE_MS = 1_000;
 /** Approximate maximum share of time spent on sampling, even on machines with many processes. */
 const SAMPLING_SHARE = 0.01;
 /** The program of a local sandbox. Containers and sandbox services are not in this machine's process tree. */
 const SANDBOX_PROGRAM = "bwrap";
-
-/** Resources that a process and its descendants used while rollouts ran. */
-export interface ResourceFigures {
-  seconds: number;
-  cpu_seconds: number;
-  /** Memory before the first rollout, and the maximum of all samples. Shared memory is counted for each process. */
-  idle_memory_mb: number;
-  peak_memory_mb: number;
-  /** The maximum of all samples. */
-  processes: number;
-  sandboxes: number;
-  sandbox_memory_mb: number;
-  /** Number of finished rollouts, including failed attempts. */
-  rollouts: number;
-  /** Mean duration of a rollout. */
-  rollout_seconds: number;
-  mean_in_flight: number;
-  peak_in_flight: number;
-}
 
 /** Measures this process and its descendants once a second, from /proc. */
 export class ResourceMeter {

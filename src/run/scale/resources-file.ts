@@ -4,22 +4,27 @@ import { z } from "zod";
 import { errorMessage, GymError } from "../../errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
-import type { ResourceFigures } from "./resource-meter.ts";
 
 const amount = z.number().min(0);
+/** Resources that a process and its descendants used while rollouts ran. */
 const Figures = z.object({
   seconds: amount,
   cpu_seconds: amount,
+  /** Memory before the first rollout, and the maximum of all samples. Shared memory is counted for each process. */
   idle_memory_mb: amount,
   peak_memory_mb: amount,
+  /** The maximum of all samples. */
   processes: amount,
   sandboxes: amount,
   sandbox_memory_mb: amount,
+  /** Number of finished rollouts, including failed attempts. */
   rollouts: amount,
+  /** Mean duration of a rollout. */
   rollout_seconds: amount,
   mean_in_flight: amount,
   peak_in_flight: amount,
-}) satisfies z.ZodType<ResourceFigures>;
+});
+export type ResourceFigures = z.infer<typeof Figures>;
 
 const Resources = z.object({
   schema_version: z.literal(1),

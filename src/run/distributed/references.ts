@@ -1,7 +1,11 @@
+import { errorMessage } from "../../errors.ts";
 import type { Broker } from "../../queue/broker.ts";
-import { exhaustedReferences, runStreamStats } from "../../queue/run-stream.ts";
-import type { RolloutRef } from "../../queue/subjects.ts";
+import { cancelSubject } from "../../queue/control.ts";
+import { exhaustedReferences, removeReference, runStreamStats } from "../../queue/run-stream.ts";
+import { type RolloutRef, streamOf } from "../../queue/subjects.ts";
 
+/** Above this number, the whole stream is purged instead of withdrawing rollouts one by one. */
+const WITHDRAWN_SINGLY = 50;
 /** Number of consecutive checks that must see an exhausted reference before its rollout is abandoned. */
 const SEEN_EXHAUSTED = 3;
 /**
@@ -9,6 +13,36 @@ const SEEN_EXHAUSTED = 3;
  * lost.
  */
 const SEEN_QUIET = 30;
+
+/** Returns a function that withdraws a rollout from the broker and its workers, in batches. */
+export function withdrawals(
+  run: string,
+  { connection, jsm }: Broker,
+  onNotice: (text: string) => void,
+): (ref: RolloutRef) => void {
+  const waiting: RolloutRef[] = [];
+  const cancel = (which: object) => connection.publish(cancelSubject(run), JSON.stringify(which));
+  const withdrawAll = async () => {
+    const refs = waiting.splice(0);
+    try {
+      if (refs.length > WITHDRAWN_SINGLY) {
+        cancel({ all: true });
+        await jsm.streams.purge(streamOf(run));
+        return;
+      }
+      for (const ref of refs) {
+        cancel({ task: ref.task, rollout: ref.rollout });
+        await removeReference(jsm, ref);
+      }
+    } catch (error) {
+      onNotice(`Withdrawn rollouts may still run in workers: ${errorMessage(error)}`);
+    }
+  };
+  return (ref) => {
+    if (waiting.length === 0) setImmediate(() => void withdrawAll());
+    waiting.push(ref);
+  };
+}
 
 /** Finds rollouts that the broker will not deliver again. */
 export class DeliveryWatch {
