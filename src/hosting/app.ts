@@ -32,7 +32,7 @@ export interface RequestHandler {
 export interface RouteCall {
   /** The last part of the route for the fallback, the whole path otherwise. */
   path: string;
-  query?: string | undefined;
+  query?: string;
   body: unknown;
   cookies: Cookies;
   headers: AppCall["headers"];
@@ -156,7 +156,7 @@ export class ServerApp implements RequestHandler {
       if (call.body instanceof MalformedBody && !this.#parts.takesMalformed?.(path))
         throw new ValidationError([call.body.detail]);
       const { body, cookies, headers, signal, onStage, query } = call;
-      const routed = {
+      const value = await handler({
         path,
         query,
         body,
@@ -167,8 +167,7 @@ export class ServerApp implements RequestHandler {
         rolloutId,
         tokenCapture,
         onStage,
-      };
-      const value = await handler(routed);
+      });
       if (!(value instanceof Reply)) return new Reply({ body: value ?? null, cookies: session });
       return new Reply({ ...value, cookies: { ...value.cookies, ...session } });
     } catch (error) {
@@ -193,7 +192,7 @@ export class ServerApp implements RequestHandler {
     const cause = unwritableCause(call, path, error);
     const session = this.cookie.read(call.cookies[this.cookie.name]);
     const cookies = session && { [this.cookie.name]: this.cookie.sign(session.id) };
-    return new Reply({ ...this.#failed(cause, call, path, rolloutId), ...(cookies && { cookies }) });
+    return new Reply({ ...this.#failed(cause, call, path, rolloutId), cookies });
   }
 
   /** Loaded on demand, because runs do not use it. */

@@ -94,13 +94,10 @@ export async function streamedText(reply: Reply): Promise<string> {
   return text;
 }
 
-type Events = Iterable<SseEvent> | AsyncIterable<SseEvent>;
-
 /** An answer as server-sent events. */
-export function eventStream(events: Events, options: { cookies?: Cookies } = {}): Reply {
-  return new Reply({ stream: frames(events), ...options });
-}
-
-async function* frames(events: Events): AsyncGenerator<string> {
-  for await (const event of events) yield encodeSse(event);
+export function eventStream(events: Iterable<SseEvent> | AsyncIterable<SseEvent>, cookies?: Cookies): Reply {
+  async function* frames(): AsyncGenerator<string> {
+    for await (const event of events) yield encodeSse(event);
+  }
+  return new Reply({ stream: frames(), cookies });
 }

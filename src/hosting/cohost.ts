@@ -2,10 +2,11 @@ import { STATUS_CODES } from "node:http";
 import { Links } from "../calls/link/links.ts";
 import { RunClient } from "../calls/run-client.ts";
 import type { ServerDefinition, ServerType } from "../definitions/definitions.ts";
-import { errorMessage, GymError } from "../errors.ts";
+import { GymError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { RequestHandler, ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
+import type { VerifyRunner } from "./apps/resources-app.ts";
 import { guardExit } from "./guards/exit-guard.ts";
 import { authorTrace, type HostedCode, hostedCode } from "./guards/hosted-code.ts";
 import type { LoopMonitor } from "./guards/loop-monitor.ts";
@@ -58,74 +59,57 @@ export interface CoHostOptions {
 
 /** Several servers in this process: each on its own port, calling each other directly. */
 export class CoHost {
-  readonly apps: ReadonlyMap<string, ServerApp>;
+  readonly apps = new Map<string, ServerApp>();
   readonly client: RunClient;
-  readonly #edges: HttpEdge[];
-  readonly #pool: VerifyPool;
+  readonly #handlers = new Map<string, RequestHandler>();
+  readonly #edges: HttpEdge[] = [];
+  readonly #pool = new VerifyPool();
   readonly #allowExit: () => void;
   #profiles: ServerProfiles | undefined;
   #link: LinkEdge | undefined;
 
-  private constructor(
-    apps: ReadonlyMap<string, ServerApp>,
-    client: RunClient,
-    edges: HttpEdge[],
-    pool: VerifyPool,
-    allowExit: () => void,
-  ) {
-    this.apps = apps;
-    this.client = client;
-    this.#edges = edges;
-    this.#pool = pool;
-    this.#allowExit = allowExit;
+  private constructor(options: CoHostOptions) {
+    const { addresses, link } = options;
+    const links = link && new Links(link.sockets);
+    this.client = new RunClient({ addresses, local: this.#handlers, links });
+    this.#allowExit = guardExit(codeOf(options));
   }
 
   static async start(options: CoHostOptions): Promise<CoHost> {
-    const apps = new Map<string, ServerApp>();
-    const handlers = new Map<string, RequestHandler>();
-    const { addresses, link } = options;
-    const client = new RunClient({
-      addresses,
-      local: handlers,
-      ...(link && { links: new Links(link.sockets) }),
-    });
-    const pool = new VerifyPool();
-    const edges: HttpEdge[] = [];
-    const host = new CoHost(apps, client, edges, pool, guardExit(codeOf(options)));
+    const host = new CoHost(options);
     try {
-      for (const instance of options.instances) {
-        const app = await createHostedApp(instance, options, client, pool);
-        apps.set(instance.name, app);
-        handlers.set(instance.name, decorated(app, options));
-      }
-      const directory = profileDirectory(options.globalConfig, options.installRoot);
-      if (directory !== undefined)
-        host.#profiles = new ServerProfiles(apps, {
-          directory,
-          suffix: options.profileSuffix ?? "",
-          onFile: (server, file) => options.logger(server).info(`its profile goes to ${file}`),
-          onError: (server, error) =>
-            options.logger(server).error(`its profile was not written: ${errorMessage(error)}`),
-        });
-      await Promise.all(
-        [...apps.values()].map(async (app) => {
-          await startApp(app);
-          options.onStarted?.(app.name);
-        }),
-      );
-      if (options.listen !== false) {
-        const allowedHosts = allowedHostsOf(options.globalConfig);
-        for (const instance of options.instances) {
-          const handler = handlers.get(instance.name);
-          if (handler) edges.push(await listen(handler, instance, allowedHosts));
-        }
-        if (link?.socketPath && apps.size > 0) host.#link = await LinkEdge.listen(handlers, link.socketPath);
-      }
+      await host.#start(options);
       return host;
     } catch (error) {
       await host.close();
       throw error;
     }
+  }
+
+  async #start(options: CoHostOptions): Promise<void> {
+    const { instances, globalConfig, installRoot, logger, link } = options;
+    for (const instance of instances) {
+      const app = await createHostedApp(instance, options, this.client, this.#pool);
+      this.apps.set(instance.name, app);
+      this.#handlers.set(instance.name, decorated(app, options));
+    }
+    const directory = profileDirectory(globalConfig, installRoot);
+    if (directory !== undefined)
+      this.#profiles = new ServerProfiles(this.apps, directory, options.profileSuffix ?? "", logger);
+    await Promise.all(
+      [...this.apps.values()].map(async (app) => {
+        await startApp(app);
+        options.onStarted?.(app.name);
+      }),
+    );
+    if (options.listen === false) return;
+    const allowedHosts = allowedHostsOf(globalConfig);
+    for (const instance of instances) {
+      const handler = this.#handlers.get(instance.name);
+      if (handler) this.#edges.push(await listen(handler, instance, allowedHosts));
+    }
+    if (link?.socketPath && this.apps.size > 0)
+      this.#link = await LinkEdge.listen(this.#handlers, link.socketPath);
   }
 
   /** Stops accepting requests, then ends sessions and frees the resources of the servers. */
@@ -154,38 +138,23 @@ async function createHostedApp(
   client: RunClient,
   pool: VerifyPool,
 ): Promise<ServerApp> {
-  const definition = instance.definition ?? (await loadDefinition(instance.code.entry, options.installRoot));
-  const log = options.logger(instance.name);
+  const { name, implementation, config, code } = instance;
+  const { installRoot, globalConfig, findFile, newSessionId, mcpSecret } = options;
+  const definition = instance.definition ?? (await loadDefinition(code.entry, installRoot));
+  const { directory, entry } = code;
+  const verifyInPool: VerifyRunner = (args, signal) =>
+    pool.verify({ code: hostedCode(name, directory, installRoot), entry, installRoot, config, args }, signal);
   return createApp(
     definition,
+    { name, directory, globalConfig, client, log: options.logger(name), findFile },
+    config,
     {
-      name: instance.name,
-      directory: instance.code.directory,
-      globalConfig: options.globalConfig,
-      client,
-      log,
-      findFile: options.findFile,
-    },
-    instance.config,
-    {
-      implementation: instance.implementation,
+      implementation,
       // A worker loads the file of the server, so a definition without one is verified in this process.
-      ...(instance.definition === undefined && {
-        verifyInPool: (args, signal) =>
-          pool.verify(
-            {
-              code: hostedCode(instance.name, instance.code.directory, options.installRoot),
-              entry: instance.code.entry,
-              installRoot: options.installRoot,
-              config: instance.config,
-              args,
-            },
-            signal,
-          ),
-      }),
-      serverTypes: new Map(options.instances.map(({ name, type }) => [name, type])),
-      ...(options.newSessionId && { newSessionId: options.newSessionId }),
-      ...(options.mcpSecret !== undefined && { mcpSecret: options.mcpSecret }),
+      verifyInPool: instance.definition ? undefined : verifyInPool,
+      serverTypes: new Map(options.instances.map((each) => [each.name, each.type])),
+      newSessionId,
+      mcpSecret,
     },
   );
 }
@@ -244,12 +213,7 @@ function listen(
   instance: HostedInstance,
   allowedHosts: readonly string[],
 ): Promise<HttpEdge> {
-  const { max_body_mb: limit } = withHostSettings(instance, instance.config);
-  return HttpEdge.listen(handler, {
-    host: instance.host,
-    port: instance.port,
-    allowedHosts,
-    ...(typeof limit === "number" && { bodyLimitBytes: limit * 1024 * 1024 }),
-    ...(limit === null && { bodyLimitBytes: null }),
-  });
+  const { host, port, config } = instance;
+  const { max_body_mb: limit } = withHostSettings(instance, config) as { max_body_mb?: number | null };
+  return HttpEdge.listen(handler, { host, port, allowedHosts, bodyLimitBytes: limit && limit * 1024 * 1024 });
 }

@@ -22,7 +22,7 @@ interface ErrorContext {
   signal: AbortSignal;
   log: Logger;
   /** The rollout of the request, for the log. */
-  rollout?: string | undefined;
+  rollout?: string;
 }
 
 /** Converts a thrown value to a status and a body; the only place that creates error responses. */

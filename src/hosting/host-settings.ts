@@ -3,6 +3,7 @@ import { nearestKey } from "../definitions/check-definition.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
 import { laxBool, laxFloat, laxInt } from "../wire/schemas/lax.ts";
+import type { HostedInstance } from "./cohost.ts";
 
 /** Values of `hosting`. */
 export const HOSTING = ["cohosted", "process"] as const;
@@ -89,6 +90,16 @@ export function withHostSettings<Config extends Block>(
   );
 }
 
+/** Reads a time limit of the config; null disables it. */
+export function secondsOf(globalConfig: Block, key: string, preset: number): number | null {
+  const { [key]: value = preset } = globalConfig;
+  if (value === null || (typeof value === "number" && value > 0)) return value;
+  throw new GymError(
+    "SERVER_CONFIG",
+    `${key} is ${JSON.stringify(value)}; it must be a number above 0, or null.`,
+  );
+}
+
 /** Reads `allowed_hosts` of the config: additional host names under which servers may be called. */
 export function allowedHostsOf(globalConfig: Block): string[] {
   const given = globalConfig["allowed_hosts"] ?? [];
@@ -122,4 +133,29 @@ function reasonOf({ issues: [issue] }: z.ZodError): string {
   if (typeof refused !== "string") return issue?.message ?? "";
   if (refused.startsWith("bool")) return "must be true or false";
   return refused.startsWith("int") ? "must be a whole number" : "must be a number";
+}
+
+/** How an instance is hosted. */
+export type Placement = "cohosted" | "process" | "workers" | "python";
+
+/** Where an instance runs: in this process, unless its config, workers, packages or language require another. */
+export function placementOf(instance: HostedInstance, globalConfig: Block): Placement {
+  withHostSettings(instance, instance.config);
+  if (instance.definition !== undefined) return "cohosted";
+  if (instance.code.language === "python") return "python";
+  if (workerCount(instance) > 1) return "workers";
+  const wanted = instance.config["hosting"] ?? globalConfig["hosting"];
+  if (wanted === undefined || wanted === null)
+    return instance.code.hasOwnDependencies ? "process" : "cohosted";
+  const known = HOSTING.find((each) => each === wanted);
+  if (known !== undefined) return known;
+  throw new GymError(
+    "SERVER_HOSTING",
+    `Server '${instance.name}': hosting is ${JSON.stringify(wanted)}; it must be one of ${HOSTING.join(", ")}.`,
+  );
+}
+
+export function workerCount(instance: HostedInstance): number {
+  const count = Number(instance.config["num_workers"] ?? 1);
+  return Number.isInteger(count) && count > 0 ? count : 1;
 }

@@ -37,7 +37,7 @@ export function rolloutScopeOfRow(
   onStage: StageListener = ignoreStage,
 ): RolloutScope {
   const rolloutId = rolloutIdOf(row);
-  if (rolloutId === undefined || (!observed && !tokenCapture)) return unattributed(rolloutId, onStage);
+  if (!observed && !tokenCapture) return { rolloutId, prefix: "", modelPrefix: "", onStage };
   return attributed(rolloutId, tokenCapture, onStage);
 }
 
@@ -46,16 +46,14 @@ export function rolloutScopeOfPath(
   call: Pick<RouteCall, "rolloutId" | "tokenCapture" | "onStage">,
 ): RolloutScope {
   const { rolloutId, tokenCapture, onStage = ignoreStage } = call;
-  if (rolloutId === undefined) return unattributed(undefined, onStage);
   return attributed(rolloutId, tokenCapture, onStage);
 }
 
-function unattributed(rolloutId: string | undefined, onStage: StageListener): RolloutScope {
-  if (rolloutId === undefined) return { prefix: "", modelPrefix: "", onStage };
-  return { rolloutId, prefix: "", modelPrefix: "", onStage };
-}
-
-function attributed(rolloutId: string, tokenCapture: boolean, onStage: StageListener): RolloutScope {
+function attributed(
+  rolloutId: string | undefined,
+  tokenCapture: boolean,
+  onStage: StageListener,
+): RolloutScope {
   const prefix = rolloutPrefix(rolloutId);
   return { rolloutId, prefix, modelPrefix: rolloutPrefix(rolloutId, { tokenCapture }), onStage };
 }

@@ -97,8 +97,10 @@ function decodeSeconds(text: string): number {
   return seconds;
 }
 
-function sameText(expected: string, given: string): boolean {
-  const a = Buffer.from(expected);
+/** Compares a secret with a given text in constant time. */
+export function sameText(secret: string, given: unknown): boolean {
+  if (typeof given !== "string") return false;
+  const a = Buffer.from(secret);
   const b = Buffer.from(given);
   return a.length === b.length && timingSafeEqual(a, b);
 }

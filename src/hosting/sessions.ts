@@ -1,29 +1,23 @@
+import type { ServerContext } from "../calls/server-client.ts";
 import type { MaybePromise } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
+import { errorMessage } from "../errors.ts";
 
 /** Limits on the age and number of sessions; null disables a limit. */
-export interface SessionLimits {
+interface SessionLimits {
   ttlSeconds: number | null;
   maxSessions: number | null;
 }
 
 const DEFAULT_SESSION_LIMITS: SessionLimits = { ttlSeconds: 6 * 3600, maxSessions: 100_000 };
 
-/** The limits in a server's config (`session_ttl_seconds`, `max_sessions`). */
-export function sessionLimits(config: unknown): Partial<SessionLimits> {
-  const { session_ttl_seconds, max_sessions } = (config ?? {}) as Record<string, unknown>;
-  const limits: Partial<SessionLimits> = {};
-  if (typeof session_ttl_seconds === "number" || session_ttl_seconds === null)
-    limits.ttlSeconds = session_ttl_seconds;
-  if (typeof max_sessions === "number" || max_sessions === null) limits.maxSessions = max_sessions;
-  return limits;
-}
-
 /** The state of a verified rollout is kept this long, in case the rollout is used again. */
 const VERIFIED_TTL_MS = 10 * 60_000;
 const SWEEP_INTERVAL_MS = 30_000;
 /** Maximum number of remembered ids of lost sessions: about 10 MB. */
 const MAX_LOST_IDS = 100_000;
+
+type SessionCloser<Session> = (args: { session: Session; sessionId: string }) => MaybePromise<void>;
 
 interface Entry<Session> {
   session: Session;
@@ -40,14 +34,14 @@ export class SessionStore<Session> {
   readonly #lost = new Map<string, string>();
   readonly #ttlMs: number;
   readonly #max: number;
-  readonly #close: ((args: { session: Session; sessionId: string }) => MaybePromise<void>) | undefined;
+  readonly #close: SessionCloser<Session> | undefined;
   readonly #onCloseError: (error: unknown, sessionId: string) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new Set<Promise<void>>();
 
   constructor(options: {
     limits?: Partial<SessionLimits>;
-    close?: (args: { session: Session; sessionId: string }) => MaybePromise<void>;
+    close?: SessionCloser<Session>;
     onCloseError: (error: unknown, sessionId: string) => void;
   }) {
     const limits = { ...DEFAULT_SESSION_LIMITS, ...options.limits };
@@ -139,4 +133,21 @@ export class SessionStore<Session> {
       .finally(() => this.#closing.delete(done));
     this.#closing.add(done);
   }
+}
+
+/** The sessions of a server, with the limits of its config (`session_ttl_seconds`, `max_sessions`). */
+export function sessionsOf(
+  { config, log }: Pick<ServerContext<unknown>, "config" | "log">,
+  close: ((args: { session: never; sessionId: string }) => MaybePromise<void>) | undefined,
+): SessionStore<unknown> {
+  const { session_ttl_seconds, max_sessions } = (config ?? {}) as Record<string, unknown>;
+  const limits: Partial<SessionLimits> = {};
+  if (typeof session_ttl_seconds === "number" || session_ttl_seconds === null)
+    limits.ttlSeconds = session_ttl_seconds;
+  if (typeof max_sessions === "number" || max_sessions === null) limits.maxSessions = max_sessions;
+  return new SessionStore<unknown>({
+    limits,
+    close: close as SessionCloser<unknown> | undefined,
+    onCloseError: (error, id) => log.warn(`closing session ${id}: ${errorMessage(error)}`),
+  });
 }

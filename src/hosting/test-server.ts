@@ -6,7 +6,7 @@ import { silentLogger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
-import { replyText } from "./body.ts";
+import { streamedText } from "./body.ts";
 
 /** Answers a call to a scripted server: a body, or a body with a status. An exception simulates a failed connection. */
 export type ScriptedServer = (path: string, body: unknown) => unknown;
@@ -66,11 +66,9 @@ export class TestServer {
       signal: new AbortController().signal,
     });
     jar.cookies = mergeCookies(jar.cookies, reply.cookies);
-    let text = reply.raw ?? "";
-    if (reply.stream) for await (const frame of reply.stream) text += frame;
-    else text = replyText(reply);
-    const body_ = reply.stream ? undefined : JSON.parse(text);
-    return { status: reply.status, body: body_, text, cookies: reply.cookies };
+    const text = await streamedText(reply);
+    const value = reply.stream ? undefined : JSON.parse(text);
+    return { status: reply.status, body: value, text, cookies: reply.cookies };
   }
 
   post(path: string, body?: unknown, jar?: Jar): Promise<TestReply> {
@@ -106,22 +104,24 @@ export async function createTestServer(
   options: TestServerOptions = {},
 ): Promise<TestServer> {
   const local = new Map<string, LocalServer>();
+  // Servers under test have no port; programs that need an address get an unreachable one.
+  const addresses = new Map<string, string>();
   for (const [name, server] of Object.entries(options.servers ?? {})) {
     local.set(name, typeof server === "function" ? scripted(server) : server);
+    addresses.set(name, `http://${name.replaceAll("_", "-")}.invalid`);
   }
-  const name = options.name ?? "test_server";
-  const directory = options.directory ?? process.cwd();
+  const { name = "test_server", directory = process.cwd(), globalConfig = {}, config = {} } = options;
   const app = createApp(
     definition,
     {
       name,
       directory,
-      globalConfig: options.globalConfig ?? {},
-      client: new RunClient({ addresses: addressesOf(local), local }),
+      globalConfig,
+      client: new RunClient({ addresses, local }),
       log: silentLogger,
       findFile: (path) => path,
     },
-    options.config ?? {},
+    config,
     { implementation: name },
   );
   await app.start();
@@ -138,7 +138,3 @@ function scripted(server: ScriptedServer): LocalServer {
     },
   };
 }
-
-/** Servers under test have no port; programs that need an address get an unreachable one. */
-const addressesOf = (local: ReadonlyMap<string, unknown>): Map<string, string> =>
-  new Map([...local.keys()].map((name) => [name, `http://${name.replaceAll("_", "-")}.invalid`]));

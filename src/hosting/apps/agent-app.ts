@@ -40,13 +40,13 @@ export function createAgentApp(
   const attribution = attributionOf(server);
   let state: unknown;
 
+  const scopeOf = (signal: AbortSignal) => ({ config: context.config, server: context, signal, state });
   const respond = (
     params: ResponseCreateParams,
     signal: AbortSignal,
     cookies: Cookies,
     rollout: RolloutScope,
-  ): Promise<AgentReply> =>
-    options.responses({ config: context.config, server: context, params, rollout, state, cookies, signal });
+  ): Promise<AgentReply> => options.responses({ ...scopeOf(signal), params, rollout, cookies });
 
   const responses: Handler = async (call) => {
     const { params, namespaces } = readParams(requireBody(call.body));
@@ -71,14 +71,11 @@ export function createAgentApp(
     const { signal, cookies } = call;
     const rollout = rolloutScopeOfRow(row, attribution, call.onStage);
     const args = {
-      config: context.config,
-      server: context,
-      signal,
+      ...scopeOf(signal),
       cookies,
       row,
       params,
       rollout,
-      state,
       respond: (own: ResponseCreateParams, ownCookies: Cookies, ownSignal: AbortSignal = signal) =>
         respond(own, ownSignal, ownCookies, rollout),
     };
@@ -88,9 +85,7 @@ export function createAgentApp(
   const aggregate: Handler = async (call) => {
     const body = requireObject(call.body);
     const { signal } = call;
-    if (options.aggregateMetrics) {
-      return options.aggregateMetrics({ config: context.config, server: context, signal, body, state });
-    }
+    if (options.aggregateMetrics) return options.aggregateMetrics({ ...scopeOf(signal), body });
     if (config.skip_verification) {
       server.log.warn("verification is skipped: there are no metrics to aggregate");
       return EMPTY_METRICS;
@@ -132,7 +127,7 @@ export function createAgentApp(
     },
     notes: agentNotes,
     log: server.log,
-    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    newSessionId: host.newSessionId,
     start: async () => {
       state = await options.start?.(context);
     },

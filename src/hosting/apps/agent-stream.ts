@@ -40,7 +40,10 @@ export async function streamRun(run: StreamedRun): Promise<Reply> {
       items = undefined;
     },
   });
-  const { promise: begun, resolve: begin } = withResolvers<Cookies>();
+  let begin: (cookies: Cookies) => void = () => {};
+  const begun = new Promise<Cookies>((resolve) => {
+    begin = resolve;
+  });
   const done = run.respond((produced, cookies) => {
     for (const item of produced) items?.enqueue(item);
     if (hasSession || produced.some(({ type }) => type === "function_call_output")) begin(cookies);
@@ -50,9 +53,11 @@ export async function streamRun(run: StreamedRun): Promise<Reply> {
   done.then(closed, closed);
   const first = await Promise.race([done, begun.then((cookies) => ({ response: undefined, cookies }))]);
   const { response, cookies } = first;
-  return response === undefined
-    ? eventStream(liveEvents(run, queue, done), { cookies })
-    : eventStream(replayResponse(materializeResponse(response), run.namespaces), { cookies });
+  const events =
+    response === undefined
+      ? liveEvents(run, queue, done)
+      : replayResponse(materializeResponse(response), run.namespaces);
+  return eventStream(events, cookies);
 }
 
 async function* liveEvents(
@@ -87,13 +92,4 @@ async function* liveEvents(
     run.onFailure(error);
     yield events.failed(envelope, errorMessage(error));
   }
-}
-
-/** Replacement for `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void } {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -26,7 +26,8 @@ export function offeredTools({ tools, fallbackTool }: Options, config: unknown):
   return [...declared, ...listed];
 }
 
-interface DeclaredTool {
+/** The fields of a tool that describe it. */
+export interface DeclaredTool {
   description?: string;
   input?: z.ZodType;
   expose?: boolean;

@@ -2,12 +2,11 @@ import type { ServerContext } from "../../calls/server-client.ts";
 import type { GymnasiumServerDefinition } from "../../definitions/define-resources.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { stepRewardOf } from "../../definitions/verified-reward.ts";
-import { errorMessage } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
 import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { mcpRefusal } from "../mcp/mcp.ts";
-import { SessionStore, sessionLimits } from "../sessions.ts";
+import { sessionsOf } from "../sessions.ts";
 import { checkRowsHandler } from "./check-rows.ts";
 import { gymnasiumNotes } from "./openapi.ts";
 import { parseWith, requireFields, requireObject } from "./request-body.ts";
@@ -24,12 +23,7 @@ export function createGymnasiumApp(
   if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
     throw mcpRefusal(server.name, "/mcp", "the server has no /seed_session and no /verify");
   }
-  const sessions = new SessionStore<unknown>({
-    limits: sessionLimits(server.config),
-    ...(options.closeSession && { close: options.closeSession }),
-    onCloseError: (error, id) => server.log.warn(`closing session ${id}: ${errorMessage(error)}`),
-  });
-
+  const sessions = sessionsOf(server, options.closeSession);
   const rowOf = (body: JsonObject): unknown => {
     const { responses_create_params: params, response: _response, ...row } = body;
     parseCreateParams(params, ["body", "responses_create_params"]);
@@ -99,7 +93,7 @@ export function createGymnasiumApp(
     },
     notes: () => gymnasiumNotes(options),
     log: server.log,
-    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    newSessionId: host.newSessionId,
     start: async () => {
       state = await options.start?.(context);
     },

@@ -84,7 +84,7 @@ export function createModelApp(
     },
     notes: modelNotes,
     log: server.log,
-    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    newSessionId: host.newSessionId,
     takesMalformed: () => capture !== undefined,
     start: async () => {
       await capture?.open();

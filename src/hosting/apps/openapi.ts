@@ -4,6 +4,7 @@ import type {
   ResourcesServerDefinition,
 } from "../../definitions/define-resources.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
+import type { DeclaredTool } from "./check-rows.ts";
 import { WIRE_SCHEMAS } from "./wire-schemas.ts";
 
 /** The description of a route. */
@@ -75,7 +76,7 @@ const STYLE =
 
 function operation(method: string, path: string, note: RouteNote | undefined): JsonObject {
   return {
-    ...(note?.summary !== undefined && { summary: note.summary }),
+    summary: note?.summary,
     operationId: `${path.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "")}_${method}`,
     responses: {
       200: {
@@ -171,10 +172,10 @@ const ROLLOUT = ["responses_create_params", "response"] as const;
 export function resourcesNotes({ seed, row, tools }: ResourcesServerDefinition["options"]): Notes {
   const seeded: z.ZodType | undefined = seed ?? row;
   const notes: Notes = {
-    "/seed_session": { summary: "Begins a rollout: the row.", ...(seeded && { body: seeded }) },
+    "/seed_session": { summary: "Begins a rollout: the row.", body: seeded },
     "/verify": {
       summary: "Scores a rollout: the row and its response.",
-      ...(row && { body: row }),
+      body: row,
       also: ROLLOUT,
       gives: "VerifyResponse",
     },
@@ -183,8 +184,8 @@ export function resourcesNotes({ seed, row, tools }: ResourcesServerDefinition["
     "/reverify_mode": { summary: "Whether stored rollouts may be scored again." },
   };
   for (const [name, tool] of Object.entries(tools ?? {})) {
-    const { description, input } = tool as { description?: string; input?: z.ZodType };
-    notes[`/${name}`] = { ...(description && { summary: description }), ...(input && { body: input }) };
+    const { description, input } = tool as DeclaredTool;
+    notes[`/${name}`] = { summary: description || undefined, body: input };
   }
   return notes;
 }
@@ -193,13 +194,13 @@ export function gymnasiumNotes({ row }: GymnasiumServerDefinition["options"]): N
   return {
     "/reset": {
       summary: "Starts an episode: the row.",
-      ...(row && { body: row }),
+      body: row,
       also: PARAMS,
       gives: "ResetResponse",
     },
     "/step": {
       summary: "Answers one model turn: the row and the latest response.",
-      ...(row && { body: row }),
+      body: row,
       also: ROLLOUT,
       gives: "StepResponse",
     },

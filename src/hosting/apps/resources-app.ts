@@ -21,7 +21,7 @@ import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } f
 import { requireReplySize } from "../body.ts";
 import { isException } from "../error-mapper.ts";
 import { McpExposure } from "../mcp/mcp.ts";
-import { SessionStore, sessionLimits } from "../sessions.ts";
+import { type SessionStore, sessionsOf } from "../sessions.ts";
 import { callableTools, checkRow, checkRowsHandler, offeredTools } from "./check-rows.ts";
 import { resourcesNotes } from "./openapi.ts";
 import { missingFields, parseWith, requireBody, requireFields, requireObject } from "./request-body.ts";
@@ -48,15 +48,11 @@ export function createResourcesApp(
 ): ServerApp {
   const { options } = definition;
   const context = server as Context;
-  const sessions = new SessionStore<unknown>({
-    limits: sessionLimits(server.config),
-    ...(options.closeSession && { close: options.closeSession }),
-    onCloseError: (error, id) => server.log.warn(`closing session ${id}: ${errorMessage(error)}`),
-  });
+  const sessions = sessionsOf(server, options.closeSession);
   const state = new SessionState(options, context, sessions);
   const exceptions = new ToolExceptionCounter(server.name);
   const post: Record<string, Handler> = {
-    "/seed_session": seedHandler(options, context, state),
+    "/seed_session": seedHandler(options, state),
     "/verify": verifyHandler(options, state, server, exceptions, host.verifyInPool),
     "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
     "/check_rows": checkRowsHandler((row) => checkRow(options, callableTools(options, server.config), row)),
@@ -70,17 +66,16 @@ export function createResourcesApp(
     }
     post[`/${name}`] = toolHandler(tool as NonNullable<Options["tools"]>[string], state, exceptions);
   }
-  const fallback = fallbackHandler(options, state, exceptions);
   const parts: AppParts = {
     name: server.name,
     type: "resources_servers",
     className: options.name ?? `${classNameOf(host.implementation)}ResourcesServer`,
     get: { "/reverify_mode": () => options.reverifyMode ?? "unknown" },
     post,
-    ...(fallback && { fallback }),
+    fallback: fallbackHandler(options, state, exceptions),
     notes: () => resourcesNotes(options),
     log: server.log,
-    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    newSessionId: host.newSessionId,
     start: async () => {
       state.started = await options.start?.(context);
     },
@@ -115,16 +110,9 @@ class SessionState {
       ? checkRow(this.#options, undefined, body)
       : session && parseWith(seed ?? row, body, ["body"]);
     if (!session) return undefined;
-    const { sessionId, signal } = call;
+    const { sessionId } = call;
     if (reseed === "keep" && this.sessions.has(sessionId)) return this.sessions.get(sessionId);
-    const value = await session({
-      row: seededRow,
-      sessionId,
-      signal,
-      state: this.started,
-      config: this.#context.config,
-      server: this.#context,
-    });
+    const value = await session({ ...this.scopeOf(call, undefined), row: seededRow });
     this.sessions.set(sessionId, value);
     return value;
   }
@@ -136,13 +124,7 @@ class SessionState {
     if (session === undefined && this.#options.session && !this.sessions.has(sessionId)) {
       this.sessions.requireKept(sessionId);
       if (this.#options.unseeded) {
-        session = await this.#options.unseeded({
-          sessionId,
-          signal: call.signal,
-          state: this.started,
-          config: this.#context.config,
-          server: this.#context,
-        });
+        session = await this.#options.unseeded(this.scopeOf(call, undefined));
         this.sessions.set(sessionId, session);
       } else if (row) {
         session = await this.create(row, call);
@@ -150,10 +132,15 @@ class SessionState {
         throw new HttpError(409, "This session has no state: call /seed_session first and keep its cookie.");
       }
     }
+    return this.scopeOf(call, session);
+  }
+
+  /** The arguments of a handler. */
+  scopeOf({ sessionId, signal }: RouteCall, session: unknown): SessionScope<never, never, never> {
     return {
       session: session as never,
       sessionId,
-      signal: call.signal,
+      signal,
       state: this.started as never,
       config: this.#context.config,
       server: this.#context,
@@ -161,26 +148,17 @@ class SessionState {
   }
 }
 
-function seedHandler(options: Options, context: Context, state: SessionState): Handler {
+function seedHandler(options: Options, state: SessionState): Handler {
   // Computed on first use, because a server may load its tools in `start`.
   let tools: FunctionTool[] | undefined;
   return async (call) => {
     const body = requireObject(call.body);
-    const session = await state.create(body, call);
-    const { sessionId, signal } = call;
-    const reply = await options.seedReply?.({
-      body,
-      session,
-      sessionId,
-      signal,
-      state: state.started,
-      config: context.config,
-      server: context,
-    });
+    const scope = state.scopeOf(call, await state.create(body, call));
+    const reply = await options.seedReply?.({ ...scope, body });
     // The agent offers them to the model. A row with a list of tools keeps it, even if the list is empty.
     const params = body["responses_create_params"] as { tools?: unknown } | null | undefined;
     if (!startsRollout(call) || params?.tools !== undefined) return reply ?? {};
-    tools ??= offeredTools(options, context.config);
+    tools ??= offeredTools(options, scope.config);
     return tools.length > 0 ? { tools, ...reply } : (reply ?? {});
   };
 }
@@ -273,14 +251,10 @@ function verifyHandler(
     const seeded = state.sessions.has(call.sessionId);
     const scope = await state.scope(call, body);
     try {
+      const given = { row, response, params, body, seeded };
       const result = await (options.verifyIn === "pool" && verifyInPool
-        ? verifyInPool(
-            { row, response, params, body, seeded, session: scope.session, sessionId: call.sessionId },
-            call.signal,
-          )
-        : (options.verify(
-            Object.assign(scope, { row, response, params, body, seeded }),
-          ) as MaybePromise<JsonObject>));
+        ? verifyInPool({ ...given, session: scope.session, sessionId: call.sessionId }, call.signal)
+        : (options.verify(Object.assign(scope, given)) as MaybePromise<JsonObject>));
       const reward = rewardOf(result, server);
       const judged = takeJudgeTally(call.signal);
       const raised = exceptions.take(call.sessionId);
@@ -334,9 +308,6 @@ export function aggregateHandler(
     if (!Array.isArray(rows)) throw missingFields(["verify_responses"], call.body);
     // Loaded on demand, because a run calls this once, at its end.
     const { aggregateMetrics } = await import("../../metrics/aggregate.ts");
-    return aggregateMetrics(rows as JsonObject[], {
-      ...(hooks?.compute && { computeMetrics: hooks.compute }),
-      ...(hooks?.key && { keyMetrics: hooks.key }),
-    });
+    return aggregateMetrics(rows as JsonObject[], { computeMetrics: hooks?.compute, keyMetrics: hooks?.key });
   };
 }

@@ -21,7 +21,7 @@ export function hostedCode(server: string, directory: string, installRoot: strin
 
 /** The server a file belongs to; `file` is a path or a file URL. */
 export function serverOfFile(file: string, code: readonly HostedCode[]): string | undefined {
-  const path = file.startsWith("file:") ? fileURLToPath(file) : file;
+  const path = pathOf(file);
   return code.find(({ directories }) => directories.some((directory) => path.startsWith(directory + sep)))
     ?.server;
 }
@@ -54,13 +54,9 @@ export function serverOfError(error: unknown, code: readonly HostedCode[]): stri
 }
 
 /** Whether a file belongs to this package or to Node. Such stack lines are not useful to authors. */
-export function isInternal(file: string): boolean {
-  return !isAbsolute(pathOf(file)) || isCore(file) || file.includes(`${sep}node_modules${sep}jiti${sep}`);
-}
-
-/** Whether a file belongs to this package. */
-function isCore(file: string): boolean {
-  return pathOf(file).startsWith(CORE);
+function isInternal(file: string): boolean {
+  const path = pathOf(file);
+  return !isAbsolute(path) || path.startsWith(CORE) || file.includes(`${sep}node_modules${sep}jiti${sep}`);
 }
 
 function pathOf(file: string): string {

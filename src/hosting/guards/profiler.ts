@@ -2,9 +2,10 @@ import { type Profiler, Session } from "node:inspector";
 import { dirname, join, resolve } from "node:path";
 import { Reply } from "../../calls/server-call.ts";
 import { workingRoot } from "../../config/paths.ts";
-import { GymError } from "../../errors.ts";
+import { errorMessage, GymError } from "../../errors.ts";
 import { replaceFile } from "../../files/durable-file.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
+import type { Logger } from "../../logger.ts";
 import type { ServerApp } from "../app.ts";
 
 const SAMPLE_MICROSECONDS = 1_000;
@@ -132,28 +133,20 @@ class CallTree {
 /** Profiles of the servers in this process: `GET /stats` of each server writes its file, and closing writes all files. */
 export class ServerProfiles {
   readonly #profiler = new ProcessProfiler();
-  readonly #files: { file: string; server: string }[] = [];
-  readonly #onError: (server: string, error: unknown) => void;
+  readonly #files = new Map<string, string>();
+  readonly #logger: (server: string) => Logger;
 
   constructor(
     apps: ReadonlyMap<string, ServerApp>,
-    {
-      directory,
-      suffix,
-      onFile,
-      onError,
-    }: {
-      directory: string;
-      suffix: string;
-      onFile: (server: string, file: string) => void;
-      onError: (server: string, error: unknown) => void;
-    },
+    directory: string,
+    suffix: string,
+    logger: (server: string) => Logger,
   ) {
-    this.#onError = onError;
+    this.#logger = logger;
     for (const app of apps.values()) {
       const file = join(directory, app.cookie.name, `${app.name.replaceAll("/", "_")}${suffix}.cpuprofile`);
-      this.#files.push({ file, server: app.name });
-      onFile(app.name, file);
+      this.#files.set(app.name, file);
+      logger(app.name).info(`its profile goes to ${file}`);
       app.addGet("/stats", async () => {
         await this.#profiler.write(file);
         return new Reply({ raw: "" });
@@ -162,8 +155,12 @@ export class ServerProfiles {
   }
 
   async close(): Promise<void> {
-    for (const { file, server } of this.#files)
-      await this.#profiler.write(file).catch((error: unknown) => this.#onError(server, error));
+    for (const [server, file] of this.#files)
+      await this.#profiler
+        .write(file)
+        .catch((error: unknown) =>
+          this.#logger(server).error(`its profile was not written: ${errorMessage(error)}`),
+        );
     this.#profiler.stop();
   }
 }

@@ -2,7 +2,7 @@ import { url as debuggerUrl } from "node:inspector";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { GymError } from "../../errors.ts";
+import { secondsOf } from "../host-settings.ts";
 import { compiledTwin } from "../locate-server.ts";
 import type { HostedCode } from "./hosted-code.ts";
 
@@ -38,18 +38,9 @@ export interface WatchdogLimits {
 export function watchdogLimits(config: Readonly<Record<string, unknown>>): WatchdogLimits {
   return {
     warnSeconds:
-      seconds(config, "blocked_loop_warn_seconds", DEFAULT_WARN_SECONDS) ?? Number.POSITIVE_INFINITY,
-    limitSeconds: seconds(config, "blocked_loop_limit_seconds", DEFAULT_LIMIT_SECONDS),
+      secondsOf(config, "blocked_loop_warn_seconds", DEFAULT_WARN_SECONDS) ?? Number.POSITIVE_INFINITY,
+    limitSeconds: secondsOf(config, "blocked_loop_limit_seconds", DEFAULT_LIMIT_SECONDS),
   };
-}
-
-function seconds(config: Readonly<Record<string, unknown>>, key: string, preset: number): number | null {
-  const value = config[key] === undefined ? preset : config[key];
-  if (value === null || (typeof value === "number" && value > 0)) return value;
-  throw new GymError(
-    "SERVER_CONFIG",
-    `${key} is ${JSON.stringify(value)}; it must be a number above 0, or null.`,
-  );
 }
 
 /**

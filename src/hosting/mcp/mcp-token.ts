@@ -1,5 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
+import { sameText } from "../session-cookie.ts";
 
 const SALT = "nemo-gym-mcp-session-token";
 const MAX_TOKEN_BYTES = 64 * 1024;
@@ -25,9 +26,7 @@ export function readMcpToken(secret: string, text: string): McpToken | undefined
   const dot = text.lastIndexOf(".");
   if (dot <= 0) return undefined;
   const payload = text.slice(0, dot);
-  const expected = Buffer.from(signature(secret, payload));
-  const given = Buffer.from(text.slice(dot + 1));
-  if (expected.length !== given.length || !timingSafeEqual(expected, given)) return undefined;
+  if (!sameText(signature(secret, payload), text.slice(dot + 1))) return undefined;
   try {
     const bytes = payload.startsWith(".")
       ? inflateSync(Buffer.from(payload.slice(1), "base64url"), { maxOutputLength: MAX_TOKEN_BYTES })

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { z } from "zod";
 import { Deadline } from "../../calls/deadline.ts";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
@@ -10,6 +9,7 @@ import { GymError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { stripMcpPrefix } from "../../wire/convert/mcp-tool-name.ts";
 import type { AppParts, Handler, RouteCall } from "../app.ts";
+import type { DeclaredTool } from "../apps/check-rows.ts";
 import { jsonSchemaOf } from "../apps/openapi.ts";
 import { MalformedBody } from "../body.ts";
 import { mapError } from "../error-mapper.ts";
@@ -103,20 +103,15 @@ export class McpExposure {
   #harvest(config: unknown): Map<string, McpTool> {
     const tools = new Map<string, McpTool>();
     const add = (tool: McpTool) => {
-      if (!TOOL_NAME.test(tool.name))
-        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "MCP tool names are letters, digits, _ and -");
-      if (RESERVED.has(tool.name))
-        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "the name is reserved");
-      if (tools.has(tool.name))
-        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "two tools have this name");
-      tools.set(tool.name, tool);
+      const { name } = tool;
+      const refuse = (reason: string) => mcpRefusal(this.#parts.name, `/${name}`, reason);
+      if (!TOOL_NAME.test(name)) throw refuse("MCP tool names are letters, digits, _ and -");
+      if (RESERVED.has(name)) throw refuse("the name is reserved");
+      if (tools.has(name)) throw refuse("two tools have this name");
+      tools.set(name, tool);
     };
     for (const [name, tool] of Object.entries(this.#options.tools ?? {})) {
-      const { description, input, expose } = tool as {
-        description?: string;
-        input?: z.ZodType;
-        expose?: boolean;
-      };
+      const { description, input, expose } = tool as DeclaredTool;
       const call = this.#parts.post[`/${name}`];
       if (expose === false || !call) continue;
       add({
@@ -194,16 +189,10 @@ export class McpExposure {
     try {
       const result = await this.#withinLimit(tool, input, token.sid, call);
       const payload = result instanceof Reply ? payloadOf(result) : result;
-      if (result instanceof Reply && (result.status < 200 || result.status >= 300)) {
-        const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
-        return failed(`HTTP ${result.status} from POST /${name}: ${text}`);
-      }
       const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
-      const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload);
-      return {
-        content: [{ type: "text", text }],
-        ...(isObject && { structuredContent: payload as JsonObject }),
-      };
+      if (result instanceof Reply && (result.status < 200 || result.status >= 300))
+        return failed(`HTTP ${result.status} from POST /${name}: ${text}`);
+      return { content: [{ type: "text", text }], ...(isObject(payload) && { structuredContent: payload }) };
     } catch (error) {
       const { name: server, log } = this.#parts;
       const { status, body } = mapError(error, { server, path: `/${name}`, signal: call.signal, log });

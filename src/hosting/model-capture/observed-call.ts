@@ -7,13 +7,19 @@ import {
 } from "../../capture/error-category.ts";
 import type { ModelCallLine, ModelCallLog } from "../../capture/model-call-log.ts";
 import { silentLogger } from "../../logger.ts";
-import type { JsonObject } from "../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { assembleStream } from "../../wire/stream/assemble-stream.ts";
-import { type Dialect, decodeSse } from "../../wire/stream/sse.ts";
+import {
+  type Dialect,
+  decodeSse,
+  parseData,
+  SseDecoder,
+  type StreamOutcome,
+  terminalOutcome,
+} from "../../wire/stream/sse.ts";
 import type { Handler, RouteCall } from "../app.ts";
 import { MalformedBody } from "../body.ts";
 import { mapError } from "../error-mapper.ts";
-import { holdLastEvent, type StreamEnd } from "./stream-hold.ts";
 
 type NamedCall = RouteCall & { rolloutId: string; modelCallId: string };
 
@@ -47,7 +53,7 @@ export async function serveObserved(
   }
   const { status, headers } = result;
   const stream = holdLastEvent(result.stream, route.dialect, (end) => observation.streamed(status, end));
-  return new Reply({ status, stream, ...(headers && { headers }) });
+  return new Reply({ status, stream, headers });
 }
 
 class Observation {
@@ -91,13 +97,8 @@ class Observation {
     return this.#record(() => {
       const { path, signal } = this.#call;
       const { server } = this.#route;
-      const reply = mapError(error, {
-        server,
-        type: "responses_api_models",
-        path,
-        signal,
-        log: silentLogger,
-      });
+      const type = "responses_api_models";
+      const reply = mapError(error, { server, type, path, signal, log: silentLogger });
       // An unexpected exception is answered with its text; only expected errors choose their status.
       const foreseen = typeof reply.body !== "string";
       const { response, raw } = readBody(reply.body);
@@ -158,16 +159,14 @@ function assembled(dialect: Dialect, text: string): JsonObject | null {
 }
 
 function readRequest(body: unknown): { request: JsonObject | null; raw?: string } {
-  if (isObject(body)) return { request: body };
   if (body instanceof MalformedBody) return { request: null, raw: body.text };
-  return body === undefined ? { request: null } : { request: null, raw: JSON.stringify(body) };
+  if (isObject(body)) return { request: body };
+  return { request: null, raw: JSON.stringify(body) };
 }
 
 function readBody(body: unknown): { response: JsonObject | null; raw?: string } {
   if (isObject(body)) return { response: body };
-  if (typeof body !== "string") {
-    return body === undefined ? { response: null } : { response: null, raw: JSON.stringify(body) };
-  }
+  if (typeof body !== "string") return { response: null, raw: JSON.stringify(body) };
   try {
     const value: unknown = JSON.parse(body);
     return isObject(value) ? { response: value } : { response: null, raw: body };
@@ -176,8 +175,59 @@ function readBody(body: unknown): { response: JsonObject | null; raw?: string } 
   }
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return (
-    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof MalformedBody)
-  );
+/** The state of a stream that has ended, successfully or not. */
+export interface StreamEnd {
+  text: string;
+  /** The outcome that the stream reported; undefined when it was interrupted. */
+  outcome: StreamOutcome | undefined;
+  /** When the first frame arrived, as `performance.now()`. */
+  firstFrameAt: number | undefined;
+  /** The error that the stream threw. */
+  failure: { error: unknown } | undefined;
+}
+
+/**
+ * Forwards the frames of a stream, but holds its last event until `finish` is done, so that a client that has received
+ * the end can rely on what `finish` wrote.
+ */
+export async function* holdLastEvent(
+  frames: AsyncIterable<string>,
+  dialect: Dialect,
+  finish: (end: StreamEnd) => Promise<void>,
+): AsyncGenerator<string> {
+  const end: StreamEnd = { text: "", outcome: undefined, firstFrameAt: undefined, failure: undefined };
+  const outcomeOf = terminalWatch(dialect);
+  const held: string[] = [];
+  try {
+    for await (const frame of frames) {
+      end.firstFrameAt ??= performance.now();
+      end.text += frame;
+      end.outcome ??= outcomeOf(frame);
+      if (end.outcome === undefined) yield frame;
+      else held.push(frame);
+    }
+  } catch (error) {
+    end.failure = { error };
+  } finally {
+    // Also reached when the client disconnects.
+    await finish(end);
+  }
+  yield* held;
+  if (end.failure) throw end.failure.error;
+}
+
+/** Returns a function that detects the event that ends a stream; a stream that cannot be parsed has none. */
+function terminalWatch(dialect: Dialect): (frame: string) => StreamOutcome | undefined {
+  let decoder: SseDecoder | undefined = new SseDecoder();
+  return (frame) => {
+    try {
+      for (const { event, data } of decoder?.push(frame) ?? []) {
+        const outcome = terminalOutcome(dialect, { event, data: parseData(data) });
+        if (outcome !== undefined) return outcome;
+      }
+    } catch {
+      decoder = undefined;
+    }
+    return undefined;
+  };
 }

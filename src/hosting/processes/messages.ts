@@ -35,7 +35,7 @@ export type ServerMessage =
   /** The process is ready for its start message; an earlier message could be lost. */
   | { type: "loaded" }
   | { type: "ready" }
-  | { type: "failed"; message: string; stack?: string }
+  | { type: "failed"; message: string }
   /** The process ends after a fatal event, such as `worker 1 was killed by SIGKILL`. */
   | { type: "ending"; message: string }
   /** A Python server asks for the address of the Ray cluster of the run. */

@@ -44,6 +44,23 @@ function plain(host: string): string {
   return host === "localhost" ? "127.0.0.1" : host;
 }
 
+/** Adds the process that holds the port to the error. */
+export function explainTaken(error: unknown, port: number | undefined): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  if (port === undefined || !error.message.includes("the port is taken")) return error;
+  const holder = portHolder(port);
+  const remedy = error.message.includes("'head_server'")
+    ? " Another run may be up (gym env status); choose another port with ++head_server.port=N."
+    : "";
+  return new GymError(
+    "SERVER_LISTEN",
+    `${error.message}${holder ? ` It is held by ${holder}.` : ""}${remedy}`,
+    {
+      cause: error,
+    },
+  );
+}
+
 const LISTENING = "0A";
 
 /**

@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 import { sleep, withDeadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/server-http.ts";
 import { GymError } from "../../errors.ts";
+import { pythonEnvironment } from "./install-dependencies.ts";
 import { endBecause, exitText, isRayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
-import { pythonEnvironment } from "./python-environment.ts";
 import type { RayCluster } from "./ray-cluster.ts";
 
 const FIRST_PROBE_MS = 50;

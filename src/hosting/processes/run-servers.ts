@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { untilAborted } from "../../calls/deadline.ts";
-import { RunClient } from "../../calls/run-client.ts";
+import type { RunClient } from "../../calls/run-client.ts";
 import { isObserved } from "../../capture/settings.ts";
 import { findPath } from "../../config/paths.ts";
 import { errorMessage, GymError } from "../../errors.ts";
@@ -8,22 +8,20 @@ import { BudgetServer } from "../../model-endpoint/budget/budget-server.ts";
 import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
 import { ServerExitError } from "../guards/exit-guard.ts";
-import { serverOfError, strayText } from "../guards/hosted-code.ts";
+import { type HostedCode, serverOfError, strayText } from "../guards/hosted-code.ts";
 import { type LoopLag, LoopMonitor } from "../guards/loop-monitor.ts";
 import { captureOutput } from "../guards/output-capture.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
-import { allowedHostsOf } from "../host-settings.ts";
+import { allowedHostsOf, type Placement, placementOf } from "../host-settings.ts";
 import { ListenError } from "../http-edge.ts";
-import { HEAD_TOKEN_VARIABLE, HeadServer, type InstanceRecord } from "./head-server.ts";
+import { HEAD_TOKEN_VARIABLE, type HeadServer, type InstanceRecord, startHeadServer } from "./head-server.ts";
+import { installNodeDependencies } from "./install-dependencies.ts";
 import type { StartMessage } from "./messages.ts";
-import { installNodeDependencies } from "./node-dependencies.ts";
-import { type Placement, placementOf } from "./placement.ts";
-import { checkPorts, portHolder } from "./ports.ts";
+import { checkPorts, explainTaken } from "./ports.ts";
 import { descendants, killLeftBehind } from "./process-tree.ts";
 import { RayClusters } from "./ray-cluster.ts";
-import { logSandboxCommands } from "./sandbox-log.ts";
 import { ServerChild } from "./server-child.ts";
-import { type LogLevel, ServerLog } from "./server-log.ts";
+import { type LogLevel, logSandboxCommands, ServerLog } from "./server-log.ts";
 import { StartWatch, startLimitSeconds } from "./start-watch.ts";
 
 /** Events while servers start and run; the caller decides which to show. */
@@ -68,143 +66,283 @@ export class ServerCrashError extends GymError {
 }
 
 /** The servers of one run, in this process and in others. */
-export class RunningServers {
+export interface RunningServers {
   readonly client: RunClient;
   readonly instances: InstanceRecord[];
   readonly headUrl: string | undefined;
   /** Rejects when a server stops unexpectedly. */
   readonly crashed: Promise<never>;
-  readonly #close: () => Promise<void>;
-  readonly #restart: (server: string) => Promise<void>;
-  #closing: Promise<void> | undefined;
-
-  constructor(parts: {
-    client: RunClient;
-    instances: InstanceRecord[];
-    headUrl: string | undefined;
-    crashed: Promise<never>;
-    close: () => Promise<void>;
-    restart: (server: string) => Promise<void>;
-  }) {
-    this.client = parts.client;
-    this.instances = parts.instances;
-    this.headUrl = parts.headUrl;
-    this.crashed = parts.crashed;
-    this.#close = parts.close;
-    this.#restart = parts.restart;
-  }
-
   /** Restarts a server that has its own process. Its calls and sessions are lost. */
-  restart(server: string): Promise<void> {
-    return this.#restart(server);
-  }
-
+  restart(server: string): Promise<void>;
   /** Stops all servers. When it resolves, no process is left. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
+  close(): Promise<void>;
 }
 
 /** Starts the servers of a run. When it resolves, all of them accept requests. */
 export async function runServers(options: RunServersOptions): Promise<RunningServers> {
-  const { instances, globalConfig, installRoot, signal } = options;
-  rememberSecrets(globalConfig);
-  checkPorts(instances, options.head);
-  const startLimit = startLimitSeconds(globalConfig);
-  const emit = options.onEvent ?? (() => {});
-  const addresses = new Map(instances.map(({ name, host, port }) => [name, `http://${host}:${port}`]));
-  const logs = new Map(instances.map(({ name }) => [name, serverLog(name, options, emit)]));
-  const logOf = (name: string): ServerLog => {
-    const log = logs.get(name) ?? serverLog(name, options, emit);
-    logs.set(name, log);
-    return log;
-  };
-  const placements = new Map(
-    instances.map((instance) => [instance.name, placementOf(instance, globalConfig)]),
-  );
-  const children = new Map<string, ServerChild>();
-  const before = options.ownsProcess ? descendants() : undefined;
-  const headToken = process.env[HEAD_TOKEN_VARIABLE] || randomBytes(24).toString("base64url");
-  const startTime = Date.now() / 1000;
-  const crash = withResolvers<never>();
-  crash.promise.catch(() => {});
-  let cohost: CoHost | undefined;
-  let watchdog: Watchdog | undefined;
-  let head: HeadServer | undefined;
-  let budgets: BudgetServer | undefined;
-  let sockets: Map<string, string> | undefined;
-  let stopping = false;
-  const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
+  rememberSecrets(options.globalConfig);
+  checkPorts(options.instances, options.head);
+  const servers = new ServerRun(options);
+  try {
+    return await servers.start();
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
 
-  const here = instances.filter(({ name }) => placements.get(name) === "cohosted");
-  const codeHere = codeOf({ instances: here, installRoot });
-  let endCapture: (() => void) | undefined;
-  let endSandboxLog: (() => void) | undefined;
-  let watch: StartWatch | undefined;
+class ServerRun {
+  readonly #options: RunServersOptions;
+  readonly #emit: (event: RunEvent) => void;
+  readonly #urls: ReadonlyMap<string, string>;
+  readonly #placements: ReadonlyMap<string, Placement>;
+  /** The instances in this process, and their code. */
+  readonly #here: readonly HostedInstance[];
+  readonly #codeHere: readonly HostedCode[];
+  readonly #watch: StartWatch;
+  readonly #monitor: LoopMonitor;
+  readonly #logs = new Map<string, ServerLog>();
+  readonly #children = new Map<string, ServerChild>();
+  readonly #ray = new RayClusters();
+  readonly #headToken = process.env[HEAD_TOKEN_VARIABLE] || randomBytes(24).toString("base64url");
+  readonly #startedAt = Date.now();
+  /** Processes that existed before the servers, if those that the servers start must end with them. */
+  readonly #startedBefore: readonly number[] | undefined;
+  readonly #crashed: Promise<never>;
+  #crash: (error: ServerCrashError) => void = () => {};
+  #budgets: BudgetServer | undefined;
+  /** The sockets between the processes of the run, by server. */
+  #sockets: ReadonlyMap<string, string> | undefined;
+  #cohost: CoHost | undefined;
+  /** Release what has been opened, in reverse order. */
+  readonly #endings: (() => unknown)[] = [];
+  #closing: Promise<void> | undefined;
+  #isClosed = false;
 
-  const ray = new RayClusters();
-  const sharesRay = [...placements.values()].filter((placement) => placement === "python").length > 1;
-  let closed = false;
-  // An exception outside a request, in the code of one server, must not end the rollouts of the others.
-  const onStray = (error: unknown) => {
-    const server = error instanceof ServerExitError ? error.server : serverOfError(error, codeHere);
-    if (closed) {
+  constructor(options: RunServersOptions) {
+    const { instances, globalConfig, installRoot } = options;
+    this.#options = options;
+    this.#emit = options.onEvent ?? (() => {});
+    this.#urls = new Map(instances.map(({ name, host, port }) => [name, `http://${host}:${port}`]));
+    this.#placements = new Map(instances.map((each) => [each.name, placementOf(each, globalConfig)]));
+    this.#here = instances.filter(({ name }) => this.#placements.get(name) === "cohosted");
+    this.#codeHere = codeOf({ instances: this.#here, installRoot });
+    this.#startedBefore = options.ownsProcess ? descendants() : undefined;
+    this.#watch = new StartWatch([...this.#urls.keys()], {
+      limitSeconds: startLimitSeconds(globalConfig),
+      onWaiting: (servers, seconds) => this.#emit({ type: "waiting", servers, seconds }),
+    });
+    this.#monitor = new LoopMonitor((lag) => this.#emit({ type: "lag", lag }));
+    this.#crashed = new Promise((_, reject) => {
+      this.#crash = reject;
+    });
+    this.#crashed.catch(() => {});
+  }
+
+  async start(): Promise<RunningServers> {
+    const { instances, globalConfig, installRoot, signal, head: headAddress } = this.#options;
+    signal?.throwIfAborted();
+    const limits = watchdogLimits(globalConfig);
+    let watchdog: Watchdog | undefined;
+    if (this.#here.length > 0) {
+      // Started early, so that its thread runs before the first code is loaded.
+      const startedBefore = this.#startedBefore;
+      watchdog = new Watchdog(this.#codeHere, limits, { installRoot, hasOneServer: false, startedBefore });
+      this.#endings.push(() => watchdog?.stop());
+    }
+    const head = headAddress && (await this.#startHead(headAddress));
+    await this.#openSockets();
+    for (const [server, placement] of this.#placements)
+      this.#emit({
+        type: "starting",
+        server,
+        placement,
+        url: this.#urlOf(server),
+        log: this.#log(server).path,
+      });
+    if (this.#here.length > 0) this.#observeThisProcess();
+    this.#endings.push(() => this.#stopServers());
+    const elsewhere = instances.filter(({ name }) => this.#placements.get(name) !== "cohosted");
+    const starts = elsewhere.map(async (instance) => {
+      await this.#startChild(instance);
+      this.#ready(instance.name);
+    });
+    const started = Promise.race([Promise.all([this.#startHere(watchdog), ...starts]), this.#watch.overdue]);
+    const [{ client }] = await (signal ? untilAborted(started, signal) : started);
+    this.#watch.stop();
+    this.#monitor.begin();
+    const records = instances.map((instance) => this.#recordOf(instance));
+    head?.publish(records);
+    this.#crashed.catch(({ server, message, lastLines }: ServerCrashError) =>
+      this.#emit({ type: "crashed", server, message, lastLines }),
+    );
+    return {
+      client,
+      instances: records,
+      headUrl: head?.url,
+      crashed: this.#crashed,
+      restart: (server) => this.#restart(server),
+      close: () => this.close(),
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#watch.stop();
+    this.#monitor.stop();
+    for (const end of this.#endings.reverse())
+      try {
+        await end();
+      } catch {
+        // The other parts still have to be released.
+      }
+    if (this.#startedBefore) killLeftBehind(this.#startedBefore);
+    for (const log of this.#logs.values()) log.close();
+    this.#isClosed = true;
+    // A program that exists for the servers ends now, together with its listeners.
+    if (!this.#options.ownsProcess) this.#ignoreStrays();
+  }
+
+  async #stopServers(): Promise<void> {
+    const children = [...this.#children.values()].map((child) => child.stop());
+    await Promise.allSettled([this.#cohost?.close(), ...children]);
+    await this.#ray.close();
+  }
+
+  async #startHead(address: { host: string; port: number }): Promise<HeadServer> {
+    const { globalConfig, configYaml, publicConfigYaml } = this.#options;
+    try {
+      const head = await startHeadServer({
+        ...address,
+        allowedHosts: allowedHostsOf(globalConfig),
+        publicYaml: publicConfigYaml,
+        privateYaml: configYaml,
+        token: this.#headToken,
+      });
+      this.#endings.push(() => head.close());
+      return head;
+    } catch (error) {
+      throw explainTaken(error, address.port);
+    }
+  }
+
+  /** Lets processes of the run share budgets and call each other without HTTP. */
+  async #openSockets(): Promise<void> {
+    const placements = [...this.#placements];
+    if (!placements.some(([, placement]) => placement === "process" || placement === "workers")) return;
+    let budgets: BudgetServer;
+    try {
+      budgets = await BudgetServer.listen(this.#options.globalConfig);
+    } catch (error) {
+      const line = `max_cost holds for each process, not for the run: ${errorMessage(error)}`;
+      this.#emit({ type: "log", server: "run", line, level: "warn" });
+      return;
+    }
+    this.#endings.push(() => budgets.close());
+    this.#budgets = budgets;
+    // Servers with several workers have no socket: the workers share a port.
+    const sockets = new Map<string, string>();
+    let number = 0;
+    for (const [server, placement] of placements) {
+      if (placement === "cohosted") sockets.set(server, budgets.socketBeside("here"));
+      if (placement === "process") sockets.set(server, budgets.socketBeside(String(number++)));
+    }
+    this.#sockets = sockets;
+  }
+
+  /** Attributes output, exceptions and sandbox commands of this process to its servers. */
+  #observeThisProcess(): void {
+    const { globalConfig, logDirectory, ownsProcess } = this.#options;
+    process.on("uncaughtException", this.#onStray);
+    process.on("unhandledRejection", this.#onStray);
+    if (logDirectory !== undefined && isObserved(globalConfig))
+      this.#endings.push(
+        logSandboxCommands(logDirectory, (error) =>
+          this.#emit({ type: "log", server: "run", line: `sandbox.log: ${error.message}`, level: "warn" }),
+        ),
+      );
+    // In a program with other purposes, its output is not captured.
+    if (!ownsProcess) return;
+    const [only, ...others] = this.#here;
+    const endCapture = captureOutput(
+      () => (others.length === 0 ? only?.name : this.#monitor.running) ?? "co-hosted",
+      (name, line, stream) => this.#log(name).write(line, stream === "stdout" ? "info" : "error"),
+    );
+    this.#endings.push(endCapture);
+  }
+
+  /** An exception outside a request, in the code of one server, must not end the rollouts of the others. */
+  readonly #onStray = (error: unknown): void => {
+    const server = error instanceof ServerExitError ? error.server : serverOfError(error, this.#codeHere);
+    if (this.#isClosed) {
       // After the stop, leftover timers of servers may still throw, which is ignored. Other exceptions are from this
       // package.
       if (server !== undefined) return;
-      endStrays();
+      this.#ignoreStrays();
       throw error;
     }
-    if (server !== undefined) logOf(server).logger.error(strayText(error));
-    else emit({ type: "log", server: "co-hosted", line: `error: ${strayText(error)}`, level: "error" });
+    if (server !== undefined) this.#log(server).logger.error(strayText(error));
+    else this.#emit({ type: "log", server: "co-hosted", line: `error: ${strayText(error)}`, level: "error" });
   };
-  const endStrays = () => {
-    process.off("uncaughtException", onStray);
-    process.off("unhandledRejection", onStray);
-  };
-  const close = async () => {
-    stopping = true;
-    watch?.stop();
-    monitor.stop();
-    await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
-    await Promise.allSettled([watchdog?.stop(), ray.close()]);
-    endCapture?.();
-    endSandboxLog?.();
-    await Promise.allSettled([head?.close(), client?.close()]);
-    budgets?.close();
-    if (before) killLeftBehind(before);
-    for (const log of logs.values()) log.close();
-    closed = true;
-    // A program that exists for the servers ends now, together with its listeners.
-    if (!options.ownsProcess) endStrays();
-  };
-  let client: RunClient | undefined;
 
-  const startChild = async (instance: HostedInstance, placement: Placement): Promise<void> => {
-    const log = logOf(instance.name);
-    if (placement !== "python" && instance.code.hasOwnDependencies) {
-      emit({ type: "installing", server: instance.name });
-      await installNodeDependencies(instance.name, instance.code.directory, signal);
+  #ignoreStrays(): void {
+    process.off("uncaughtException", this.#onStray);
+    process.off("unhandledRejection", this.#onStray);
+  }
+
+  async #startHere(watchdog: Watchdog | undefined): Promise<CoHost> {
+    const { globalConfig, installRoot, roots } = this.#options;
+    const socketPath = this.#budgets?.socketBeside("here");
+    const cohost = await CoHost.start({
+      instances: this.#here,
+      addresses: this.#urls,
+      globalConfig,
+      installRoot,
+      findFile: (path) => findPath(path, roots),
+      logger: (name) => this.#log(name).logger,
+      monitor: this.#monitor,
+      watchdog,
+      onStarted: (name) => this.#watch.ready(name),
+      link: this.#sockets && { socketPath, sockets: this.#sockets },
+    }).catch((error: unknown) => {
+      throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
+    });
+    this.#cohost = cohost;
+    for (const { name } of this.#here) this.#ready(name);
+    return cohost;
+  }
+
+  async #startChild(instance: HostedInstance): Promise<void> {
+    const { globalConfig, configYaml, installRoot, roots, logDirectory, signal } = this.#options;
+    const { name, code } = instance;
+    const log = this.#log(name);
+    if (code.language === "node" && code.hasOwnDependencies) {
+      this.#emit({ type: "installing", server: name });
+      await installNodeDependencies(name, code.directory, signal);
     }
+    const pythonServers = [...this.#placements.values()].filter((placement) => placement === "python");
     const message: StartMessage = {
       type: "start",
       instance,
-      addresses: [...addresses],
+      addresses: [...this.#urls],
       globalConfig,
-      configYaml: options.configYaml,
-      headToken,
+      configYaml,
+      headToken: this.#headToken,
       installRoot,
-      roots: [...options.roots],
-      sharesRay,
-      ...(options.logDirectory !== undefined && { logDirectory: options.logDirectory }),
-      ...(budgets && { budgets: budgets.socketPath }),
-      ...(sockets && { link: linkOf(instance.name, sockets) }),
+      roots: [...roots],
+      sharesRay: pythonServers.length > 1,
+      logDirectory,
+      budgets: this.#budgets?.socketPath,
+      link: this.#sockets && { socketPath: this.#sockets.get(name), sockets: [...this.#sockets] },
     };
     const child = new ServerChild(message, log, {
-      lag: ({ type: _type, ...lag }) => emit({ type: "lag", lag }),
+      lag: ({ type: _type, ...lag }) => this.#emit({ type: "lag", lag }),
       ray: ({ versions, python }) =>
-        ray.join(versions, python).then(
+        this.#ray.join(versions, python).then(
           (cluster) => ({ type: "ray", cluster }),
           (error: unknown) => {
             log.logger.warn(
@@ -214,12 +352,12 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
           },
         ),
     });
-    children.set(instance.name, child);
+    this.#children.set(name, child);
     let isReady = false;
     void child.exited.then((exit) => {
       // A child that was never ready fails only its start or restart.
-      if (isReady && !stopping && children.get(instance.name) === child)
-        crash.reject(new ServerCrashError(instance.name, exit, log.recent));
+      if (isReady && this.#closing === undefined && this.#children.get(name) === child)
+        this.#crash(new ServerCrashError(name, exit, log.recent));
     });
     try {
       await child.ready;
@@ -227,203 +365,64 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     } catch (error) {
       throw explainStart(error, instance, log);
     }
-  };
+  }
 
-  const restart = async (name: string): Promise<void> => {
-    const instance = instances.find((candidate) => candidate.name === name);
-    if (!instance || placements.get(name) === "cohosted")
+  async #restart(name: string): Promise<void> {
+    const instance = this.#options.instances.find((candidate) => candidate.name === name);
+    if (!instance || this.#placements.get(name) === "cohosted")
       throw new GymError("SERVER_RESTART", `Server '${name}' has no process of its own.`);
-    const old = children.get(name);
-    children.delete(name);
+    const old = this.#children.get(name);
+    this.#children.delete(name);
     await old?.stop();
-    await startChild(instance, placements.get(name) ?? "process");
-  };
+    await this.#startChild(instance);
+  }
 
-  try {
-    signal?.throwIfAborted();
-    const limits = watchdogLimits(globalConfig);
-    if (here.length > 0) {
-      // Started early, so that its thread runs before the first code is loaded.
-      const startedBefore = before && { startedBefore: before };
-      watchdog = new Watchdog(codeHere, limits, { installRoot, hasOneServer: false, ...startedBefore });
-    }
-    if (options.head) {
-      head = await HeadServer.listen({
-        ...options.head,
-        allowedHosts: allowedHostsOf(globalConfig),
-        publicYaml: options.publicConfigYaml,
-        privateYaml: options.configYaml,
-        token: headToken,
-      }).catch((error: unknown) => {
-        throw explainTaken(error, options.head?.port);
-      });
-    }
-    if ([...placements.values()].some((placement) => placement === "process" || placement === "workers"))
-      budgets = await BudgetServer.listen(globalConfig).catch((error: unknown) => {
-        const line = `max_cost holds for each process, not for the run: ${errorMessage(error)}`;
-        emit({ type: "log", server: "run", line, level: "warn" });
-        return undefined;
-      });
-    sockets = budgets && linkSockets(placements, budgets);
-    for (const { name } of instances) {
-      const placement = placements.get(name) ?? "cohosted";
-      emit({
-        type: "starting",
-        server: name,
-        placement,
-        url: addresses.get(name) ?? "",
-        log: logOf(name).path,
-      });
-    }
-    const readySince = Date.now();
-    const names = instances.map(({ name }) => name);
-    const onWaiting = (servers: readonly string[], seconds: number) =>
-      emit({ type: "waiting", servers, seconds });
-    watch = new StartWatch(names, { limitSeconds: startLimit, onWaiting });
-    const startWatch = watch;
-    const ready = (name: string) => {
-      startWatch.ready(name);
-      emit({
-        type: "ready",
-        server: name,
-        url: addresses.get(name) ?? "",
-        milliseconds: Date.now() - readySince,
-      });
-    };
-    if (here.length > 0) {
-      process.on("uncaughtException", onStray);
-      process.on("unhandledRejection", onStray);
-      if (options.logDirectory !== undefined && isObserved(globalConfig))
-        endSandboxLog = logSandboxCommands(options.logDirectory, (error) =>
-          emit({ type: "log", server: "run", line: `sandbox.log: ${error.message}`, level: "warn" }),
-        );
-      // In a program with other purposes, its output is not captured.
-      if (options.ownsProcess)
-        endCapture = captureOutput(
-          () => (here.length === 1 ? here[0]?.name : monitor.running) ?? "co-hosted",
-          (name, line, stream) => logOf(name).write(line, stream === "stdout" ? "info" : "error"),
-        );
-    }
-    const startHere = async () => {
-      cohost = await CoHost.start({
-        instances: here,
-        addresses,
-        globalConfig,
-        installRoot,
-        findFile: (path) => findPath(path, options.roots),
-        logger: (name) => logOf(name).logger,
-        monitor,
-        onStarted: (name) => startWatch.ready(name),
-        ...(watchdog && { watchdog }),
-        ...(budgets && sockets && { link: { socketPath: budgets.socketBeside("here"), sockets } }),
-      }).catch((error: unknown) => {
-        throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
-      });
-      for (const { name } of here) ready(name);
-    };
-    const starts = instances
-      .filter(({ name }) => placements.get(name) !== "cohosted")
-      .map((instance) =>
-        startChild(instance, placements.get(instance.name) ?? "process").then(() => ready(instance.name)),
-      );
-    const started = Promise.race([Promise.all([startHere(), ...starts]), watch.overdue]);
-    await (signal ? untilAborted(started, signal) : started);
-    watch.stop();
-    monitor.begin();
-    client = cohost ? cohost.client : new RunClient({ addresses });
-    const records = instances.map((instance) =>
-      recordOf(instance, children.get(instance.name)?.pid ?? process.pid, startTime),
-    );
-    head?.publish(records);
-    crash.promise.catch((error: ServerCrashError) =>
-      emit({ type: "crashed", server: error.server, message: error.message, lastLines: error.lastLines }),
-    );
-    return new RunningServers({
-      client,
-      instances: records,
-      headUrl: head?.url,
-      crashed: crash.promise,
-      close,
-      restart,
+  #ready(server: string): void {
+    this.#watch.ready(server);
+    const milliseconds = Date.now() - this.#startedAt;
+    this.#emit({ type: "ready", server, url: this.#urlOf(server), milliseconds });
+  }
+
+  #urlOf(server: string): string {
+    return this.#urls.get(server) ?? "";
+  }
+
+  #log(server: string): ServerLog {
+    const known = this.#logs.get(server);
+    if (known) return known;
+    const log = new ServerLog({
+      server,
+      directory: this.#options.logDirectory,
+      verbose: this.#options.globalConfig["verbose"] === true,
+      onLine: (line, level) => this.#emit({ type: "log", server, line, level }),
+      onFileError: (error) =>
+        this.#emit({ type: "log", server, line: `its log file: ${error.message}`, level: "warn" }),
     });
-  } catch (error) {
-    await close();
-    throw error;
+    this.#logs.set(server, log);
+    return log;
   }
-}
 
-function serverLog(server: string, options: RunServersOptions, emit: (event: RunEvent) => void): ServerLog {
-  return new ServerLog({
-    server,
-    ...(options.logDirectory !== undefined && { directory: options.logDirectory }),
-    verbose: options.globalConfig["verbose"] === true,
-    onLine: (line, level) => emit({ type: "log", server, line, level }),
-    onFileError: (error) =>
-      emit({ type: "log", server, line: `its log file: ${error.message}`, level: "warn" }),
-  });
-}
-
-/** The socket of the process of each Node server. Servers with several workers have none: the workers share a port. */
-function linkSockets(placements: ReadonlyMap<string, Placement>, budgets: BudgetServer): Map<string, string> {
-  const sockets = new Map<string, string>();
-  let number = 0;
-  for (const [server, placement] of placements) {
-    if (placement === "cohosted") sockets.set(server, budgets.socketBeside("here"));
-    if (placement === "process") sockets.set(server, budgets.socketBeside(String(number++)));
+  #recordOf({ name, implementation, type, host, port, code, config }: HostedInstance): InstanceRecord {
+    return {
+      config_path: name,
+      dir_path: code.directory,
+      entrypoint: String(config["entrypoint"] ?? ""),
+      host,
+      name: implementation,
+      pid: this.#children.get(name)?.pid ?? process.pid,
+      port,
+      process_name: name,
+      server_type: type,
+      start_time: this.#startedAt / 1000,
+      status: null,
+      uptime_seconds: null,
+      url: this.#urlOf(name),
+    };
   }
-  return sockets;
-}
-
-function linkOf(server: string, sockets: ReadonlyMap<string, string>): NonNullable<StartMessage["link"]> {
-  const socketPath = sockets.get(server);
-  return { ...(socketPath !== undefined && { socketPath }), sockets: [...sockets] };
-}
-
-function recordOf(instance: HostedInstance, pid: number, startTime: number): InstanceRecord {
-  return {
-    config_path: instance.name,
-    dir_path: instance.code.directory,
-    entrypoint: String(instance.config["entrypoint"] ?? ""),
-    host: instance.host,
-    name: instance.implementation,
-    pid,
-    port: instance.port,
-    process_name: instance.name,
-    server_type: instance.type,
-    start_time: startTime,
-    status: null,
-    uptime_seconds: null,
-    url: `http://${instance.host}:${instance.port}`,
-  };
 }
 
 function explainStart(error: unknown, instance: HostedInstance, log: ServerLog): Error {
   const message = errorMessage(error).replace(`Server '${instance.name}' could not start: `, "");
   if (message.includes("the port is taken")) return explainTaken(error, instance.port);
   return new ServerCrashError(instance.name, `could not start: ${message}`, log.recent);
-}
-
-/** Adds the process that holds the port to the error. */
-function explainTaken(error: unknown, port: number | undefined): Error {
-  if (!(error instanceof Error)) return new Error(String(error));
-  if (port === undefined || !error.message.includes("the port is taken")) return error;
-  const holder = portHolder(port);
-  const remedy = error.message.includes("'head_server'")
-    ? " Another run may be up (gym env status); choose another port with ++head_server.port=N."
-    : "";
-  return new GymError(
-    "SERVER_LISTEN",
-    `${error.message}${holder ? ` It is held by ${holder}.` : ""}${remedy}`,
-    {
-      cause: error,
-    },
-  );
-}
-
-function withResolvers<T>(): { promise: Promise<T>; reject: (error: unknown) => void } {
-  let reject: (error: unknown) => void = () => {};
-  const promise = new Promise<T>((_, rejectPromise) => {
-    reject = rejectPromise;
-  });
-  return { promise, reject };
 }

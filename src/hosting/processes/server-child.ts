@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GymError } from "../../errors.ts";
+import { killAll } from "../../marked-processes.ts";
 import { compiledTwin } from "../locate-server.ts";
 import { HEAD_TOKEN_VARIABLE } from "./head-server.ts";
 import { exitText, type RayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
@@ -85,18 +86,9 @@ export class ServerChild {
       await within(this.exited, STOP_GRACE_MS);
     }
     // Also when the leader has ended, because its children may still run.
-    this.#killGroup();
+    if (this.pid > 0) killAll([-this.pid]);
     killMarked(this.#mark);
     await within(this.exited, REAP_LIMIT_MS);
-  }
-
-  #killGroup(): void {
-    if (this.pid <= 0) return;
-    try {
-      process.kill(-this.pid, "SIGKILL");
-    } catch {
-      // No such group: everything has ended.
-    }
   }
 }
 

@@ -6,8 +6,7 @@ import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { RolloutContext } from "../rollout-attribution.ts";
-import { logSandboxCommands } from "./sandbox-log.ts";
-import { ServerLog } from "./server-log.ts";
+import { logSandboxCommands, ServerLog } from "./server-log.ts";
 
 let directory: string;
 

@@ -16,12 +16,12 @@ import { strayText } from "../guards/hosted-code.ts";
 import { LoopMonitor } from "../guards/loop-monitor.ts";
 import { captureOutput } from "../guards/output-capture.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
+import { workerCount } from "../host-settings.ts";
 import { withRollout } from "../rollout-attribution.ts";
 import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
-import { workerCount } from "./placement.ts";
 import { killOwnGroup } from "./process-tree.ts";
 import { runPython } from "./python-server.ts";
-import { logSandboxCommands } from "./sandbox-log.ts";
+import { logSandboxCommands } from "./server-log.ts";
 import { forkWorkers, sessionAffinity } from "./workers.ts";
 
 /** Time for running calls after the parent has ended. */
@@ -82,12 +82,11 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     logger: () => consoleLogger(message.globalConfig["verbose"] === true),
     monitor,
     watchdog,
-    ...(message.link && { link: { ...message.link, sockets: new Map(message.link.sockets) } }),
-    ...(message.worker && {
-      profileSuffix: `.${message.worker.index}`,
-      mcpSecret: message.worker.mcpSecret,
-    }),
-    ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
+    link: message.link && { ...message.link, sockets: new Map(message.link.sockets) },
+    profileSuffix: message.worker && `.${message.worker.index}`,
+    mcpSecret: message.worker?.mcpSecret,
+    newSessionId: affinity?.newSessionId,
+    intercept: affinity?.intercept,
   };
   const host = await CoHost.start(options);
   monitor.begin();
@@ -139,8 +138,7 @@ process.on("message", (message: unknown) => {
       report({ type: "ready" });
     })
     .catch((error: unknown) => {
-      const stack = error instanceof Error ? error.stack : undefined;
-      report({ type: "failed", message: errorMessage(error), ...(stack && { stack }) });
+      report({ type: "failed", message: errorMessage(error) });
       process.exitCode = 1;
       hasFailed = true;
       process.disconnect?.();

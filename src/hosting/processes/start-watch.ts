@@ -1,4 +1,5 @@
 import { GymError } from "../../errors.ts";
+import { secondsOf } from "../host-settings.ts";
 
 const TELL_EVERY_MS = 10_000;
 const DEFAULT_LIMIT_SECONDS = 3_600;
@@ -54,11 +55,5 @@ export function waitingText({ servers, seconds }: { servers: readonly string[]; 
 
 /** `server_start_limit_seconds`; a server that loads its model may take long. */
 export function startLimitSeconds(config: Readonly<Record<string, unknown>>): number | null {
-  const value = config["server_start_limit_seconds"];
-  if (value === undefined) return DEFAULT_LIMIT_SECONDS;
-  if (value === null || (typeof value === "number" && value > 0)) return value;
-  throw new GymError(
-    "SERVER_CONFIG",
-    `server_start_limit_seconds is ${JSON.stringify(value)}; it must be a number above 0, or null.`,
-  );
+  return secondsOf(config, "server_start_limit_seconds", DEFAULT_LIMIT_SECONDS);
 }

@@ -10,9 +10,9 @@ import { makeSocketDirectory } from "../../files/private-directory.ts";
 import { splitRolloutPrefix } from "../../wire/rollout-id.ts";
 import type { RequestHandler, ServerApp } from "../app.ts";
 import { MalformedBody } from "../body.ts";
+import { workerCount } from "../host-settings.ts";
 import { LinkEdge } from "../link-edge.ts";
 import { endBecause, exitText, type ServerMessage, type StartMessage } from "./messages.ts";
-import { workerCount } from "./placement.ts";
 
 /** Runs one server as several processes on one port. Returns a function that stops them. */
 export async function forkWorkers(message: StartMessage): Promise<() => Promise<void>> {

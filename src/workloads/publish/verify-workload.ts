@@ -4,7 +4,7 @@ import { WorkloadError } from "../../config/errors.ts";
 import { type RootOptions, searchRoots } from "../../config/paths.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
 import { locateServer, type ServerCode, ServerCodeError } from "../../hosting/locate-server.ts";
-import { installNodeDependencies } from "../../hosting/processes/node-dependencies.ts";
+import { installNodeDependencies } from "../../hosting/processes/install-dependencies.ts";
 import { VerifierFixtureError } from "../errors.ts";
 import { CASES_FILE } from "../verifier-cases/cases.ts";
 import { contractOf } from "../verifier-cases/contract.ts";

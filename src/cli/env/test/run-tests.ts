@@ -4,8 +4,10 @@ import { isDeepStrictEqual } from "node:util";
 import { resolveLeniently } from "../../../config/config-metadata.ts";
 import { GymError } from "../../../errors.ts";
 import { locateServer } from "../../../hosting/locate-server.ts";
-import { installNodeDependencies } from "../../../hosting/processes/node-dependencies.ts";
-import { pythonEnvironment } from "../../../hosting/processes/python-environment.ts";
+import {
+  installNodeDependencies,
+  pythonEnvironment,
+} from "../../../hosting/processes/install-dependencies.ts";
 import { shellQuote } from "../../../sandbox/plain-words.ts";
 import { readSettings } from "../../../workloads/audit/settings.ts";
 import { loadManifest } from "../../../workloads/publish/load-manifest.ts";

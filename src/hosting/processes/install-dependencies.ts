@@ -16,6 +16,28 @@ export interface PythonSettings {
   readonly log: (line: string) => void;
 }
 
+/** Installs a server folder's libraries when they are missing or its package.json has changed. */
+export async function installNodeDependencies(
+  server: string,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const manifest = readFileSync(join(directory, "package.json"), "utf8");
+  const lockFile = join(directory, "package-lock.json");
+  const lock = existsSync(lockFile) ? readFileSync(lockFile, "utf8") : "";
+  const digest = createHash("sha256").update(manifest).update(lock).digest("hex");
+  const marker = join(directory, "node_modules", ".nemo-gym-installed");
+  if (existsSync(marker) && readFileSync(marker, "utf8") === digest) return;
+  const command = lock === "" ? ["install", "--no-package-lock"] : ["ci"];
+  try {
+    await run("npm", [...command, "--ignore-scripts", "--no-audit", "--no-fund"], directory, signal);
+  } catch (error) {
+    const detail = errorMessage(error).trim().slice(-2_000);
+    throw new GymError("SERVER_INSTALL", `The packages of server '${server}' cannot be installed: ${detail}`);
+  }
+  writeFileSync(marker, digest);
+}
+
 /**
  * The interpreter for a Python server: `python_executable` of its config, else a virtual environment created from its
  * requirements.txt or pyproject.toml, else the system's if it has no requirements.
@@ -36,7 +58,7 @@ export async function pythonEnvironment(instance: HostedInstance, settings: Pyth
   if (made && existsSync(marker) && readFileSync(marker, "utf8") === digest) return python;
   log(`installing the Python packages of ${instance.type}/${instance.implementation} into ${venv}`);
   try {
-    const output = await install(wanted, { venv, python, directory, globalConfig, log });
+    const output = await installPackages(wanted, { venv, python, directory }, settings);
     if (globalConfig["pip_install_verbose"] === true) log(output.trimEnd());
     writeFileSync(marker, digest);
   } catch (error) {
@@ -60,17 +82,12 @@ function environmentFolder(instance: HostedInstance, { globalConfig, installRoot
     : join(root, instance.type, instance.implementation, ".venv");
 }
 
-interface Installation {
-  readonly venv: string;
-  readonly python: string;
-  readonly directory: string;
-  readonly globalConfig: Readonly<Record<string, unknown>>;
-  readonly log: (line: string) => void;
-}
-
 /** Uses uv if it is on PATH, else venv and pip. */
-async function install(wanted: Requirements, place: Installation): Promise<string> {
-  const { venv, python, directory, globalConfig } = place;
+async function installPackages(
+  wanted: Requirements,
+  { venv, python, directory }: { venv: string; python: string; directory: string },
+  { globalConfig, log }: PythonSettings,
+): Promise<string> {
   const uv = onPath("uv");
   const version = globalConfig["python_version"];
   const verbosity = globalConfig["pip_install_verbose"] === true ? "-v" : "-q";
@@ -83,7 +100,7 @@ async function install(wanted: Requirements, place: Installation): Promise<strin
       await run(uv, ["venv", "-q", "--allow-existing", ...wish, venv], directory);
       return await run(uv, ["pip", "install", verbosity, "--python", python, ...wanted.arguments], directory);
     }
-    await run(systemPython(version, place.log), ["-m", "venv", venv], directory);
+    await run(systemPython(version, log), ["-m", "venv", venv], directory);
     return await run(python, ["-m", "pip", "install", verbosity, ...wanted.arguments], directory);
   } finally {
     rmSync(file, { force: true });
@@ -146,9 +163,9 @@ function requirementsOf(name: string, directory: string): Requirements | undefin
   };
 }
 
-function run(command: string, words: string[], cwd: string): Promise<string> {
+function run(command: string, words: string[], cwd: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { cwd, timeout: INSTALL_LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES };
+    const options = { cwd, timeout: INSTALL_LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES, signal };
     execFile(command, words, options, (error, stdout, stderr) => {
       if (error) reject(new Error(stderr || error.message));
       else resolve(stdout);

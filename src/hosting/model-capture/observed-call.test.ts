@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { encodeSse } from "../../wire/stream/sse.ts";
-import { holdLastEvent, type StreamEnd } from "./stream-hold.ts";
+import { holdLastEvent, type StreamEnd } from "./observed-call.ts";
 
 const created = encodeSse({ event: "response.created", data: { type: "response.created" } });
 const completed = encodeSse({ event: "response.completed", data: { type: "response.completed" } });

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HostedInstance } from "../cohost.ts";
-import { pythonEnvironment } from "./python-environment.ts";
+import { pythonEnvironment } from "./install-dependencies.ts";
 
 const WHEEL = "tiny_gym_test-1.0-py3-none-any.whl";
 /** Writes a wheel with one module, so that the test needs no package index. */
