@@ -37,9 +37,10 @@ export function callModel(
     stage: "model",
     signal,
     idempotent: true,
-    ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: "model_call_timeout_seconds" }),
-    ...(cookies && { cookies }),
-    ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
+    timeoutMs,
+    timeoutKey: "model_call_timeout_seconds",
+    cookies,
+    headers: rollout.rolloutId === undefined ? undefined : { [ROLLOUT_HEADER]: rollout.rolloutId },
   });
   return reply.then((answer) => turnOf(modelServer, answer));
 }

@@ -7,13 +7,14 @@ import type { ModelDefinition } from "./define-model.ts";
 import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "./define-resources.ts";
 import type { ServerDefinition } from "./definitions.ts";
 
-/** Whether an option is required, and whether it must be a function. */
+/** Whether an option is optional, or a function that every server of the kind needs. */
 type Need = "needed" | "optional";
 type Table<Options> = Record<keyof Options, Need>;
 
+const COMMON = { name: "optional", config: "optional", start: "optional", stop: "optional" } as const;
+
 const RESOURCES: Table<ResourcesServerDefinition["options"]> = {
-  name: "optional",
-  config: "optional",
+  ...COMMON,
   seed: "optional",
   row: "optional",
   session: "optional",
@@ -29,13 +30,10 @@ const RESOURCES: Table<ResourcesServerDefinition["options"]> = {
   metrics: "optional",
   reverifyMode: "optional",
   allowedTools: "optional",
-  start: "optional",
-  stop: "optional",
 };
 
 const GYMNASIUM: Table<GymnasiumServerDefinition["options"]> = {
-  name: "optional",
-  config: "optional",
+  ...COMMON,
   row: "optional",
   seed: "optional",
   reset: "needed",
@@ -44,15 +42,10 @@ const GYMNASIUM: Table<GymnasiumServerDefinition["options"]> = {
   unseeded: "optional",
   closeSession: "optional",
   metrics: "optional",
-  start: "optional",
-  stop: "optional",
 };
 
 const AGENT: Table<AgentDefinition["options"]> = {
-  name: "optional",
-  config: "optional",
-  start: "optional",
-  stop: "optional",
+  ...COMMON,
   responses: "needed",
   run: "optional",
   aggregateMetrics: "optional",
@@ -60,10 +53,7 @@ const AGENT: Table<AgentDefinition["options"]> = {
 };
 
 const MODEL: Table<ModelDefinition["options"]> = {
-  name: "optional",
-  config: "optional",
-  start: "optional",
-  stop: "optional",
+  ...COMMON,
   responses: "optional",
   chat: "optional",
   modelName: "optional",

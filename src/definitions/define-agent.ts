@@ -4,7 +4,7 @@ import type { Reply } from "../calls/server-call.ts";
 import type { ServerContext, StageListener } from "../calls/server-client.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../wire/schemas/responses.ts";
-import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
+import type { Erased, HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
 /** The rollout that a request belongs to, if the request names one (`/ng-rollout/<id>/…` or the row's indices). */
 export interface RolloutScope {
@@ -67,9 +67,6 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
     args: HandlerScope<Infer<ConfigSchema>> & { body: JsonObject; state: NoInfer<State> },
   ): Promise<JsonObject>;
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
-type Erased = any;
 
 export interface AgentDefinition {
   type: "responses_api_agents";

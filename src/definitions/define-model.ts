@@ -4,13 +4,13 @@ import type { JsonObject } from "../python/json/json-object.ts";
 import type { OnLoss } from "../wire/convert/conversion-loss.ts";
 import type { ChatCompletion, ChatCreateParams } from "../wire/schemas/chat-types.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
-import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
+import type { Erased, HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
 export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   state: State;
   /** The session of the calling rollout. It selects the replica. */
   sessionId: string;
-  rolloutId?: string | undefined;
+  rolloutId?: string;
   /** Request headers, with names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Called for each field that a conversion inside the handler has to drop. */
@@ -51,9 +51,6 @@ export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
   /** Further `POST` routes, by path. */
   post?: Record<string, (args: ModelPostScope<Infer<ConfigSchema>, NoInfer<State>>) => MaybePromise<unknown>>;
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
-type Erased = any;
 
 export interface ModelDefinition {
   type: "responses_api_models";

@@ -8,7 +8,7 @@ import type { z } from "zod";
 import type { ServerContext } from "../calls/server-client.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
-import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
+import type { Erased, HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
 /** Arguments of handlers, including the value that `start` returned. */
 interface StatefulScope<Config, State> extends HandlerScope<Config> {
@@ -125,10 +125,6 @@ export interface ResourcesServerOptions<
   allowedTools?(body: JsonObject): readonly string[] | null;
   stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
 }
-
-// Inside the host the generics are erased: the schemas of a definition have parsed everything that it receives.
-// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
-type Erased = any;
 
 export interface ResourcesServerDefinition {
   type: "resources_servers";

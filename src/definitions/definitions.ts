@@ -11,6 +11,10 @@ export type { ServerType };
 export type MaybePromise<T> = T | Promise<T>;
 export type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : JsonObject;
 
+// Inside the host the generics are erased: the schemas of a definition have parsed everything that it receives.
+// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
+export type Erased = any;
+
 /** Arguments of every handler of a server. */
 export interface HandlerScope<Config> {
   config: Config;

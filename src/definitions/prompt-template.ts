@@ -56,12 +56,8 @@ async function readPromptFile(
   try {
     return await readFile(server.findFile(path), "utf8");
   } catch (error) {
-    throw new PromptTemplateError(
-      `The prompt file '${path}' was found neither at ${beside} nor from the config roots.`,
-      {
-        cause: error,
-      },
-    );
+    const message = `The prompt file '${path}' was found neither at ${beside} nor from the config roots.`;
+    throw new PromptTemplateError(message, { cause: error });
   }
 }
 
@@ -101,8 +97,6 @@ export async function loadPromptYaml(
   const file = PromptFile.safeParse(content);
   if (!file.success) throw new PromptTemplateError(`The prompt file '${path}' needs a text under 'user'.`);
   const { user, system } = file.data;
-  return {
-    user: compilePrompt(user, { source: path, fields }),
-    ...(system ? { system: compilePrompt(system, { source: path, fields }) } : {}),
-  };
+  const compile = (template: string) => compilePrompt(template, { source: path, fields });
+  return { user: compile(user), system: system ? compile(system) : undefined };
 }

@@ -31,29 +31,14 @@ export function allAssistantText(response: HasOutput): string {
 
 /** The text parts of the last assistant message with text, joined by newlines and stripped; "" without one. */
 export function lastTextMessage(response: HasOutput): string {
-  for (let index = response.output.length - 1; index >= 0; index--) {
-    const item = response.output[index];
-    if (!isAssistantMessage(item)) continue;
-    const texts = textsOf(item);
-    if (texts.length > 0) return strip(texts.join("\n"));
-  }
-  return "";
+  return lastText(response.output, isAssistantMessage);
 }
 
 /** The last part of the last output item if it is a message that ends with a text; else null. */
 export function lastPartOfLastMessage(response: HasOutput): string | null {
   const item = response.output.at(-1);
-  if (!isObject(item) || item["type"] !== "message") return null;
-  return partText(contentOf(item).at(-1));
-}
-
-function contentOf(item: unknown): readonly unknown[] {
-  if (!isObject(item)) return [];
-  const content = item["content"];
-  return Array.isArray(content) ? content : [];
-}
-
-function partText(part: unknown): string | null {
+  if (!isObject(item) || item["type"] !== "message" || !Array.isArray(item["content"])) return null;
+  const part: unknown = item["content"].at(-1);
   return isObject(part) && typeof part["text"] === "string" ? part["text"] : null;
 }
 
@@ -63,10 +48,13 @@ function partText(part: unknown): string | null {
  */
 export function lastUserText(input: unknown): string {
   if (typeof input === "string") return strip(input);
-  if (!Array.isArray(input)) return "";
-  for (let index = input.length - 1; index >= 0; index--) {
-    const item: unknown = input[index];
-    const texts = isObject(item) && item["role"] === "user" ? textsOf(item) : [];
+  return Array.isArray(input) ? lastText(input, (item) => item["role"] === "user") : "";
+}
+
+function lastText(items: readonly unknown[], isWanted: (item: Fields) => boolean): string {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index];
+    const texts = isObject(item) && isWanted(item) ? textsOf(item) : [];
     if (texts.length > 0) return strip(texts.join("\n"));
   }
   return "";

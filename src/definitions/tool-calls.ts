@@ -31,7 +31,7 @@ export interface ToolRun {
   rollout: RolloutScope;
   signal: AbortSignal;
   timeoutMs?: number | null;
-  recorder?: TrajectoryRecorder | undefined;
+  recorder?: TrajectoryRecorder;
   /** The tools that the model was offered. */
   tools?: ResponseCreateParams["tools"];
 }
@@ -74,7 +74,7 @@ async function answerOf(
   if (!isToolName(call.name, tools)) return { text: NOT_FOUND, cookies: {}, errorType: "http_404" };
   rollout.onStage("tool", call.name);
   const path = `${rollout.prefix}/${call.name}`;
-  const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: TIMEOUT_KEY }) };
+  const options = { cookies, signal, timeoutMs, timeoutKey: TIMEOUT_KEY };
   // The model receives the reply of a tool regardless of its status. Only an unreachable tool server fails the rollout.
   let reply: ServerReply;
   try {

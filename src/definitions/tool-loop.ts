@@ -25,8 +25,8 @@ export interface ToolLoopArgs {
   config: {
     model_server: { name: string };
     resources_server: { name: string };
-    max_steps?: number | null | undefined;
-    max_empty_turns?: number | null | undefined;
+    max_steps?: number | null;
+    max_empty_turns?: number | null;
   };
   server: ServerContext<unknown>;
   rollout: RolloutScope;
@@ -59,7 +59,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   const modelServer = config.model_server.name;
   // A trajectory needs the id of its rollout.
   const recorder = isObserved(globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
-  const tools = new SessionTools(args.cookies, {
+  const toolRun: ToolRun = {
     client,
     resourcesServer: config.resources_server.name,
     rollout,
@@ -67,13 +67,20 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     timeoutMs: limits.toolCallMs,
     recorder,
     tools: params.tools,
-  });
+  };
+  // Every tool call sends the cookies that earlier calls set.
+  let { cookies } = args;
+  const runTool = async (call: FunctionCall): Promise<FunctionCallOutput> => {
+    const done = await runToolCall(call, cookies, toolRun);
+    cookies = done.cookies;
+    return done.output;
+  };
   const emptyTurns = new EmptyTurns(config.max_empty_turns);
   const input = inputItems(params);
   const produced: ResponseOutputItem[] = [];
   const produce = (...items: readonly ResponseOutputItem[]) => {
     produced.push(...items);
-    rollout.onOutput?.(items, tools.cookies);
+    rollout.onOutput?.(items, cookies);
   };
   let usage: Usage | null = null;
   let modelCookies: Cookies | undefined;
@@ -91,7 +98,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
       signal,
       timeoutMs: limits.modelCallMs,
       // Sending the model server's cookie back keeps a conversation on one replica.
-      ...(modelCookies && { cookies: modelCookies }),
+      cookies: modelCookies,
     });
     last = turn.response;
     modelCookies = turn.cookies;
@@ -116,7 +123,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
       break;
     }
     for (const call of calls) {
-      const byServer = () => tools.run(call);
+      const byServer = () => runTool(call);
       produce(await (hooks.runCall ? hooks.runCall(call, byServer) : byServer()));
     }
     if (config.max_steps && step >= config.max_steps) break;
@@ -124,28 +131,11 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   let response: Response & Record<string, unknown> = { ...last, output: produced, usage };
   if (gaveUp) response = emptyTurns.ended(response);
   if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
-  return { response, cookies: mergeCookies(tools.cookies, modelCookies ?? {}) };
-}
-
-/** The tools of one session. Every call sends the cookies that earlier calls set. */
-class SessionTools {
-  cookies: Cookies;
-  readonly #run: ToolRun;
-
-  constructor(cookies: Cookies, run: ToolRun) {
-    this.cookies = cookies;
-    this.#run = run;
-  }
-
-  async run(call: FunctionCall): Promise<FunctionCallOutput> {
-    const done = await runToolCall(call, this.cookies, this.#run);
-    this.cookies = done.cookies;
-    return done.output;
-  }
+  return { response, cookies: mergeCookies(cookies, modelCookies ?? {}) };
 }
 
 /** Whether a turn is an answer: it has an assistant message and no call. After a turn with reasoning only, the model is asked again. */
-export function isAnswer(output: readonly ResponseOutputItem[], calls: number): boolean {
+function isAnswer(output: readonly ResponseOutputItem[], calls: number): boolean {
   return (
     calls === 0 &&
     output.some((item) => item.type === "message" && (item.role ?? "assistant") === "assistant")

@@ -3,30 +3,16 @@ import { splitLines, strip } from "../../python/whitespace.ts";
 
 /** The label that occurs first. A label inside a longer one loses to it, because the longer one begins earlier. */
 export function firstLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
-  let best: Label | null = null;
-  let bestAt = Number.POSITIVE_INFINITY;
-  for (const label of labels) {
-    const at = text.indexOf(label);
-    if (at >= 0 && at < bestAt) {
-      best = label;
-      bestAt = at;
-    }
-  }
-  return best;
+  const found = labels.filter((label) => text.includes(label));
+  const [first = null] = found.sort((a, b) => text.indexOf(a) - text.indexOf(b));
+  return first;
 }
 
 /** The label whose last occurrence is nearest to the end. */
 export function lastLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
-  let best: Label | null = null;
-  let bestAt = -1;
-  for (const label of labels) {
-    const at = text.lastIndexOf(label);
-    if (at > bestAt) {
-      best = label;
-      bestAt = at;
-    }
-  }
-  return best;
+  const found = labels.filter((label) => text.includes(label));
+  const [last = null] = found.sort((a, b) => text.lastIndexOf(b) - text.lastIndexOf(a));
+  return last;
 }
 
 /** A one-letter grade: the whole text, else the last line, else the first of the letters that occurs anywhere. */

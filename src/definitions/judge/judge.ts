@@ -164,8 +164,8 @@ export class Judge {
   async #call(path: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { modelServer, timeoutMs } = this.options;
     try {
-      const callOptions = { signal, idempotent: true, ...(timeoutMs ? { timeoutMs } : {}) };
-      const reply = await this.#client.post(modelServer, path, params, callOptions);
+      const options = { signal, idempotent: true, timeoutMs: timeoutMs || undefined };
+      const reply = await this.#client.post(modelServer, path, params, options);
       if (!reply.ok) throw httpFailure(modelServer, path, reply.status, reply.text());
       const body = reply.json();
       if (typeof body !== "object" || body === null || Array.isArray(body)) {

@@ -28,11 +28,9 @@ export class LruCache<Value> {
     if (weight > this.maxWeight || this.maxEntries < 1) return;
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
-    while (this.#entries.size > this.maxEntries || this.#weight > this.maxWeight) {
-      for (const oldest of this.#entries.keys()) {
-        this.#forget(oldest);
-        break;
-      }
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.maxEntries && this.#weight <= this.maxWeight) return;
+      this.#forget(oldest);
     }
   }
 
