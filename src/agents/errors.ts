@@ -1,6 +1,6 @@
 import type { ErrorTable } from "../errors.ts";
 
-/** Codes of agents around other people's programs. */
+/** Codes of agents that run other programs. */
 export const agentErrorCodes = {
   HarnessError: {
     HARNESS_UNAVAILABLE: {

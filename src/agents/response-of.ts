@@ -7,21 +7,21 @@ import { rolloutPrefix } from "../wire/rollout-id.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../wire/schemas/responses.ts";
 import { responseEnvelope } from "../wire/stream/response-envelope.ts";
 
-/** What a model is called where neither the config nor the row names one. */
+/** The model name if neither the config nor the row has one. */
 export const DEFAULT_MODEL = "gym-policy-model";
 
-/** What a Response says besides its items. */
+/** The fields of a Response besides its items. */
 export interface ResponseOfOptions {
-  /** The request that is answered; its settings are echoed. */
+  /** The request. The Response repeats its settings. */
   params: ResponseCreateParams;
   model?: string;
   /** Null: not counted. */
   usage?: Usage | null;
   /** Why the agent stopped before it had an answer, such as `max_steps`. */
-  incompleteReason?: string | undefined;
+  incompleteReason?: string;
 }
 
-/** Makes a Response of what an agent did. Verifiers read the last message, so a run without one gets an empty answer. */
+/** Creates a Response from output items. Verifiers read the last message, so a run without one gets an empty message. */
 export function responseOf(items: readonly ResponseOutputItem[], options: ResponseOfOptions): Response {
   const { params, usage = null, incompleteReason: reason } = options;
   const model = options.model ?? params.model ?? DEFAULT_MODEL;
@@ -36,7 +36,7 @@ export function responseOf(items: readonly ResponseOutputItem[], options: Respon
 
 export const isAnswer = (item: ResponseOutputItem | undefined): boolean => item?.type === "message";
 
-/** A message of the assistant. */
+/** An assistant message as an output item. */
 export function messageOf(text: string): ResponseOutputItem {
   return {
     type: "message",
@@ -47,9 +47,15 @@ export function messageOf(text: string): ResponseOutputItem {
   };
 }
 
+/** The path prefix for model calls. The model server counts calls by it even if nothing is captured. */
+export function modelPrefixOf({ modelPrefix, rolloutId }: RolloutScope): string {
+  return modelPrefix || rolloutPrefix(rolloutId);
+}
+
 /**
- * What the model server counted for a rollout since it was last asked. Programs report their tokens at the end or not at all; the
- * model server has seen every call. Undefined if not counted: a request without a rollout, or a model server in Python.
+ * The usage that the model server has counted for a rollout since the last request. The model server sees every call,
+ * while programs report their tokens at the end or not at all. Undefined for a request without a rollout and for model
+ * servers in Python, which do not count.
  */
 export async function takeRolloutUsage(
   client: ServerClient,

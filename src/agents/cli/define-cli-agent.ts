@@ -9,7 +9,6 @@ import { type AgentDefinition, defineAgent, type RolloutScope } from "../../defi
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { rolloutPrefix } from "../../wire/rollout-id.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import type {
@@ -18,37 +17,44 @@ import type {
   ResponseInputItem,
   ResponseOutputItem,
 } from "../../wire/schemas/responses.ts";
-import { DEFAULT_MODEL, isAnswer, responseOf, takeRolloutUsage } from "../response-of.ts";
+import { DEFAULT_MODEL, isAnswer, modelPrefixOf, responseOf, takeRolloutUsage } from "../response-of.ts";
 import { type HarnessOutcome, type HarnessPlace, openLocalHost, runHarness } from "./harness-run.ts";
 import { type HarnessPackage, installHarness, packageFolder } from "./program.ts";
-import { harnessSandbox, insideUrl, MODEL_ROUTES, SandboxedHost, TOOL_ROUTES } from "./sandboxed-host.ts";
+import {
+  type HarnessSandboxes,
+  harnessSandbox,
+  insideUrl,
+  MODEL_ROUTES,
+  openSandboxes,
+  TOOL_ROUTES,
+} from "./sandboxed-host.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** Config keys of every command-line agent. */
 export const cliAgentConfig = agentConfig.extend({
   resources_server: resourcesServerRef,
   model_server: modelServerRef,
-  /** Processes at a time. */
+  /** Maximum number of concurrent processes. */
   concurrency: laxInt().default(8),
-  /** Seconds for one run of the program. */
+  /** Time limit of one run of the program, in seconds. */
   timeout: laxFloat().default(900),
-  /** The model's name in the requests; model servers replace it by their own. */
+  /** The model name in the requests. Model servers replace it with their own. */
   model: z.string().nullish(),
   system_prompt: z.string().nullish(),
-  /** Further arguments, in front of the prompt. */
+  /** Further arguments, before the prompt. */
   extra_args: z.array(z.string()).default([]),
-  /** Where the program runs: on the host, or in a sandbox that reaches nothing but the model and resources servers. */
+  /** Runs the program in a sandbox that can reach only the model and resources servers. Default: on the host. */
   sandbox: harnessSandbox.default(false),
 });
 
-/** How a harness reaches the tools of the resources server. */
+/** The MCP server that offers the tools of the resources server to a harness. */
 export interface McpConnection {
   name: string;
   url: string;
   headers: Record<string, string>;
 }
 
-/** One run of a harness, as its adapter sees it. */
+/** One run of a harness, for its adapter. */
 export interface HarnessRequest<Config> extends HarnessPlace {
   config: Config;
   model: string;
@@ -56,32 +62,32 @@ export interface HarnessRequest<Config> extends HarnessPlace {
   baseUrl: string;
   prompt: string;
   system: string | undefined;
-  /** Absent when the resources server offers no MCP. */
+  /** Undefined when the resources server does not offer MCP. */
   mcp: McpConnection | undefined;
-  /** Skills of the run (`+skills.path`), to be copied to where the harness looks for them. */
+  /** Skills of the run (`+skills.path`). The adapter copies them to the folder that the harness reads. */
   skillsDirectory: string | undefined;
   timeoutMs: number;
 }
 
-/** How to start a harness for one rollout. */
+/** The command and the files of a harness for one rollout. */
 export interface HarnessLaunch {
   args: string[];
   env?: Record<string, string>;
-  /** Files to write first, by their path relative to `home`. */
+  /** Files to write first: path relative to `home`, and text. */
   files?: Record<string, string>;
   /** Directories to copy first: target relative to `home`, and source. */
   copies?: Record<string, string>;
-  /** Runs of the same program that must come first, such as a login. */
+  /** Arguments of earlier runs of the same program, such as a login. */
   before?: string[][];
 }
 
 export interface CliAgentOptions<ConfigSchema extends typeof cliAgentConfig> {
   name: string;
   config: ConfigSchema;
-  /** The package to run; a version in the config wins. */
+  /** The package to run. A version in the config takes precedence. */
   program(config: z.output<ConfigSchema>): HarnessPackage;
   launch(request: HarnessRequest<z.output<ConfigSchema>>): MaybePromise<HarnessLaunch>;
-  /** Reads one event, a line of JSON on standard output. */
+  /** Reads one event: a line of JSON on standard output. */
   read(event: JsonObject, transcript: Transcript): void;
   /** Called once after the last event. */
   finish?(transcript: Transcript, outcome: HarnessOutcome): void;
@@ -90,38 +96,38 @@ export interface CliAgentOptions<ConfigSchema extends typeof cliAgentConfig> {
 interface State {
   program: string;
   slots: Semaphore;
-  /** Opened by the first rollout: the addresses of the other servers are known by then. */
-  sandboxes?: Promise<SandboxedHost>;
+  /** Opened by the first rollout, because the addresses of the other servers are known then. */
+  sandboxes?: Promise<HarnessSandboxes>;
 }
 
 /**
- * Defines an agent server around a command-line harness: each rollout gets a home and a work folder of its own, the model
- * server's address with the rollout's prefix, and the MCP address of the resources server. Events of the program become items.
+ * Defines an agent server that runs a command-line harness. Each rollout gets its own home and work folder, the address
+ * of the model server with the rollout's prefix, and the MCP address of the resources server. The program's events
+ * become output items.
  */
 export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
   options: CliAgentOptions<ConfigSchema>,
 ): AgentDefinition {
   type Config = z.output<ConfigSchema>;
 
-  async function respond(args: {
-    params: ResponseCreateParams;
-    config: Config;
-    server: ServerContext<Config>;
-    rollout: RolloutScope;
-    state: State;
-    signal: AbortSignal;
-    cookies: Cookies;
-    mcp: McpConnection | undefined;
-    skillsDirectory: string | undefined;
-  }): Promise<Response> {
+  async function respond(
+    args: {
+      params: ResponseCreateParams;
+      config: Config;
+      server: ServerContext<Config>;
+      rollout: RolloutScope;
+      state: State;
+      signal: AbortSignal;
+      cookies: Cookies;
+    },
+    offered: Pick<HarnessRequest<Config>, "mcp" | "skillsDirectory">,
+  ): Promise<Response> {
     const { params, config, server, rollout, state, signal } = args;
     const { prompt, system } = promptOf(params, config.system_prompt);
-    // The prefix attributes calls to the rollout even where nothing is captured: the model server counts by it.
-    const prefix = rollout.modelPrefix || rolloutPrefix(rollout.rolloutId);
     const model = config.model ?? params.model ?? DEFAULT_MODEL;
     const timeoutMs = config.timeout * 1000;
     const countedUsage = () => takeRolloutUsage(server.client, config.model_server.name, rollout, signal);
-    // What an earlier attempt left behind does not count.
+    // Drops the counts of an earlier attempt.
     await countedUsage();
     rollout.onStage("model", options.name);
     const origin = server.client.baseUrl(config.model_server.name);
@@ -137,11 +143,11 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
           ...place,
           config,
           model,
-          baseUrl: `${address(origin)}${prefix}`,
+          baseUrl: `${address(origin)}${modelPrefixOf(rollout)}`,
           prompt,
           system,
-          mcp: args.mcp && { ...args.mcp, url: address(args.mcp.url) },
-          skillsDirectory: args.skillsDirectory,
+          mcp: offered.mcp && { ...offered.mcp, url: address(offered.mcp.url) },
+          skillsDirectory: offered.skillsDirectory,
           timeoutMs,
         }),
       read: (event, transcript) => options.read(event, transcript),
@@ -154,6 +160,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     const usage = (await countedUsage()) ?? outcome.transcript.usage;
     return responseOf(items, { params, model, usage, incompleteReason });
   }
+  type Args = Parameters<typeof respond>[0];
 
   return defineAgent({
     name: options.name,
@@ -172,25 +179,14 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     async stop(_server, state) {
       await (await state.sandboxes)?.close();
     },
-    async responses({ params, cookies, config, server, rollout, state, signal }) {
-      const response = await state.slots.run(
-        () =>
-          respond({
-            params,
-            config: config as Config,
-            server: server as ServerContext<Config>,
-            rollout,
-            state,
-            signal,
-            cookies,
-            mcp: undefined,
-            skillsDirectory: undefined,
-          }),
-        signal,
-      );
+    async responses(args) {
+      const { state, signal, cookies } = args;
+      const offered = { mcp: undefined, skillsDirectory: undefined };
+      const response = await state.slots.run(() => respond(args as Args, offered), signal);
       return { response: response as Response & JsonObject, cookies };
     },
-    run({ row, params, cookies, config, server, rollout, state, signal }) {
+    run(args) {
+      const { row, params, cookies, config, server, rollout, state, signal } = args;
       return state.slots.run(async () => {
         const body = { ...row, responses_create_params: materializeCreateParams(params) };
         const resources = config.resources_server.name;
@@ -206,14 +202,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
           });
         rollout.onStage("seed");
         const seeded = await call("seed", "/seed_session", body, cookies);
-        const response = await respond({
-          params,
-          config: config as Config,
-          server: server as ServerContext<Config>,
-          rollout,
-          state,
-          signal,
-          cookies: seeded.cookies,
+        const response = await respond({ ...args, cookies: seeded.cookies } as Args, {
           mcp: mcpOf(seeded.json(), server.client.baseUrl(resources)),
           skillsDirectory: skillsOf(row, server),
         });
@@ -221,23 +210,13 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
           turns_used: response.output.filter(isAnswer).length,
           finished_naturally: response.status === "completed" && isAnswer(response.output.at(-1)),
         };
+        const answered = { ...body, response: materializeResponse(response) };
         if (config.skip_verification) {
           const reward = config.skip_verification_reward;
-          return {
-            ...body,
-            response: materializeResponse(response),
-            reward,
-            verification_skipped: true,
-            ...measured,
-          };
+          return { ...answered, reward, verification_skipped: true, ...measured };
         }
         rollout.onStage("verify");
-        const verified = await call(
-          "verify",
-          "/verify",
-          { ...body, response: materializeResponse(response) },
-          seeded.cookies,
-        );
+        const verified = await call("verify", "/verify", answered, seeded.cookies);
         return { ...(verified.json() as JsonObject), ...measured };
       }, signal);
     },
@@ -247,18 +226,18 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
 function sandboxesOf(
   state: State,
   config: z.output<typeof cliAgentConfig>,
-  server: ServerContext<unknown>,
-): Promise<SandboxedHost> {
+  { client }: ServerContext<unknown>,
+): Promise<HarnessSandboxes> {
   const { model_server, resources_server, sandbox } = config;
-  const waysOut = [
-    { origin: server.client.baseUrl(model_server.name), routes: MODEL_ROUTES },
-    { origin: server.client.baseUrl(resources_server.name), routes: TOOL_ROUTES },
+  const reachable = [
+    { origin: client.baseUrl(model_server.name), routes: MODEL_ROUTES },
+    { origin: client.baseUrl(resources_server.name), routes: TOOL_ROUTES },
   ];
-  state.sandboxes ??= SandboxedHost.open(sandbox, waysOut, [packageFolder(state.program)]);
+  state.sandboxes ??= openSandboxes(sandbox, reachable, [packageFolder(state.program)]);
   return state.sandboxes;
 }
 
-/** A harness that did nothing at all and failed is broken, or could not reach the model: that is not a wrong answer. */
+/** A harness that failed without any item is broken, or could not reach the model. That is not a wrong answer. */
 function requireActivity(name: string, items: readonly ResponseOutputItem[], outcome: HarnessOutcome): void {
   if (items.length > 0 || outcome.timedOut) return;
   const { errors } = outcome.transcript;
@@ -270,14 +249,16 @@ function requireActivity(name: string, items: readonly ResponseOutputItem[], out
   });
 }
 
-/** The MCP connection that `/seed_session` offers. */
+/** The MCP connection in the reply of `/seed_session`. */
 function mcpOf(seedReply: unknown, baseUrl: string): McpConnection | undefined {
   const mcp = isObject(seedReply) ? seedReply["mcp"] : undefined;
   if (!isObject(mcp)) return undefined;
-  const headers: Record<string, string> = {};
-  if (isObject(mcp["headers"]))
-    for (const [name, value] of Object.entries(mcp["headers"])) headers[name] = String(value);
-  return { name: String(mcp["server_name"]), url: `${baseUrl}${String(mcp["url_path"] ?? "/mcp")}`, headers };
+  const headers = isObject(mcp["headers"]) ? Object.entries(mcp["headers"]) : [];
+  return {
+    name: String(mcp["server_name"]),
+    url: `${baseUrl}${String(mcp["url_path"] ?? "/mcp")}`,
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
+  };
 }
 
 function skillsOf(row: JsonObject, server: ServerContext<unknown>): string | undefined {
@@ -286,15 +267,15 @@ function skillsOf(row: JsonObject, server: ServerContext<unknown>): string | und
   return typeof directory === "string" ? path.resolve(server.findFile(directory)) : undefined;
 }
 
-/** What a command-line harness is asked. */
+/** The texts that a command-line harness receives. */
 export interface HarnessPrompt {
   prompt: string;
   system: string | undefined;
 }
 
 /**
- * The last user message is the prompt. A leading system message follows the configured system prompt. Harnesses start new
- * conversations, so earlier turns are left out.
+ * The last user message is the prompt. A leading system message is appended to the configured system prompt. Harnesses
+ * start new conversations, so earlier turns are omitted.
  */
 export function promptOf(params: ResponseCreateParams, configured?: string | null): HarnessPrompt {
   const items = inputItems(params);

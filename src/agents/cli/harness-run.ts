@@ -11,9 +11,9 @@ import type { ResponseOutputItem } from "../../wire/schemas/responses.ts";
 import type { HarnessLaunch } from "./define-cli-agent.ts";
 import { Transcript } from "./transcript.ts";
 
-/** What one run of a harness may print. */
+/** Maximum output of one run of a harness. */
 export const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Variables of the user's that a program needs to run at all. Everything else, keys included, stays outside. */
+/** Environment variables that a program inherits. All others, including keys, are withheld. */
 const INHERITED = [
   "PATH",
   "LANG",
@@ -25,14 +25,14 @@ const INHERITED = [
   "SystemRoot",
 ];
 
-/** Set for a harness, each time to another value; whatever it starts inherits it. */
+/** Environment variable with a unique value for each run of a harness. Its child processes inherit it. */
 const HARNESS_MARK = "NEMO_GYM_HARNESS";
 
 /** The folders of one rollout. */
 export interface HarnessPlace {
   /** `HOME` of the program: configuration, sessions, caches. */
   home: string;
-  /** Where the program works. */
+  /** Working directory of the program. */
   workspace: string;
 }
 
@@ -40,11 +40,11 @@ export interface HarnessOutcome extends Pick<ProcessOutcome, "code" | "stderr" |
   transcript: Transcript;
 }
 
-/** Where a harness runs for one rollout. */
+/** The place that runs a harness for one rollout. */
 export interface HarnessHost {
-  /** The folders as the program sees them. */
+  /** The paths of the folders inside the place. */
   place: HarnessPlace;
-  /** Writes what the launch needs. */
+  /** Writes the files of the launch. */
   prepare(launch: HarnessLaunch, signal: AbortSignal): Promise<void>;
   run(
     command: { program: string; args: readonly string[] },
@@ -52,15 +52,15 @@ export interface HarnessHost {
       env: Readonly<Record<string, string>>;
       timeoutMs: number;
       signal: AbortSignal;
-      /** Gets the lines of standard output, as they come where the host can. */
+      /** Receives the lines of standard output: as they are written, or at the end from a sandbox. */
       onLine(line: string): void;
     },
   ): Promise<Pick<ProcessOutcome, "code" | "stderr" | "timedOut">>;
-  /** Removes everything. */
+  /** Removes the folders and ends the processes that the harness left running. */
   close(): Promise<void>;
 }
 
-/** Runs a harness once and collects what it did. */
+/** Runs a harness once and collects its events. */
 export async function runHarness(options: {
   program: string;
   host: HarnessHost;
@@ -68,7 +68,7 @@ export async function runHarness(options: {
   signal: AbortSignal;
   launch(place: HarnessPlace): MaybePromise<HarnessLaunch>;
   read(event: JsonObject, transcript: Transcript): void;
-  /** Told of items as the harness reports them. */
+  /** Receives items as soon as the harness reports them. */
   onItems?: (items: readonly ResponseOutputItem[]) => void;
 }): Promise<HarnessOutcome> {
   const { host, signal } = options;
@@ -98,7 +98,7 @@ export async function runHarness(options: {
   }
 }
 
-/** Two folders of this machine that are removed afterwards; the program has the rights of this process. */
+/** Runs a harness in two temporary folders of this machine, with the rights of this process. */
 export async function openLocalHost(): Promise<HarnessHost> {
   const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "nemo-gym-harness-")));
   const place = { home: path.join(folder, "home"), workspace: path.join(folder, "workspace") };
@@ -107,12 +107,9 @@ export async function openLocalHost(): Promise<HarnessHost> {
   return {
     place,
     async prepare(launch) {
+      const copying = { recursive: true, errorOnExist: true, force: false };
       for (const [target, source] of Object.entries(launch.copies ?? {}))
-        await cp(source, path.join(place.home, target), {
-          recursive: true,
-          errorOnExist: true,
-          force: false,
-        });
+        await cp(source, path.join(place.home, target), copying);
       for (const [target, text] of Object.entries(launch.files ?? {})) {
         const file = path.join(place.home, target);
         await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -122,7 +119,7 @@ export async function openLocalHost(): Promise<HarnessHost> {
     async run(command, { env, timeoutMs, signal, onLine }) {
       const stdout = new PassThrough();
       const lines = readLines(stdout, onLine);
-      // A reader that fails closes the stream; the program then has nobody to write to and the failure is thrown below.
+      // If the reader fails, it closes the stream, and the error is thrown below.
       lines.catch(() => {});
       try {
         return await runProcess({
@@ -140,24 +137,23 @@ export async function openLocalHost(): Promise<HarnessHost> {
       }
     },
     async close() {
-      // Shells of harnesses have process groups of their own; what they left in the background still runs.
+      // Shells of harnesses have their own process groups, so their background processes still run.
       killWithVariable(HARNESS_MARK, folder);
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
 
-/** JavaScript programs run with this Node; others are started as they are. */
+/** Runs JavaScript programs with the Node of this process, and others directly. */
 function commandOf(program: string, args: readonly string[]): { program: string; args: readonly string[] } {
-  return /\.[cm]?js$/.test(program)
-    ? { program: process.execPath, args: [program, ...args] }
-    : { program, args };
+  const isScript = /\.[cm]?js$/.test(program);
+  return isScript ? { program: process.execPath, args: [program, ...args] } : { program, args };
 }
 
 function inheritedVariables(): NodeJS.ProcessEnv {
-  const kept: NodeJS.ProcessEnv = {};
-  for (const name of INHERITED) if (process.env[name] !== undefined) kept[name] = process.env[name];
-  return kept;
+  return Object.fromEntries(
+    INHERITED.filter((name) => process.env[name] !== undefined).map((name) => [name, process.env[name]]),
+  );
 }
 
 async function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
@@ -165,7 +161,7 @@ async function readLines(stream: Readable, onLine: (line: string) => void): Prom
     onLine(line);
 }
 
-/** The JSON object in a line; undefined for others: harnesses also print warnings. */
+/** The JSON object in a line; undefined for other lines, such as warnings. */
 function eventOf(line: string): JsonObject | undefined {
   if (!line.trimStart().startsWith("{")) return undefined;
   try {

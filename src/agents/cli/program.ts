@@ -6,7 +6,7 @@ import { GymError } from "../../errors.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
 import { runProcess } from "../../sandbox/processes/run-process.ts";
 
-/** Harnesses are 100 to 450 MB; slow connections need time. */
+/** Harnesses have 100 to 450 MB, which takes long on slow connections. */
 const INSTALL_TIMEOUT_MS = 20 * 60_000;
 const MAX_LOG_BYTES = 1024 * 1024;
 
@@ -18,7 +18,7 @@ export interface HarnessPackage {
   command: string;
 }
 
-/** A harness is not installed, or cannot be installed. */
+/** A harness could not be installed. */
 export class HarnessError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("HARNESS_UNAVAILABLE", message, options);
@@ -26,22 +26,22 @@ export class HarnessError extends GymError {
 }
 
 /**
- * Where harnesses are installed: one folder per package and version, shared by all runs of the user. Sandboxes that root opens run
- * as users without rights, who may not enter root's home.
+ * The directory of installed harnesses: one folder per package and version, shared by all runs of the user. For root it
+ * is not in the home directory, because sandboxes of root run as unprivileged users that cannot read it.
  */
 export function harnessRoot(env: NodeJS.ProcessEnv = process.env): string {
   const home = process.getuid?.() === 0 ? "/var/cache" : path.join(os.homedir(), ".cache");
   return env["NEMO_GYM_HARNESS_DIR"] ?? path.join(env["XDG_CACHE_HOME"] ?? home, "nemo-gym", "harnesses");
 }
 
-/** The file to run with Node or directly; undefined when the harness is not installed. */
+/** The program file of a harness; undefined when the harness is not installed. */
 export async function installedProgram(harness: HarnessPackage): Promise<string | undefined> {
   return programIn(folderOf(harness), harness);
 }
 
 /**
- * Installs a harness from npm unless it is there. The folder gets its name only when the installation is complete, so an
- * interrupted one is repeated, and two processes that install at the same time do not disturb each other.
+ * Installs a harness from npm if it is missing. The folder is renamed when the installation is complete, so an
+ * interrupted installation is repeated, and processes that install at the same time do not conflict.
  */
 export async function installHarness(harness: HarnessPackage, signal?: AbortSignal): Promise<string> {
   const present = await installedProgram(harness);
@@ -50,7 +50,7 @@ export async function installHarness(harness: HarnessPackage, signal?: AbortSign
   const fresh = `${folder}.${process.pid}.installing`;
   await makeDirectory(fresh);
   try {
-    // With a manifest npm installs here; --prefix would do so too, but would hide the user's global npm configuration.
+    // The manifest makes npm install into this folder. --prefix would hide the user's global npm configuration.
     await writeFile(path.join(fresh, "package.json"), JSON.stringify({ private: true }));
     const outcome = await runProcess({
       program: process.platform === "win32" ? "npm.cmd" : "npm",
@@ -78,7 +78,7 @@ export async function installHarness(harness: HarnessPackage, signal?: AbortSign
   return installed;
 }
 
-/** The folder that everything of an installed program lies in. */
+/** The folder of the installation that a program belongs to. */
 export function packageFolder(program: string): string {
   return program.slice(0, program.indexOf(`${path.sep}node_modules${path.sep}`));
 }

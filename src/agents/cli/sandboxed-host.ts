@@ -9,7 +9,7 @@ import { Sandbox } from "../../sandbox/sandbox.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { type HarnessHost, type HarnessPlace, MAX_OUTPUT_BYTES } from "./harness-run.ts";
 
-/** `sandbox` of a command-line agent: true, or what a sandbox may use. Harnesses are large programs. */
+/** `sandbox` of a command-line agent: a boolean, or the limits of a sandbox. Harnesses are large programs. */
 export const harnessSandbox = z.union([
   z.boolean(),
   z.strictObject({
@@ -25,8 +25,8 @@ const PLACE: HarnessPlace = { home: "/work/home", workspace: "/work/workspace" }
 const RELAY = "/work/relay.mjs";
 
 /**
- * Runs in the sandbox, which has a loopback interface of its own and nothing else: connections to the ports of the model and
- * resources servers go out through one socket each. Then it becomes the harness.
+ * Runs in the sandbox, which has only its own loopback interface. Forwards connections to the ports of the model and
+ * resources servers to one socket each, and starts the harness.
  */
 const RELAY_SOURCE = `import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -46,119 +46,107 @@ child.on("error", ({ message }) => { console.error(message); process.exit(127); 
 child.on("exit", (code) => process.exit(code ?? 128));
 `;
 
-/** A server that a harness may reach, and the paths it may ask for. */
-interface WayOut {
+/** A server that a harness may reach, and the allowed paths. */
+interface ReachableServer {
   origin: string;
   routes: RegExp;
 }
 
-/** A harness asks the model and calls tools. Other routes, such as the verifier's, are none of its business. */
+/** A harness may call the model and tools. Other routes, such as that of the verifier, are not forwarded. */
 export const MODEL_ROUTES = /^(\/ng-rollout\/[^/]+(\/training-token-capture)?)?\/v1\//;
 export const TOOL_ROUTES = /^\/mcp(?![^/?])/;
 
-/** The way out of the sandboxes of one agent server: sockets to the servers it names, and a provider that shows them. */
-export class SandboxedHost {
-  readonly #provider: SandboxProvider;
-  readonly #directory: string;
-  readonly #servers: Server[];
-  readonly #routes: { port: number; socket: string }[];
-
-  private constructor(
-    provider: SandboxProvider,
-    directory: string,
-    servers: Server[],
-    routes: { port: number; socket: string }[],
-  ) {
-    this.#provider = provider;
-    this.#directory = directory;
-    this.#servers = servers;
-    this.#routes = routes;
-  }
-
-  /** `readable` are the folders the harness is run from. */
-  static async open(
-    settings: HarnessSandbox,
-    waysOut: readonly WayOut[],
-    readable: readonly string[],
-  ): Promise<SandboxedHost> {
-    // Only the sandboxes' own users use it, and whoever finds it can do no more than through the servers' ports.
-    const directory = await mkdtemp(path.join(os.tmpdir(), "nemo-gym-way-out-"));
-    await chmod(directory, 0o711);
-    const servers: Server[] = [];
-    const routes: { port: number; socket: string }[] = [];
-    for (const wayOut of waysOut) {
-      const { port } = new URL(wayOut.origin);
-      const socket = path.join(directory, port);
-      servers.push(await forward(wayOut, socket));
-      await chmod(socket, 0o666);
-      routes.push({ port: Number(port), socket });
-    }
-    const limits = typeof settings === "object" ? settings : harnessSandbox.parse({});
-    const provider = await createSandboxProvider({
-      name: "bubblewrap",
-      settings: {
-        limits,
-        exec: { max_output_bytes: MAX_OUTPUT_BYTES },
-        read_only_paths: [directory, path.dirname(path.dirname(process.execPath)), ...readable].filter(
-          (folder) => !/^\/(usr|bin|lib)(\/|$)/.test(folder),
-        ),
-      },
-    });
-    return new SandboxedHost(provider, directory, servers, routes);
-  }
-
-  async close(): Promise<void> {
-    for (const server of this.#servers) server.close();
-    await rm(this.#directory, { recursive: true, force: true });
-    await this.#provider.aclose();
-  }
-
-  /** A sandbox for one rollout. */
-  host(): HarnessHost {
-    let sandbox: Sandbox | undefined;
-    return {
-      place: PLACE,
-      prepare: async (launch, signal) => {
-        const files: Record<string, string> = { [RELAY]: RELAY_SOURCE };
-        for (const [target, source] of Object.entries(launch.copies ?? {}))
-          Object.assign(files, await textsBelow(source, `${PLACE.home}/${target}`));
-        for (const [target, text] of Object.entries(launch.files ?? {}))
-          files[`${PLACE.home}/${target}`] = text;
-        sandbox = new Sandbox(this.#provider, { workdir: PLACE.workspace, files }, { ownsProvider: false });
-        await sandbox.start(undefined, { signal });
-      },
-      run: async ({ program, args }, { env, timeoutMs, signal, onLine }) => {
-        if (sandbox === undefined) throw new Error("the sandbox was not prepared");
-        const request = `${PLACE.home}/.gym-run.json`;
-        await sandbox.writeText(request, JSON.stringify({ routes: this.#routes, program, args }), { signal });
-        const command = `exec "$NODE" ${RELAY} ${request}`;
-        const result = await sandbox.exec(command, {
-          env: { ...env, HOME: PLACE.home, NODE: process.execPath },
-          timeoutSeconds: timeoutMs / 1000,
-          signal,
-        });
-        // A sandbox returns its output at the end.
-        for (const line of (result.stdout ?? "").split("\n")) onLine(line);
-        return {
-          code: result.return_code,
-          stderr: result.stderr ?? "",
-          timedOut: result.error_type === "timeout",
-        };
-      },
-      close: async () => sandbox?.stop(),
-    };
-  }
+/** The sandboxes of one agent server. */
+export interface HarnessSandboxes {
+  /** Creates the sandbox of one rollout. */
+  host(): HarnessHost;
+  close(): Promise<void>;
 }
 
-/** The address of a server as the sandbox sees it. */
+/**
+ * Opens a socket for each reachable server, and the provider of sandboxes that can use them. `readable` are the folders
+ * of the harness.
+ */
+export async function openSandboxes(
+  settings: HarnessSandbox,
+  reachable: readonly ReachableServer[],
+  readable: readonly string[],
+): Promise<HarnessSandboxes> {
+  // The users of the sandboxes need access. The sockets allow no more than the ports of the servers.
+  const directory = await mkdtemp(path.join(os.tmpdir(), "nemo-gym-way-out-"));
+  await chmod(directory, 0o711);
+  const servers: Server[] = [];
+  const routes: { port: number; socket: string }[] = [];
+  for (const server of reachable) {
+    const { port } = new URL(server.origin);
+    const socket = path.join(directory, port);
+    servers.push(await forward(server, socket));
+    await chmod(socket, 0o666);
+    routes.push({ port: Number(port), socket });
+  }
+  const provider = await createSandboxProvider({
+    name: "bubblewrap",
+    settings: {
+      limits: typeof settings === "object" ? settings : harnessSandbox.parse({}),
+      exec: { max_output_bytes: MAX_OUTPUT_BYTES },
+      read_only_paths: [directory, path.dirname(path.dirname(process.execPath)), ...readable].filter(
+        (folder) => !/^\/(usr|bin|lib)(\/|$)/.test(folder),
+      ),
+    },
+  });
+  return {
+    host: () => sandboxedHost(provider, routes),
+    async close() {
+      for (const server of servers) server.close();
+      await rm(directory, { recursive: true, force: true });
+      await provider.aclose();
+    },
+  };
+}
+
+function sandboxedHost(
+  provider: SandboxProvider,
+  routes: readonly { port: number; socket: string }[],
+): HarnessHost {
+  let sandbox: Sandbox | undefined;
+  return {
+    place: PLACE,
+    async prepare(launch, signal) {
+      const files: Record<string, string> = { [RELAY]: RELAY_SOURCE };
+      for (const [target, source] of Object.entries(launch.copies ?? {}))
+        Object.assign(files, await textsBelow(source, `${PLACE.home}/${target}`));
+      for (const [target, text] of Object.entries(launch.files ?? {}))
+        files[`${PLACE.home}/${target}`] = text;
+      sandbox = new Sandbox(provider, { workdir: PLACE.workspace, files }, { ownsProvider: false });
+      await sandbox.start(undefined, { signal });
+    },
+    async run({ program, args }, { env, timeoutMs, signal, onLine }) {
+      if (sandbox === undefined) throw new Error("the sandbox was not prepared");
+      const request = `${PLACE.home}/.gym-run.json`;
+      await sandbox.writeText(request, JSON.stringify({ routes, program, args }), { signal });
+      const result = await sandbox.exec(`exec "$NODE" ${RELAY} ${request}`, {
+        env: { ...env, HOME: PLACE.home, NODE: process.execPath },
+        timeoutSeconds: timeoutMs / 1000,
+        signal,
+      });
+      // A sandbox returns its output at the end.
+      for (const line of (result.stdout ?? "").split("\n")) onLine(line);
+      const timedOut = result.error_type === "timeout";
+      return { code: result.return_code, stderr: result.stderr ?? "", timedOut };
+    },
+    close: async () => sandbox?.stop(),
+  };
+}
+
+/** The address of a server inside the sandbox. */
 export function insideUrl(url: string): string {
   const address = new URL(url);
   address.hostname = "127.0.0.1";
   return address.href.replace(/\/$/, "");
 }
 
-/** Passes requests on from a socket to a server, but only those for the routes a harness needs. */
-function forward({ origin, routes }: WayOut, socket: string): Promise<Server> {
+/** Forwards requests for allowed routes from a socket to a server. */
+function forward({ origin, routes }: ReachableServer, socket: string): Promise<Server> {
   const { hostname: host, port } = new URL(origin);
   const server = createServer((incoming, outgoing) => {
     const { method, url = "", headers } = incoming;

@@ -1,8 +1,8 @@
 import type { Usage } from "../../wire/convert/usage.ts";
-import { newId } from "../../wire/ids.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/responses.ts";
+import { messageOf } from "../response-of.ts";
 
-/** Token counts as harnesses report them; an unreported detail is null. */
+/** Token counts that a harness reports; null for details that it does not report. */
 export interface ReportedUsage {
   inputTokens: number;
   outputTokens: number;
@@ -10,13 +10,13 @@ export interface ReportedUsage {
   reasoningTokens?: number | null;
 }
 
-/** What a harness did, collected from its events as the items of a Response. */
+/** Collects the events of a harness as the output items of a Response. */
 export class Transcript {
   readonly items: ResponseOutputItem[] = [];
-  /** Errors the harness reported about itself or its model calls. */
+  /** Errors that the harness reported about itself or its model calls. */
   readonly errors: string[] = [];
   usage: Usage | null = null;
-  /** Why the harness stopped before it had an answer, such as `max_turns`. */
+  /** Why the harness stopped without an answer, such as `max_turns`. */
   incompleteReason: string | undefined;
   readonly #openCalls = new Map<string, { name: string; input: unknown }>();
   #thinking: string[] = [];
@@ -26,24 +26,17 @@ export class Transcript {
     this.#onItems = onItems;
   }
 
-  /** Reasoning precedes the next message, between think tags. */
+  /** Adds reasoning. It is written before the next message, between think tags. */
   reasoning(text: string): void {
     if (text.trim() !== "") this.#thinking.push(text);
   }
 
   message(text: string): void {
     const thinking = this.#takeThinking();
-    if (text === "" && thinking === "") return;
-    this.#add({
-      type: "message",
-      id: newId("msg"),
-      role: "assistant",
-      status: "completed",
-      content: [{ type: "output_text", text: thinking + text, annotations: [] }],
-    });
+    if (text !== "" || thinking !== "") this.#add(messageOf(thinking + text));
   }
 
-  /** A tool call begins. It becomes an item when its output arrives: an unanswered call has no counterpart in the conversation. */
+  /** A tool call begins. It becomes an item when its output arrives. Calls without an output are dropped. */
   callStarted(callId: string, name: string, input: unknown): void {
     this.#openCalls.set(callId, { name, input });
   }
@@ -55,10 +48,9 @@ export class Transcript {
     this.call(callId, call.name, call.input, output, failed);
   }
 
-  /** A tool call together with its output. */
+  /** Adds a tool call with its output. */
   call(callId: string, name: string, input: unknown, output: string, failed = false): void {
-    const thinking = this.#takeThinking();
-    if (thinking !== "") this.message(thinking);
+    this.message("");
     this.#add(
       {
         type: "function_call",
@@ -90,10 +82,9 @@ export class Transcript {
     };
   }
 
-  /** The items, with reasoning that no message followed as a message of its own. */
+  /** The items. Reasoning after the last message becomes a message of its own. */
   finish(): ResponseOutputItem[] {
-    const thinking = this.#takeThinking();
-    if (thinking !== "") this.message(thinking);
+    this.message("");
     return this.items;
   }
 

@@ -15,22 +15,22 @@ import { type GymTool, gymTools } from "./gym-tools.ts";
 import { LoopRecord } from "./loop-record.ts";
 import { type ModelAccess, modelAccess, StepLimitError } from "./model-access.ts";
 
-/** The default limit on model calls of a loop. */
+/** Default limit on the model calls of a rollout. */
 const DEFAULT_MAX_STEPS = 50;
 
-/** Config keys of every agent around a framework. */
+/** Config keys of every agent that uses a framework. */
 export const frameworkAgentConfig = loopAgentConfig.extend({
-  /** Model calls per rollout; null: as many as it takes. */
+  /** Maximum number of model calls per rollout; null: no limit. */
   max_steps: laxInt().nullable().default(DEFAULT_MAX_STEPS),
-  /** The model's name in the requests; model servers replace it by their own. */
+  /** The model name in the requests. Model servers replace it with their own. */
   model: z.string().nullish(),
 });
 
-/** One rollout, as the author of an agent sees it. */
+/** One rollout, for the author of an agent. */
 export interface FrameworkRun<Config> {
   /** The request: `input`, `tools`, `instructions`, sampling settings. */
   params: ResponseCreateParams;
-  /** Its conversation as chat messages, which most frameworks read. */
+  /** The conversation of the request as chat messages, which most frameworks accept. */
   messages: ChatMessage[];
   /** The tools of the resources server. */
   tools: GymTool[];
@@ -41,18 +41,18 @@ export interface FrameworkRun<Config> {
   signal: AbortSignal;
 }
 
-/** What an agent returns: nothing, its final answer, or all items where the recorded ones do not tell what happened. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is welcome
+/** The result of an agent: nothing, its final answer, or all items if the recorded ones are not sufficient. */
+// biome-ignore lint/suspicious/noConfusingVoidType: functions without a return statement are allowed
 export type FrameworkResult = string | readonly ResponseOutputItem[] | undefined | void;
 
 export interface FrameworkAgentOptions<ConfigSchema extends typeof frameworkAgentConfig> {
   name: string;
   config?: ConfigSchema;
-  /** Answers a request with the framework. Throw `IncompleteRun` where the framework gives up on the model's answers. */
+  /** Answers a request with the framework. Throw `IncompleteRun` if the framework gives up on the model's answers. */
   respond(run: FrameworkRun<z.output<ConfigSchema>>): Promise<FrameworkResult>;
 }
 
-/** The loop ended without an answer, for a reason that is the model's: the rollout is scored as it is. */
+/** The loop ended without an answer because of the model. The rollout is scored with the items so far. */
 export class IncompleteRun extends Error {
   readonly reason: string;
 
@@ -63,8 +63,8 @@ export class IncompleteRun extends Error {
 }
 
 /**
- * Defines an agent server around a framework that runs in this process. The framework gets a model client's settings and callable
- * tools; items, usage and trajectory come from watching the two.
+ * Defines an agent server that uses a framework in this process. The framework receives the settings of a model client
+ * and callable tools. Their calls provide the items, the usage and the trajectory.
  *
  * @example
  * export default defineFrameworkAgent({
@@ -92,7 +92,7 @@ export function defineFrameworkAgent<ConfigSchema extends typeof frameworkAgentC
       });
       const model = config.model ?? params.model ?? DEFAULT_MODEL;
       const countedUsage = () => takeRolloutUsage(client, modelServer, rollout, signal);
-      // What an earlier attempt left behind does not count.
+      // Drops the counts of an earlier attempt.
       await countedUsage();
       const outcome = await settled(record, () =>
         options.respond({
@@ -126,27 +126,24 @@ export function defineFrameworkAgent<ConfigSchema extends typeof frameworkAgentC
           signal,
         }),
       );
-      // Some clients take an address but no fetch: only the model server has seen their calls.
+      // Some clients accept an address but no fetch, so only the model server has counted their calls.
       const usage = (await countedUsage()) ?? record.usage;
       const { incompleteReason } = outcome;
       const response = responseOf(outcome.items, { params, model, usage, incompleteReason });
       const status = incompleteReason === undefined ? "completed" : "incomplete";
-      return {
-        response: {
-          ...response,
-          ...(trajectory && { _ng_trajectory: trajectory.finish(response, inputItems(params), status) }),
-        } as Response & JsonObject,
-        cookies: session.cookies,
+      const recorded = trajectory && {
+        _ng_trajectory: trajectory.finish(response, inputItems(params), status),
       };
+      return { response: { ...response, ...recorded } as Response & JsonObject, cookies: session.cookies };
     },
   });
 }
 
-/** Runs the loop to its end; a model call that failed is the cause of whatever the framework made of it. */
+/** Runs the loop to its end. A failed model call takes precedence over the error that the framework made of it. */
 async function settled(
   record: LoopRecord,
   respond: () => Promise<FrameworkResult>,
-): Promise<{ items: readonly ResponseOutputItem[]; incompleteReason?: string | undefined }> {
+): Promise<{ items: readonly ResponseOutputItem[]; incompleteReason?: string }> {
   let result: FrameworkResult;
   let thrown: unknown;
   try {

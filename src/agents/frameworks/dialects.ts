@@ -19,14 +19,14 @@ import { sanitizeStreamingChat } from "../../wire/stream/sanitize-streaming-chat
 import { sanitizeStreamingResponses } from "../../wire/stream/sanitize-streaming-responses.ts";
 import type { SseEvent } from "../../wire/stream/sse.ts";
 
-/** How one of the three APIs is read on its way through. */
+/** Reads requests and answers of one of the three APIs. */
 export interface ModelDialect {
-  /** The request without streaming, and how its answer is streamed to a client that asked for that. */
+  /** The request without streaming, and a function that turns its answer into the events of a stream. */
   plain(body: JsonObject): { plain: JsonObject; replay(answer: JsonObject): Iterable<SseEvent> };
   /** The conversation in a request. */
   question(body: JsonObject): readonly ResponseInputItem[];
   response(answer: JsonObject): Response;
-  /** Sampling settings of the row that the framework left open. */
+  /** Sampling settings of the row, for those that the framework does not set. */
   sampling(params: ResponseCreateParams, body: JsonObject): JsonObject;
 }
 
@@ -75,7 +75,7 @@ const messages: ModelDialect = {
   },
   question: (body) => responses.question(convertAnthropicRequest(body) as unknown as JsonObject),
   response: (answer) => convertAnthropicMessage(answer, { input: [] }, { model: String(answer["model"]) }),
-  // Its clients always say how many tokens they want.
+  // Clients of this API must set the maximum number of tokens.
   sampling: (params) => settings(params),
 };
 
@@ -90,7 +90,7 @@ function settings(
   };
 }
 
-/** By the route of the model server. */
+/** The dialects by route of the model server. */
 export const modelDialects: Readonly<Record<string, ModelDialect>> = {
   "/v1/responses": responses,
   "/v1/chat/completions": chat,

@@ -8,16 +8,16 @@ import type {
 } from "../../wire/schemas/responses.ts";
 
 /**
- * What a loop that is not ours did, seen from its model calls and tool calls: every framework asks a model and runs tools, whatever
- * its own messages look like.
+ * The output items of a framework's loop, recorded from its model calls and tool calls. Every framework has these calls,
+ * whatever the form of its own messages.
  */
 export class LoopRecord {
   readonly items: ResponseOutputItem[] = [];
   modelCalls = 0;
   usage: Usage | null = null;
-  /** The last model call failed, and none has succeeded since. */
+  /** The error of the last model call; undefined if it succeeded. */
   failure: unknown;
-  /** Why the last answer of the model was cut off. */
+  /** Why the last answer of the model was truncated. */
   incompleteReason: string | undefined;
   readonly #openCalls = new Map<string, FunctionCall>();
   readonly #modelServer: string;
@@ -27,8 +27,8 @@ export class LoopRecord {
   constructor(
     modelServer: string,
     options: {
-      trajectory?: TrajectoryRecorder | undefined;
-      /** Told of items as they are recorded. */
+      trajectory?: TrajectoryRecorder;
+      /** Receives items as they are recorded. */
       onItems?: (items: readonly ResponseOutputItem[]) => void;
     } = {},
   ) {
@@ -37,32 +37,27 @@ export class LoopRecord {
     this.#onItems = options.onItems;
   }
 
-  /** A model call that succeeded. */
+  /** Records a successful model call. */
   modelCall(turn: { startedAt: number; question: readonly ResponseInputItem[]; response: Response }): void {
-    const { response } = turn;
-    const { output } = response;
+    const { startedAt, question, response } = turn;
+    const { output, id: responseId } = response;
     this.modelCalls++;
     this.failure = undefined;
     this.usage = accumulateUsage(this.usage, response.usage);
     this.incompleteReason = response.incomplete_details?.reason ?? undefined;
     this.#add(...output);
     for (const item of output) if (item.type === "function_call") this.#openCalls.set(item.call_id, item);
-    this.#trajectory?.modelTurn({
-      startedAt: turn.startedAt,
-      question: turn.question,
-      output,
-      responseId: response.id,
-      modelServer: this.#modelServer,
-    });
+    const modelServer = this.#modelServer;
+    this.#trajectory?.modelTurn({ startedAt, question, output, responseId, modelServer });
   }
 
-  /** The conversation that is about to be sent: it has the outputs of calls that the framework answered by itself. */
+  /** Records the outputs in a conversation that is about to be sent. The framework may have written them itself. */
   outputsIn(conversation: readonly ResponseInputItem[]): void {
     for (const item of conversation)
       if (item.type === "function_call_output") this.toolOutput(item.call_id, item.output);
   }
 
-  /** The output of a call the model made; later reports of the same call are ignored. */
+  /** Records the output of a call of the model. Later outputs of the same call are ignored. */
   toolOutput(callId: string, output: unknown): void {
     if (!this.#openCalls.delete(callId)) return;
     const text = typeof output === "string" ? output : JSON.stringify(output);
@@ -74,9 +69,8 @@ export class LoopRecord {
     this.#onItems?.(items);
   }
 
-  /** The id of a call for a framework that does not tell its tools: the oldest one without an output. */
+  /** The id of the oldest call of a tool without an output, for frameworks that do not pass the id to tools. */
   openCallOf(name: string): string | undefined {
-    for (const call of this.#openCalls.values()) if (call.name === name) return call.call_id;
-    return undefined;
+    return [...this.#openCalls.values()].find((call) => call.name === name)?.call_id;
   }
 }

@@ -4,23 +4,23 @@ import { callServer, type ServerClient } from "../../calls/server-client.ts";
 import type { RolloutScope } from "../../definitions/define-agent.ts";
 import { errorMessage } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { rolloutPrefix } from "../../wire/rollout-id.ts";
 import type { ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import { encodeSse } from "../../wire/stream/sse.ts";
+import { modelPrefixOf } from "../response-of.ts";
 import { type ModelDialect, modelDialects } from "./dialects.ts";
 import type { LoopRecord } from "./loop-record.ts";
 
-/** The shape of the global `fetch`, which clients of models take in place of it. */
+/** The type of the global `fetch`. Clients of models accept a replacement. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** How a framework reaches the model of the rollout. */
+/** The settings with which a framework calls the model of the rollout. */
 export interface ModelAccess {
   name: string;
-  /** The model server's address with the rollout's prefix and `/v1`. */
+  /** Address of the model server with the rollout's prefix and `/v1`. */
   baseUrl: string;
-  /** Model servers of a run need no key; clients demand one. */
+  /** Clients require a key, although model servers of a run do not. */
   apiKey: string;
-  /** Give it to the framework's client: calls through it are recorded, counted, limited and fail with their root cause. */
+  /** For the framework's client. It records, counts and limits calls, and reports their root cause. */
   fetch: Fetch;
 }
 
@@ -32,32 +32,27 @@ export interface ModelAccessOptions {
   params: ResponseCreateParams;
   signal: AbortSignal;
   timeoutMs: number | null;
-  /** Model calls the loop may make; null: as many as it takes. */
+  /** Maximum number of model calls; null: no limit. */
   maxSteps: number | null;
   record: LoopRecord;
 }
 
-/** The loop has made all the model calls it may make. */
+/** The loop has reached its limit of model calls. */
 export class StepLimitError extends Error {
   constructor(steps: number) {
     super(`the agent has made its ${steps} model calls (max_steps)`);
   }
 }
 
-/** Opens the way to the model for one rollout. */
+/** Gives one rollout access to its model. */
 export function modelAccess(options: ModelAccessOptions): ModelAccess {
   const { client, modelServer, rollout } = options;
   return {
     name: options.model,
-    baseUrl: `${client.baseUrl(modelServer)}${prefixOf(rollout)}/v1`,
+    baseUrl: `${client.baseUrl(modelServer)}${modelPrefixOf(rollout)}/v1`,
     apiKey: "local",
     fetch: recordedFetch(options),
   };
-}
-
-/** The model server counts calls by this prefix, also where nothing is captured. */
-function prefixOf(rollout: RolloutScope): string {
-  return rollout.modelPrefix || rolloutPrefix(rollout.rolloutId);
 }
 
 function recordedFetch(options: ModelAccessOptions): Fetch {
@@ -84,15 +79,15 @@ function recordedFetch(options: ModelAccessOptions): Fetch {
       record.outputsIn(dialect.question(plain));
       const reply = await callServer(client, {
         server: modelServer,
-        path: `${prefixOf(rollout)}${route}`,
+        path: `${modelPrefixOf(rollout)}${route}`,
         body: plain,
         stage: "model",
         signal: AbortSignal.any([signal, request.signal]),
         idempotent: true,
         timeoutMs,
         timeoutKey: "model_call_timeout_seconds",
-        // Replaying the model server's cookie keeps a conversation on one replica.
-        ...(cookies && { cookies }),
+        // Sending the model server's cookie back keeps a conversation on one replica.
+        cookies,
       });
       cookies = reply.cookies;
       const answer = reply.json() as JsonObject;
@@ -106,7 +101,7 @@ function recordedFetch(options: ModelAccessOptions): Fetch {
   };
 }
 
-/** The client has retried what can be retried: the framework need not. */
+/** An error response. The call was already retried, so the framework must not retry it. */
 function refusal(status: number, message: string): Response {
   return Response.json({ error: { message } }, { status, headers: { "x-should-retry": "false" } });
 }
