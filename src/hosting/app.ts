@@ -6,6 +6,7 @@ import type { MaybePromise, ServerType } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
 import { splitRolloutPrefix } from "../wire/rollout-id.ts";
 import { type ErrorDetail, ValidationError } from "../wire/schemas/validation.ts";
 import type { RouteNote } from "./apps/openapi.ts";
@@ -71,6 +72,17 @@ export interface AppParts {
   newSessionId?: () => string;
   start?(): MaybePromise<void>;
   close?(): MaybePromise<void>;
+}
+
+/** Values that a host provides to the server that it creates. */
+export interface AppHost {
+  implementation: string;
+  /** Runs `verify` outside the event loop. */
+  verifyInPool?: (args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  newSessionId?: () => string;
+  mcpSecret?: string;
+  /** Types of servers by name, for servers that the config of the run does not contain. */
+  serverTypes?: ReadonlyMap<string, ServerType>;
 }
 
 const NO_ROUTE = { 404: "Not Found", 405: "Method Not Allowed" };

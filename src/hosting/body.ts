@@ -1,10 +1,12 @@
+import type { z } from "zod";
 import type { Cookies } from "../calls/cookies.ts";
 import { Reply } from "../calls/server-call.ts";
 import { HttpError } from "../definitions/errors.ts";
 import { errorMessage } from "../errors.ts";
 import { type JsonTextError, loadsPlain } from "../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import { resultJson } from "../wire/result-json.ts";
-import type { ErrorDetail } from "../wire/schemas/validation.ts";
+import { type ErrorDetail, ValidationError, zodDetail } from "../wire/schemas/validation.ts";
 import { encodeSse, type SseEvent } from "../wire/stream/sse.ts";
 
 const MAX_QUOTED = 200;
@@ -40,14 +42,8 @@ function parseAsPython(text: string): unknown {
   } catch (error) {
     const { position = 0 } = error as Partial<JsonTextError>;
     const ctx = { error: errorMessage(error).slice(0, MAX_QUOTED) };
-    const detail = {
-      type: "json_invalid",
-      loc: ["body", position],
-      msg: "JSON decode error",
-      input: {},
-      ctx,
-    };
-    return new MalformedBody(text, detail);
+    const loc = ["body", position];
+    return new MalformedBody(text, { type: "json_invalid", loc, msg: "JSON decode error", input: {}, ctx });
   }
 }
 
@@ -100,4 +96,43 @@ export function eventStream(events: Iterable<SseEvent> | AsyncIterable<SseEvent>
     for await (const event of events) yield encodeSse(event);
   }
   return new Reply({ stream: frames(), cookies });
+}
+
+/** Parses with a definition's schema. An invalid value becomes a 422 that names the field. */
+export function parseWith(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  at: readonly (string | number)[],
+): unknown {
+  if (!schema) return value;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new ValidationError(zodDetail(result.error, at, value), { cause: result.error });
+}
+
+export function requireBody(body: unknown): unknown {
+  if (body === undefined) {
+    throw new ValidationError([{ type: "missing", loc: ["body"], msg: "Field required", input: null }]);
+  }
+  return body;
+}
+
+export function requireObject(body: unknown): JsonObject {
+  const input = requireBody(body);
+  if (isObject(input)) return input;
+  const msg = "Input should be a valid dictionary";
+  throw new ValidationError([{ type: "model_attributes_type", loc: ["body"], msg, input }]);
+}
+
+/** Requires fields of a body. The error names all missing ones. */
+export function requireFields(body: JsonObject, ...fields: readonly string[]): void {
+  if (fields.every((field) => body[field] !== undefined)) return;
+  const missing = fields.filter((field) => body[field] === undefined);
+  throw missingFields(missing, body);
+}
+
+export function missingFields(fields: readonly string[], input: unknown): ValidationError {
+  return new ValidationError(
+    fields.map((field) => ({ type: "missing", loc: ["body", field], msg: "Field required", input })),
+  );
 }

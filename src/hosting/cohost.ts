@@ -4,11 +4,9 @@ import { RunClient } from "../calls/run-client.ts";
 import type { ServerDefinition, ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import type { RequestHandler, ServerApp } from "./app.ts";
+import type { AppHost, RequestHandler, ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
-import type { VerifyRunner } from "./apps/resources-app.ts";
-import { guardExit } from "./guards/exit-guard.ts";
-import { authorTrace, type HostedCode, hostedCode } from "./guards/hosted-code.ts";
+import { authorTrace, guardExit, type HostedCode, hostedCode } from "./guards/hosted-code.ts";
 import type { LoopMonitor } from "./guards/loop-monitor.ts";
 import { profileDirectory, ServerProfiles } from "./guards/profiler.ts";
 import type { Watchdog } from "./guards/watchdog.ts";
@@ -142,7 +140,7 @@ async function createHostedApp(
   const { installRoot, globalConfig, findFile, newSessionId, mcpSecret } = options;
   const definition = instance.definition ?? (await loadDefinition(code.entry, installRoot));
   const { directory, entry } = code;
-  const verifyInPool: VerifyRunner = (args, signal) =>
+  const verifyInPool: AppHost["verifyInPool"] = (args, signal) =>
     pool.verify({ code: hostedCode(name, directory, installRoot), entry, installRoot, config, args }, signal);
   return createApp(
     definition,

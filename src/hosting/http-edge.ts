@@ -50,7 +50,11 @@ export class HttpEdge {
     const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options;
     const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
     this.#app = app;
-    this.#guard = serverGuard(options.host, options.allowedHosts);
+    this.#guard = {
+      host: options.host,
+      allowedHosts: options.allowedHosts ?? [],
+      allowHint: (name) => `To allow it, add ${name} to allowed_hosts in the config.`,
+    };
     this.#bodyLimit = bodyLimitBytes ?? Number.POSITIVE_INFINITY;
     const timeouts = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 };
     this.#server = createServer(timeouts, (request, response) => this.#read(request, response));
@@ -171,15 +175,6 @@ export class HttpEdge {
       this.#inFlight.delete(controller);
     }
   }
-}
-
-/** The guard of a server with the additional host names of `allowed_hosts`. */
-export function serverGuard(host: string, allowedHosts: readonly string[] = []): GuardOptions {
-  return {
-    host,
-    allowedHosts,
-    allowHint: (name) => `To allow it, add ${name} to allowed_hosts in the config.`,
-  };
 }
 
 /** A server could not listen on its address. */

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
 import { getCloseMatches } from "../python/difflib.ts";
@@ -116,4 +117,15 @@ export function compiledTwin(entry: string, installRoot: string): string | undef
   if (compiled === undefined) return undefined;
   const isPackage = !existsSync(join(installRoot, "src/index.ts"));
   return isPackage || compiled.mtimeMs >= statSync(entry).mtimeMs ? twin : undefined;
+}
+
+/** A module of this package that runs in another process or thread, and the arguments with which Node runs it. */
+export function entryPoint(
+  name: string,
+  from: string,
+  installRoot: string,
+): { file: string; execArgv: string[] } {
+  const source = fileURLToPath(new URL(`./${name}${extname(from)}`, from));
+  const file = compiledTwin(source, installRoot) ?? source;
+  return { file, execArgv: file.endsWith(".ts") ? ["--import", "jiti/register"] : [] };
 }

@@ -1,5 +1,5 @@
 import type { ServerDefinition } from "../definitions/definitions.ts";
-import { guardExit } from "./guards/exit-guard.ts";
+import { guardExit } from "./guards/hosted-code.ts";
 import { loadDefinition } from "./load-definition.ts";
 import type { VerifyTask } from "./verify-pool.ts";
 

@@ -28,9 +28,8 @@ import { checkRows } from "../rollouts/inputs/check-rows.ts";
 import type { ExpandOptions } from "../rollouts/inputs/expand.ts";
 import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
 import { earlierSpending, type ResumePlan, type ResumeSummary } from "../rollouts/resume/resume.ts";
-import type { EvaluationOptions } from "./evaluation-options.ts";
-import { ResourceMeter } from "./scale/resource-meter.ts";
-import { type RunResources, writeResources } from "./scale/resources-file.ts";
+import type { EvaluationOptions } from "./run-evaluation.ts";
+import { ResourceMeter, type RunResources, writeResources } from "./scale/resources.ts";
 
 const SAMPLE_NOTICE =
   "warning: these rows are samples that come with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +

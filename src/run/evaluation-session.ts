@@ -18,11 +18,11 @@ import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
 import type { QueueOptions } from "./distributed/options.ts";
 import { type Evaluation, PreparedEvaluation } from "./evaluate.ts";
 import { agentNames, citingRows, datasetFiles, inputFile } from "./evaluation-input.ts";
-import type { EvaluationOptions, EvaluationServers } from "./evaluation-options.ts";
 import { gymVersion } from "./gym-version.ts";
 import { checkModelEndpoints } from "./preflight.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
 import { type ResolvedRun, type RunConfig, resolveRun } from "./run-config.ts";
+import type { EvaluationOptions, EvaluationServers } from "./run-evaluation.ts";
 import type { RunEvent } from "./run-events.ts";
 import { startResolved } from "./start-servers.ts";
 

@@ -30,14 +30,15 @@ export type { AgentSummary, RunSummary } from "../results/summarize.ts";
 export type { OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
 export type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";
-export type { EvaluationOptions, EvaluationServers } from "./evaluation-options.ts";
 export { type ConnectedRun, connectToRun } from "./head.ts";
 export { type ReverifyOptions, type ReverifyResult, reverify } from "./reverify/reverify.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollout-driver.ts";
 export type { ModelChoice, RunConfig, RunSource } from "./run-config.ts";
 export {
+  type EvaluationOptions,
   type EvaluationResult,
   type EvaluationRun,
+  type EvaluationServers,
   type FileResult,
   type LoadOptions,
   loadRollouts,

@@ -6,7 +6,7 @@ import {
   planScale,
   type ScalePlan,
 } from "../../run/scale/plan.ts";
-import { readResources } from "../../run/scale/resources-file.ts";
+import { readResources } from "../../run/scale/resources.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { renderTable } from "../render/table.ts";

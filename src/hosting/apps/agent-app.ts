@@ -13,11 +13,11 @@ import {
   parseSanitizedParams,
   sanitizeStreamingResponses,
 } from "../../wire/stream/sanitize-streaming-responses.ts";
-import { classNameOf, type Handler, ServerApp } from "../app.ts";
+import { type AppHost, classNameOf, type Handler, ServerApp } from "../app.ts";
+import { requireBody, requireFields, requireObject } from "../body.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-attribution.ts";
 import { streamRun } from "./agent-stream.ts";
 import { agentNotes } from "./openapi.ts";
-import { requireBody, requireFields, requireObject } from "./request-body.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
 
@@ -32,7 +32,7 @@ function readParams(body: unknown): { params: ResponseCreateParams; namespaces?:
 export function createAgentApp(
   definition: AgentDefinition,
   server: ServerContext<unknown>,
-  host: { implementation: string; newSessionId?: () => string },
+  host: AppHost,
 ): ServerApp {
   const { options } = definition;
   const context = server as ServerContext<never>;

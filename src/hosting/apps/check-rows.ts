@@ -6,8 +6,8 @@ import { parseCreateParams } from "../../wire/schemas/responses.ts";
 import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
 import { ValidationError } from "../../wire/schemas/validation.ts";
 import type { Handler } from "../app.ts";
+import { parseWith, requireObject } from "../body.ts";
 import { jsonSchemaOf } from "./openapi.ts";
-import { parseWith, requireObject } from "./request-body.ts";
 
 type Options = ResourcesServerDefinition["options"];
 

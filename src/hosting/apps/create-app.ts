@@ -2,27 +2,17 @@ import type { z } from "zod";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { isObserved } from "../../capture/settings.ts";
 import { checkDefinition, keysOf, misspeltKeys } from "../../definitions/check-definition.ts";
-import type { ServerDefinition, ServerType } from "../../definitions/definitions.ts";
+import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { GymError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
-import type { ServerApp } from "../app.ts";
+import type { AppHost, ServerApp } from "../app.ts";
 import { hostKeys, misspeltHostKeys, withHostSettings } from "../host-settings.ts";
 import { RolloutClient, RolloutContext, serverTypes } from "../rollout-attribution.ts";
 import { createAgentApp } from "./agent-app.ts";
 import { createGymnasiumApp } from "./gymnasium-app.ts";
 import { createModelApp } from "./model-app.ts";
-import { createResourcesApp, type VerifyRunner } from "./resources-app.ts";
-
-/** Values that a host provides to the server that it creates. */
-export interface AppHost {
-  implementation: string;
-  verifyInPool?: VerifyRunner;
-  newSessionId?: () => string;
-  mcpSecret?: string;
-  /** Types of servers by name, for servers that the config of the run does not contain. */
-  serverTypes?: ReadonlyMap<string, ServerType>;
-}
+import { createResourcesApp } from "./resources-app.ts";
 
 /** Creates a running server from any definition. The definition's schema parses its config first. */
 export function createApp(

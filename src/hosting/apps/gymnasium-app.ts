@@ -4,19 +4,19 @@ import { HttpError } from "../../definitions/errors.ts";
 import { stepRewardOf } from "../../definitions/verified-reward.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
-import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { parseWith, requireFields, requireObject } from "../body.ts";
 import { mcpRefusal } from "../mcp/mcp.ts";
 import { sessionsOf } from "../sessions.ts";
 import { checkRowsHandler } from "./check-rows.ts";
 import { gymnasiumNotes } from "./openapi.ts";
-import { parseWith, requireFields, requireObject } from "./request-body.ts";
-import { aggregateHandler, type ResourcesAppHost } from "./resources-app.ts";
+import { aggregateHandler } from "./resources-app.ts";
 
 /** Creates a running multi-turn environment (`/reset`, `/step`, `/close`) from its definition. */
 export function createGymnasiumApp(
   definition: GymnasiumServerDefinition,
   server: ServerContext<unknown>,
-  host: ResourcesAppHost,
+  host: AppHost,
 ): ServerApp {
   const { options } = definition;
   const context = server as ServerContext<never>;

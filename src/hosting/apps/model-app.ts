@@ -29,18 +29,17 @@ import {
   sanitizeStreamingResponses,
 } from "../../wire/stream/sanitize-streaming-responses.ts";
 import type { Dialect, SseEvent } from "../../wire/stream/sse.ts";
-import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
-import { eventStream, MalformedBody } from "../body.ts";
+import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { eventStream, MalformedBody, requireObject } from "../body.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
 import { countTokensRoute, modelsRoute, RolloutUsage } from "./model-info.ts";
 import { modelNotes } from "./openapi.ts";
-import { requireObject } from "./request-body.ts";
 
 /** Creates a running model server from its definition: three dialects, plain and streamed, over one or two handlers. */
 export function createModelApp(
   definition: ModelDefinition,
   server: ServerContext<unknown>,
-  host: { implementation: string; newSessionId?: () => string },
+  host: AppHost,
 ): ServerApp {
   const { options } = definition;
   const context = server as ServerContext<never>;

@@ -3,7 +3,7 @@ import type { ModelDefinition } from "../../definitions/define-model.ts";
 import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
 import { accumulateUsage, type Usage } from "../../wire/convert/usage.ts";
 import type { Handler } from "../app.ts";
-import { requireObject } from "./request-body.ts";
+import { requireObject } from "../body.ts";
 
 /** `GET /v1/models`: the one model of this server, in the form of the OpenAI API. */
 export function modelsRoute({ options }: ModelDefinition, server: ServerContext<unknown>): Handler {

@@ -12,39 +12,39 @@ import { takeJudgeTally } from "../../definitions/judge/judge-tally.ts";
 import { rewardOf } from "../../definitions/verified-reward.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
-import { maskMembers } from "../../wire/result-members.ts";
+import { redactKnown } from "../../secrets.ts";
+import { maskMembers, type ToolExceptions } from "../../wire/result-members.ts";
 import { ROLLOUT_START_HEADER } from "../../wire/rollout-id.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
 import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
-import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
-import { requireReplySize } from "../body.ts";
+import { type AppHost, type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import {
+  missingFields,
+  parseWith,
+  requireBody,
+  requireFields,
+  requireObject,
+  requireReplySize,
+} from "../body.ts";
 import { isException } from "../error-mapper.ts";
 import { McpExposure } from "../mcp/mcp.ts";
 import { type SessionStore, sessionsOf } from "../sessions.ts";
 import { callableTools, checkRow, checkRowsHandler, offeredTools } from "./check-rows.ts";
 import { resourcesNotes } from "./openapi.ts";
-import { missingFields, parseWith, requireBody, requireFields, requireObject } from "./request-body.ts";
-import { ToolExceptionCounter } from "./tool-exception-counter.ts";
 
 type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;
 
-/** Runs `verify` outside the event loop. */
-export type VerifyRunner = (args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
-
-export interface ResourcesAppHost {
-  implementation: string;
-  verifyInPool?: VerifyRunner;
-  newSessionId?: () => string;
-  mcpSecret?: string;
-}
+/** Limits the counts of sessions that end without a verification. */
+const MAX_SESSIONS = 10_000;
+const MAX_MESSAGE = 500;
 
 /** Creates a running resources server from its definition. */
 export function createResourcesApp(
   definition: ResourcesServerDefinition,
   server: ServerContext<unknown>,
-  host: ResourcesAppHost,
+  host: AppHost,
 ): ServerApp {
   const { options } = definition;
   const context = server as Context;
@@ -181,6 +181,38 @@ function toolHandler(
   };
 }
 
+/**
+ * Counts the exceptions of tools by session. The model reads an exception as the result of its call and the rollout is
+ * scored, so without a count a broken tool would not be noticed.
+ */
+class ToolExceptionCounter {
+  readonly #server: string;
+  readonly #bySession = new Map<string, ToolExceptions>();
+
+  constructor(server: string) {
+    this.#server = server;
+  }
+
+  add(sessionId: string, error: unknown): void {
+    const known = this.#bySession.get(sessionId);
+    if (known) {
+      known.count++;
+      return;
+    }
+    const [oldest] = this.#bySession.size >= MAX_SESSIONS ? this.#bySession.keys() : [];
+    if (oldest !== undefined) this.#bySession.delete(oldest);
+    const message = redactKnown(String(error)).slice(0, MAX_MESSAGE);
+    this.#bySession.set(sessionId, { server: this.#server, count: 1, message });
+  }
+
+  /** Returns the counts of a session and removes them; undefined if no tool threw. */
+  take(sessionId: string): ToolExceptions | undefined {
+    const counted = this.#bySession.get(sessionId);
+    this.#bySession.delete(sessionId);
+    return counted;
+  }
+}
+
 /** Runs a tool, and counts its exceptions. */
 async function counted(
   exceptions: ToolExceptionCounter,
@@ -239,7 +271,7 @@ function verifyHandler(
   state: SessionState,
   server: Pick<ServerContext<unknown>, "name" | "log">,
   exceptions: ToolExceptionCounter,
-  verifyInPool: VerifyRunner | undefined,
+  verifyInPool: AppHost["verifyInPool"],
 ): Handler {
   const echoed = options.echo as readonly string[] | undefined;
   return async (call) => {

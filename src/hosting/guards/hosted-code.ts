@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { GymError } from "../../errors.ts";
 
 /** A server and the folders its code may be loaded from. */
 export interface HostedCode {
@@ -30,7 +31,7 @@ const CORE = fileURLToPath(new URL("../..", import.meta.url));
 const FRAME = /^\s+at (?:.*\()?(?:async )?(.+?)(?::\d+)*\)?$/;
 
 /** Files of the functions on the stack, innermost first. */
-export function callingFiles(): string[] {
+function callingFiles(): string[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
   try {
     Error.stackTraceLimit = 100;
@@ -78,4 +79,85 @@ export function authorTrace(error: unknown): string {
 /** The message for an exception outside a request. */
 export function strayText(error: unknown): string {
   return `thrown outside of a request: ${authorTrace(error)}`;
+}
+
+/**
+ * Reports exceptions outside of requests: one in the code of a server must not end the rollouts of the others. After
+ * `close`, leftover timers of servers may still throw, which is ignored; other exceptions are from this package and end
+ * the process.
+ */
+export function catchStrays(
+  code: readonly HostedCode[],
+  onStray: (text: string, server: string | undefined) => void,
+): { close(options: { listen: boolean }): void } {
+  let isClosed = false;
+  const listener = (error: unknown) => {
+    const server = error instanceof ServerExitError ? error.server : serverOfError(error, code);
+    if (!isClosed) return onStray(strayText(error), server);
+    if (server !== undefined) return;
+    end();
+    throw error;
+  };
+  const end = () => {
+    process.off("uncaughtException", listener);
+    process.off("unhandledRejection", listener);
+  };
+  process.on("uncaughtException", listener);
+  process.on("unhandledRejection", listener);
+  return {
+    close({ listen }) {
+      isClosed = true;
+      if (!listen) end();
+    },
+  };
+}
+
+/** The code of a server called `process.exit`. */
+export class ServerExitError extends GymError {
+  readonly server: string;
+
+  constructor(server: string, code: unknown) {
+    super(
+      "SERVER_EXIT",
+      `Server '${server}' called process.exit(${code ?? ""}); a server cannot end the process it runs in: throw an error instead`,
+    );
+    this.server = server;
+  }
+}
+
+const guarded = new Set<readonly HostedCode[]>();
+let realExit: typeof process.exit | undefined;
+
+/**
+ * Makes `process.exit` throw when code of these servers calls it: the current call fails and the run continues. The
+ * stack identifies the caller, so there is no cost until then. Returns a function that restores `process.exit`.
+ */
+export function guardExit(code: readonly HostedCode[]): () => void {
+  guarded.add(code);
+  if (realExit === undefined) {
+    realExit = process.exit;
+    process.exit = exitUnlessHosted as typeof process.exit;
+  }
+  return () => {
+    guarded.delete(code);
+    if (guarded.size > 0 || realExit === undefined) return;
+    process.exit = realExit;
+    realExit = undefined;
+  };
+}
+
+function exitUnlessHosted(code?: number | string | null): void {
+  const server = callingServer();
+  if (server !== undefined) throw new ServerExitError(server, code);
+  (realExit ?? process.exit)(code);
+}
+
+function callingServer(): string | undefined {
+  for (const file of callingFiles()) {
+    for (const code of guarded) {
+      const server = serverOfFile(file, code);
+      if (server !== undefined) return server;
+    }
+  }
+  return undefined;
 }

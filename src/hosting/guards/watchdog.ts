@@ -1,9 +1,7 @@
 import { url as debuggerUrl } from "node:inspector";
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { secondsOf } from "../host-settings.ts";
-import { compiledTwin } from "../locate-server.ts";
+import { entryPoint } from "../locate-server.ts";
 import type { HostedCode } from "./hosted-code.ts";
 
 const BEAT_MS = 500;
@@ -91,17 +89,14 @@ export class Watchdog {
 }
 
 function startWorker(workerData: WatchdogTask, installRoot: string): Worker {
-  const suffix = extname(fileURLToPath(import.meta.url));
-  const source = fileURLToPath(new URL(`./watchdog-worker${suffix}`, import.meta.url));
-  const entry = compiledTwin(source, installRoot) ?? source;
-  const worker = new Worker(entry, {
+  const { file, execArgv } = entryPoint("watchdog-worker", import.meta.url, installRoot);
+  // The compiled thread needs little memory.
+  const resourceLimits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
+  const worker = new Worker(file, {
     name: "watchdog",
     workerData,
-    execArgv: entry.endsWith(".ts") ? ["--import", "jiti/register"] : [],
-    // The thread needs little memory.
-    ...(entry.endsWith(".js") && {
-      resourceLimits: { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 },
-    }),
+    execArgv,
+    ...(file.endsWith(".js") && { resourceLimits }),
   });
   worker.unref();
   // A run without a watchdog is better than no run.

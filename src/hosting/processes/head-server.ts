@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { type AppCall, Reply } from "../../calls/server-call.ts";
 import type { RequestHandler } from "../app.ts";
+import type { HostedInstance } from "../cohost.ts";
 import { HttpEdge } from "../http-edge.ts";
 import { sameText } from "../session-cookie.ts";
 
@@ -11,20 +12,25 @@ export const HEAD_TOKEN_HEADER = "x-nemo-gym-token";
 export const HEAD_TOKEN_VARIABLE = "NEMO_GYM_HEAD_TOKEN";
 
 /** One server as `/server_instances` shows it. */
-export interface InstanceRecord {
-  config_path: string;
-  dir_path: string;
-  entrypoint: string;
-  host: string;
-  name: string;
-  pid: number;
-  port: number;
-  process_name: string;
-  server_type: string;
-  start_time: number;
-  status: null;
-  uptime_seconds: null;
-  url: string;
+export type InstanceRecord = ReturnType<typeof instanceRecord>;
+
+export function instanceRecord(instance: HostedInstance, pid: number, startedAtMs: number) {
+  const { name, implementation, type, host, port, code, config } = instance;
+  return {
+    config_path: name,
+    dir_path: code.directory,
+    entrypoint: String(config["entrypoint"] ?? ""),
+    host,
+    name: implementation,
+    pid,
+    port,
+    process_name: name,
+    server_type: type as string,
+    start_time: startedAtMs / 1000,
+    status: null,
+    uptime_seconds: null,
+    url: `http://${host}:${port}`,
+  };
 }
 
 export interface HeadServerOptions {

@@ -7,14 +7,19 @@ import { errorMessage, GymError } from "../../errors.ts";
 import { BudgetServer } from "../../model-endpoint/budget/budget-server.ts";
 import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
-import { ServerExitError } from "../guards/exit-guard.ts";
-import { type HostedCode, serverOfError, strayText } from "../guards/hosted-code.ts";
+import { catchStrays, type HostedCode } from "../guards/hosted-code.ts";
 import { type LoopLag, LoopMonitor } from "../guards/loop-monitor.ts";
 import { captureOutput } from "../guards/output-capture.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
 import { allowedHostsOf, type Placement, placementOf } from "../host-settings.ts";
 import { ListenError } from "../http-edge.ts";
-import { HEAD_TOKEN_VARIABLE, type HeadServer, type InstanceRecord, startHeadServer } from "./head-server.ts";
+import {
+  HEAD_TOKEN_VARIABLE,
+  type HeadServer,
+  type InstanceRecord,
+  instanceRecord,
+  startHeadServer,
+} from "./head-server.ts";
 import { installNodeDependencies } from "./install-dependencies.ts";
 import type { StartMessage } from "./messages.ts";
 import { checkPorts, explainTaken } from "./ports.ts";
@@ -114,10 +119,10 @@ class ServerRun {
   /** The sockets between the processes of the run, by server. */
   #sockets: ReadonlyMap<string, string> | undefined;
   #cohost: CoHost | undefined;
+  #strays: ReturnType<typeof catchStrays> | undefined;
   /** Release what has been opened, in reverse order. */
   readonly #endings: (() => unknown)[] = [];
   #closing: Promise<void> | undefined;
-  #isClosed = false;
 
   constructor(options: RunServersOptions) {
     const { instances, globalConfig, installRoot } = options;
@@ -171,7 +176,9 @@ class ServerRun {
     const [{ client }] = await (signal ? untilAborted(started, signal) : started);
     this.#watch.stop();
     this.#monitor.begin();
-    const records = instances.map((instance) => this.#recordOf(instance));
+    const records = instances.map((instance) =>
+      instanceRecord(instance, this.#children.get(instance.name)?.pid ?? process.pid, this.#startedAt),
+    );
     head?.publish(records);
     this.#crashed.catch(({ server, message, lastLines }: ServerCrashError) =>
       this.#emit({ type: "crashed", server, message, lastLines }),
@@ -202,9 +209,8 @@ class ServerRun {
       }
     if (this.#startedBefore) killLeftBehind(this.#startedBefore);
     for (const log of this.#logs.values()) log.close();
-    this.#isClosed = true;
     // A program that exists for the servers ends now, together with its listeners.
-    if (!this.#options.ownsProcess) this.#ignoreStrays();
+    this.#strays?.close({ listen: this.#options.ownsProcess ?? false });
   }
 
   async #stopServers(): Promise<void> {
@@ -257,8 +263,10 @@ class ServerRun {
   /** Attributes output, exceptions and sandbox commands of this process to its servers. */
   #observeThisProcess(): void {
     const { globalConfig, logDirectory, ownsProcess } = this.#options;
-    process.on("uncaughtException", this.#onStray);
-    process.on("unhandledRejection", this.#onStray);
+    this.#strays = catchStrays(this.#codeHere, (text, server) => {
+      if (server !== undefined) this.#log(server).logger.error(text);
+      else this.#emit({ type: "log", server: "co-hosted", line: `error: ${text}`, level: "error" });
+    });
     if (logDirectory !== undefined && isObserved(globalConfig))
       this.#endings.push(
         logSandboxCommands(logDirectory, (error) =>
@@ -273,25 +281,6 @@ class ServerRun {
       (name, line, stream) => this.#log(name).write(line, stream === "stdout" ? "info" : "error"),
     );
     this.#endings.push(endCapture);
-  }
-
-  /** An exception outside a request, in the code of one server, must not end the rollouts of the others. */
-  readonly #onStray = (error: unknown): void => {
-    const server = error instanceof ServerExitError ? error.server : serverOfError(error, this.#codeHere);
-    if (this.#isClosed) {
-      // After the stop, leftover timers of servers may still throw, which is ignored. Other exceptions are from this
-      // package.
-      if (server !== undefined) return;
-      this.#ignoreStrays();
-      throw error;
-    }
-    if (server !== undefined) this.#log(server).logger.error(strayText(error));
-    else this.#emit({ type: "log", server: "co-hosted", line: `error: ${strayText(error)}`, level: "error" });
-  };
-
-  #ignoreStrays(): void {
-    process.off("uncaughtException", this.#onStray);
-    process.off("unhandledRejection", this.#onStray);
   }
 
   async #startHere(watchdog: Watchdog | undefined): Promise<CoHost> {
@@ -400,24 +389,6 @@ class ServerRun {
     });
     this.#logs.set(server, log);
     return log;
-  }
-
-  #recordOf({ name, implementation, type, host, port, code, config }: HostedInstance): InstanceRecord {
-    return {
-      config_path: name,
-      dir_path: code.directory,
-      entrypoint: String(config["entrypoint"] ?? ""),
-      host,
-      name: implementation,
-      pid: this.#children.get(name)?.pid ?? process.pid,
-      port,
-      process_name: name,
-      server_type: type,
-      start_time: this.#startedAt / 1000,
-      status: null,
-      uptime_seconds: null,
-      url: this.#urlOf(name),
-    };
   }
 }
 

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { GymError } from "../../errors.ts";
 import { killAll } from "../../marked-processes.ts";
-import { compiledTwin } from "../locate-server.ts";
+import { entryPoint } from "../locate-server.ts";
 import { HEAD_TOKEN_VARIABLE } from "./head-server.ts";
 import { exitText, type RayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { killMarked, PROCESS_MARK } from "./process-tree.ts";
@@ -34,11 +32,8 @@ export class ServerChild {
       ray: (message: ServerMessage & { type: "ray" }) => Promise<RayMessage>;
     },
   ) {
-    const suffix = extname(fileURLToPath(import.meta.url));
-    const source = fileURLToPath(new URL(`./server-process${suffix}`, import.meta.url));
-    const entry = compiledTwin(source, message.installRoot) ?? source;
-    const loader = entry.endsWith(".ts") ? ["--import", "jiti/register"] : [];
-    const child = spawn(process.execPath, [YOUNG_GENERATION, ...loader, entry], {
+    const { file, execArgv } = entryPoint("server-process", import.meta.url, message.installRoot);
+    const child = spawn(process.execPath, [YOUNG_GENERATION, ...execArgv, file], {
       // Its own group: stopping the server also stops whatever it has started.
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],

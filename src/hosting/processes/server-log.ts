@@ -67,19 +67,22 @@ export class ServerLog {
   }
 
   get logger(): Logger {
-    return {
-      debug: (message) => {
-        if (this.#verbose) this.write(`debug: ${message}`, "debug");
-      },
-      info: (message) => this.write(message, "info"),
-      warn: (message) => this.write(`warning: ${message}`, "warn"),
-      error: (message) => this.write(`error: ${message}`, "error"),
-    };
+    return prefixedLogger((line, level) => this.write(line, level), this.#verbose);
   }
 
   close(): void {
     this.#file?.end();
   }
+}
+
+/** A logger that shows the level of a message as a prefix. */
+export function prefixedLogger(write: (line: string, level: LogLevel) => void, verbose: boolean): Logger {
+  return {
+    debug: (message) => verbose && write(`debug: ${message}`, "debug"),
+    info: (message) => write(message, "info"),
+    warn: (message) => write(`warning: ${message}`, "warn"),
+    error: (message) => write(`error: ${message}`, "error"),
+  };
 }
 
 /** A server runs without a log file if the directory cannot be created. */

@@ -7,7 +7,6 @@ import cluster from "node:cluster";
 import { isObserved } from "../../capture/settings.ts";
 import { findPath } from "../../config/paths.ts";
 import { errorMessage } from "../../errors.ts";
-import type { Logger } from "../../logger.ts";
 import { joinBudgets } from "../../model-endpoint/budget/budget-client.ts";
 import { shareLimitsAmong } from "../../model-endpoint/limit-shares.ts";
 import { rememberSecrets } from "../../secrets.ts";
@@ -21,23 +20,13 @@ import { withRollout } from "../rollout-attribution.ts";
 import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { killOwnGroup } from "./process-tree.ts";
 import { runPython } from "./python-server.ts";
-import { logSandboxCommands } from "./server-log.ts";
+import { logSandboxCommands, prefixedLogger } from "./server-log.ts";
 import { forkWorkers, sessionAffinity } from "./workers.ts";
 
 /** Time for running calls after the parent has ended. */
 const ORPHAN_GRACE_MS = 3_000;
 
 const report = (message: ServerMessage) => process.send?.(message);
-
-/** Writes to the process's own output; the parent adds the server's name. */
-function consoleLogger(verbose: boolean): Logger {
-  return {
-    debug: (message) => verbose && console.error(`debug: ${message}`),
-    info: (message) => console.log(message),
-    warn: (message) => console.error(`warning: ${message}`),
-    error: (message) => console.error(`error: ${message}`),
-  };
-}
 
 /** Prefixes every output line with the rollout that the code works for. */
 function nameRollouts(server: string): () => void {
@@ -73,13 +62,18 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
   const { installRoot } = message;
   const code = codeOf({ instances: [instance], installRoot });
   const watchdog = new Watchdog(code, limits, { installRoot, hasOneServer: true, parent: process.ppid });
+  // Writes to the output of this process. The parent adds the name of the server.
+  const consoleLogger = prefixedLogger(
+    (line, level) => (level === "info" ? console.log(line) : console.error(line)),
+    message.globalConfig["verbose"] === true,
+  );
   const options: CoHostOptions = {
     instances: [instance],
     addresses: new Map(message.addresses),
     globalConfig: message.globalConfig,
     installRoot,
     findFile: (path) => findPath(path, message.roots),
-    logger: () => consoleLogger(message.globalConfig["verbose"] === true),
+    logger: () => consoleLogger,
     monitor,
     watchdog,
     link: message.link && { ...message.link, sockets: new Map(message.link.sockets) },

@@ -43,6 +43,8 @@ interface Servers {
 
 /** The opened parts of a joined run. */
 interface Parts {
+  /** Returns the latest record of the run. */
+  find: () => RunRecord;
   worker: string;
   store: StoreClient;
   shared: SharedStore | undefined;
@@ -53,11 +55,9 @@ interface Parts {
 
 /** A run on a worker: its store and the servers of its config. */
 export class JoinedRun {
-  record: RunRecord;
   readonly #parts: Parts;
 
-  private constructor(record: RunRecord, parts: Parts) {
-    this.record = record;
+  private constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -92,7 +92,7 @@ export class JoinedRun {
         onNotice,
       });
       const runner = new RolloutRunner({ client: servers.client, captures });
-      return new JoinedRun(find(), { worker, store, shared, servers, runner, onNotice });
+      return new JoinedRun({ find, worker, store, shared, servers, runner, onNotice });
     } catch (error) {
       await shared?.close();
       await store.close();
@@ -134,7 +134,11 @@ export class JoinedRun {
       attempt: ref.attempt,
       agent: ref.agent,
     };
-    return new StartedRollout(queued, this.#parts.runner.target(queued), this.record.rollout_timeout_ms);
+    return new StartedRollout(
+      queued,
+      this.#parts.runner.target(queued),
+      this.#parts.find().rollout_timeout_ms,
+    );
   }
 
   run(rollout: StartedRollout): Promise<RunResult> {

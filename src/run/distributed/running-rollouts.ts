@@ -4,17 +4,18 @@ import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
 /** The rollout was aborted because its result is no longer needed. */
 export class WithdrawnRollout extends RolloutCancelled {}
 
-interface Running {
+/** A rollout that the worker has pulled and not settled. */
+export interface UnsettledRollout {
+  run: string;
   /** Undefined until the row is loaded. */
   rollout: StartedRollout | undefined;
-  run: string;
   /** Whether the result is being saved in the store of the run. */
   isDone: boolean;
 }
 
 /** The unsettled rollouts of a worker. Finished rollouts stay until the collector has received their results. */
 export class RunningRollouts {
-  readonly #entries = new Map<string, Running>();
+  readonly #entries = new Map<string, UnsettledRollout>();
 
   get size(): number {
     return this.#entries.size;
@@ -29,22 +30,10 @@ export class RunningRollouts {
     return this.#entries.has(key);
   }
 
-  add(key: string, run: string): void {
-    this.#entries.set(key, { rollout: undefined, run, isDone: false });
-  }
-
-  started(key: string, rollout: StartedRollout): void {
-    const entry = this.#entries.get(key);
-    if (entry) entry.rollout = rollout;
-  }
-
-  isStarted(key: string): boolean {
-    return this.#entries.get(key)?.rollout !== undefined;
-  }
-
-  done(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry) entry.isDone = true;
+  add(key: string, run: string): UnsettledRollout {
+    const entry: UnsettledRollout = { run, rollout: undefined, isDone: false };
+    this.#entries.set(key, entry);
+    return entry;
   }
 
   delete(key: string): void {
@@ -56,9 +45,7 @@ export class RunningRollouts {
    * concurrency.
    */
   undelivered(isAway: (run: string) => boolean): number {
-    let count = 0;
-    for (const { run, isDone } of this.#entries.values()) if (isDone && isAway(run)) count++;
-    return count;
+    return [...this.#entries.values()].filter(({ run, isDone }) => isDone && isAway(run)).length;
   }
 
   countByRun(runs: Iterable<string>): Record<string, number> {

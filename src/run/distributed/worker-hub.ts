@@ -26,7 +26,7 @@ import { LineAccess } from "../../rollouts/files/line-access.ts";
 import type { RunManifest } from "../../rollouts/files/manifest.ts";
 import type { PreparedEvaluation } from "../evaluate.ts";
 import type { EvaluationSession } from "../evaluation-session.ts";
-import type { RunResources } from "../scale/resources-file.ts";
+import type { RunResources } from "../scale/resources.ts";
 import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS, type QueueOptions } from "./options.ts";
 import { isRowOf, readResult, readRow } from "./read-result.ts";
 import { DeliveryWatch, withdrawals } from "./references.ts";

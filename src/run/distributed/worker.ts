@@ -13,7 +13,7 @@ import { ConcurrencyLimit } from "../../rollouts/collect/concurrency.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { JoinedRun } from "./joined-run.ts";
 import { OUTAGE_SECONDS, type WorkerOptions, type WorkerSummary } from "./options.ts";
-import { RunningRollouts, WithdrawnRollout } from "./running-rollouts.ts";
+import { RunningRollouts, type UnsettledRollout, WithdrawnRollout } from "./running-rollouts.ts";
 import { ServedRuns } from "./served-runs.ts";
 import { shareSlowDowns } from "./shared-limits.ts";
 
@@ -179,12 +179,12 @@ class Worker {
       void this.#queue.giveBack(lease);
       return;
     }
-    this.#running.add(key, run);
-    const work = () => this.#run(lease, joined, key);
+    const entry = this.#running.add(key, run);
+    const work = () => this.#run(lease, joined, entry);
     const done = lease.deliveries > FREE_DELIVERIES ? this.#suspects.run(work) : work();
     done
       .catch(async (error: unknown) => {
-        if (!this.#running.isStarted(key) && joined.isCollectorAway) return this.#queue.putBack(lease);
+        if (!entry.rollout && joined.isCollectorAway) return this.#queue.putBack(lease);
         this.#released++;
         await this.#queue.settle(lease, undefined);
         if (!this.#over.signal.aborted && this.#runs.isServed(run)) this.#notice(errorMessage(error));
@@ -196,10 +196,10 @@ class Worker {
       });
   }
 
-  async #run(lease: Lease<RolloutRef>, joined: JoinedRun, key: string): Promise<void> {
+  async #run(lease: Lease<RolloutRef>, joined: JoinedRun, entry: UnsettledRollout): Promise<void> {
     const rollout = await joined.load(lease.item);
     if (!rollout) return this.#queue.drop(lease);
-    this.#running.started(key, rollout);
+    entry.rollout = rollout;
     const startedAt = performance.now();
     const result = await joined.run(rollout);
     this.#runs.meter?.ended(performance.now() - startedAt);
@@ -216,7 +216,7 @@ class Worker {
       else await this.#queue.settle(lease, undefined);
       return;
     }
-    this.#running.done(key);
+    entry.isDone = true;
     await this.#queue.settle(lease, result);
     if (result.status === "completed") {
       this.#completed++;

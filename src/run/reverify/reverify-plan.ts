@@ -148,7 +148,8 @@ async function indexInputs(path: string, signal: AbortSignal | undefined): Promi
   return index;
 }
 
-async function keysOf(path: string, signal: AbortSignal | undefined): Promise<RolloutKeyMap> {
+/** The keys of the rollouts in a file. */
+export async function keysOf(path: string, signal?: AbortSignal): Promise<RolloutKeyMap> {
   const keys = new RolloutKeyMap();
   for await (const { row, line } of readRows(path, { signal, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);

@@ -22,7 +22,7 @@ import { keyOfRow, requireKey } from "../../rollouts/files/row-key.ts";
 import { lockRun } from "../../rollouts/files/run-lock.ts";
 import type { PendingRow } from "../../rollouts/resume/resume.ts";
 import { closing, type Evaluation, type EvaluationEvent } from "../evaluate.ts";
-import type { ReverifyPlan, ReverifySources, StoredRollout } from "./reverify-plan.ts";
+import { keysOf, type ReverifyPlan, type ReverifySources, type StoredRollout } from "./reverify-plan.ts";
 
 /** Number of lines passed to the writer before waiting for it. */
 const COPIED_TOGETHER = 500;
@@ -193,11 +193,7 @@ async function settledKeys(
   paths: Pick<ArtifactPaths, "output" | "failures">,
   maxAttempts: number | undefined,
 ): Promise<RolloutKeyMap> {
-  const settled = new RolloutKeyMap();
-  for await (const { row, line } of readRows(paths.output)) {
-    const { taskIndex, rolloutIndex } = requireKey(row, paths.output, line);
-    settled.set(taskIndex, rolloutIndex, 0);
-  }
+  const settled = await keysOf(paths.output);
   if (maxAttempts === undefined) return settled;
   const attempts = new RolloutKeyMap();
   for await (const { row } of readRows(paths.failures, { skipBlank: true, onTornLine: () => {} })) {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type MeasuredScale, measuredScale, planScale } from "./plan.ts";
-import type { ResourceFigures } from "./resources-file.ts";
-import type { RunResources } from "./resources-file.ts";
+import type { ResourceFigures, RunResources } from "./resources.ts";
 
 const figures = (given: Partial<ResourceFigures>): ResourceFigures => ({
   seconds: 10,

@@ -1,5 +1,5 @@
 import { GymError } from "../../errors.ts";
-import type { ResourceFigures, RunResources } from "./resources-file.ts";
+import type { ResourceFigures, RunResources } from "./resources.ts";
 
 /** Largest number of rollouts in flight that was measured in one worker process. */
 const MOST_PER_WORKER = 25_000;
