@@ -5,7 +5,8 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { installRoot } from "../src/config/paths.ts";
-import { processTree, treeMemoryMb } from "../src/hosting/processes/process-tree.ts";
+import { processTree } from "../src/hosting/processes/process-tree.ts";
+import { treeMemoryMb } from "./process-usage.ts";
 
 /** Reading /proc takes CPU from the program that is measured, so memory is sampled rarely. */
 const SAMPLE_EVERY_MS = 200;

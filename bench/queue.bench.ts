@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { installRoot } from "../src/config/paths.ts";
-import { memoryMb, treeCpuMs } from "../src/hosting/processes/process-tree.ts";
+import { memoryMb } from "../src/hosting/processes/process-tree.ts";
 import { finishedGym } from "./gym-program.ts";
+import { treeCpuMs } from "./process-usage.ts";
 import type { Report } from "./report.ts";
 
 export const name = "queue";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { processTree, treeCpuMs, treeMemoryMb } from "../src/hosting/processes/process-tree.ts";
+import { processTree } from "../src/hosting/processes/process-tree.ts";
 import {
   type FinishedRun,
   finishedGym,
@@ -12,6 +12,7 @@ import {
   writeRows,
 } from "./gym-program.ts";
 import { withModelEndpoint } from "./model-endpoint.ts";
+import { treeCpuMs, treeMemoryMb } from "./process-usage.ts";
 import type { Report } from "./report.ts";
 
 export const name = "servers";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { treeCpuMs } from "../src/hosting/processes/process-tree.ts";
+import { treeCpuMs } from "./process-usage.ts";
 import type { Report } from "./report.ts";
 import { shortRollout, writeLargeRollout, writeShortRollouts } from "./viewer-files.ts";
 import { indexed, median, timed, viewing } from "./viewer-program.ts";

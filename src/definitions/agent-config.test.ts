@@ -5,14 +5,14 @@ import { EmptyTurns } from "./agent-config.ts";
 const thought = { type: "reasoning", id: "rs", summary: [] } as unknown as ResponseOutputItem;
 const call = { type: "function_call", name: "a", arguments: "{}", call_id: "c" } as ResponseOutputItem;
 
-describe("turns that bring nothing", () => {
-  it("are over when they repeat, whether they hold thoughts or nothing", () => {
+describe("empty turns", () => {
+  it("end the rollout at the limit, with or without reasoning", () => {
     const turns = new EmptyTurns(3);
     expect([turns.isOver([]), turns.isOver([thought]), turns.isOver([])]).toEqual([false, false, true]);
     expect(turns.note).toContain("3 times in a row");
   });
 
-  it("count anew after a call", () => {
+  it("are counted from zero after a call", () => {
     const turns = new EmptyTurns(2);
     expect([turns.isOver([]), turns.isOver([thought, call]), turns.isOver([])]).toEqual([
       false,

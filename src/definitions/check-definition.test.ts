@@ -23,25 +23,25 @@ describe("a definition", () => {
     [{ verify, tools: { "a b/c?": { run: () => 1 } } }, 'declares a tool "a b/c?"'],
     [{ verify, tools: { "..": { run: () => 1 } } }, 'declares a tool ".."'],
     [{ verify, tools: { look: {} } }, "declares a tool 'look' without a function 'run'"],
-  ])("is refused: case %#", async (options, told) => {
+  ])("is rejected: case %#", async (options, told) => {
     await expect(start(resources(options))).rejects.toThrow(told);
   });
 
-  it("of another kind is checked by its own options", async () => {
+  it("of another type is checked against its own options", async () => {
     const agent = { respond: () => ({}) } as never as Parameters<typeof defineAgent>[0];
     await expect(start(defineAgent(agent))).rejects.toThrow("Did you mean 'responses'?");
     const episode = { reset: () => ({}) } as never as Parameters<typeof defineGymnasiumServer>[0];
     await expect(start(defineGymnasiumServer(episode))).rejects.toThrow("defines no function 'step'");
   });
 
-  it("may have options of another version, which are told", () => {
+  it("may have unknown options, which are reported", () => {
     const told: string[] = [];
     const log = { ...silentLogger, warn: (line: string) => void told.push(line) };
     checkDefinition(resources({ verify, quux: 1 }), "kiln", log);
     expect(told).toEqual(["its definition has 'quux', which nothing reads"]);
   });
 
-  it("may name tools as routes may be named", async () => {
+  it("may give a tool any name that is valid in a path", async () => {
     const server = await start(resources({ verify, tools: { "look-up.v2": { run: () => 1 } } }));
     expect((await server.tool("look-up.v2", {})).body).toBe(1);
   });
@@ -49,7 +49,7 @@ describe("a definition", () => {
 
 const schema = z.looseObject({ base_url: z.string(), max_concurrent_requests: z.number().nullish() });
 
-it("tells keys that are nearly right, and leaves others alone", () => {
+it("reports misspelt keys and ignores others", () => {
   const found = (config: Record<string, unknown>) => [...misspeltKeys(schema, config)];
   expect(found({ base_url: "u", max_concurent_requests: 3 })).toEqual([
     "max_concurent_requests has no effect: nothing reads it. Did you mean 'max_concurrent_requests'?",
@@ -61,13 +61,13 @@ it("tells keys that are nearly right, and leaves others alone", () => {
   expect([...misspeltKeys(z.record(z.string(), z.unknown()), { bas_url: "u" })]).toEqual([]);
 });
 
-it("finds one wrong letter in a short key, but not another word", () => {
+it("finds one wrong letter in a short key but not a different word", () => {
   expect(nearestKey("sead", ["seed", "rate"])).toBe("seed");
   expect(nearestKey("domian", ["domain"])).toBe("domain");
   expect(nearestKey("cost", ["host", "port"])).toBeUndefined();
 });
 
-it("names the nearest of the values that are allowed", async () => {
+it("names the most similar allowed value", async () => {
   const definition = defineModel({
     config: z.looseObject({ provider: z.enum(["together", "nebius"]) }),
     chat: () => Promise.reject(new Error("not asked")),

@@ -11,14 +11,14 @@ describe("compilePrompt", () => {
     expect(template.render({ question: "{a}$&", end: "." })).toBe("Q={a}$& {json} {a}$&.");
   });
 
-  it("says what a template may ask for", () => {
+  it("names the available fields of a template", () => {
     expect(() => compilePrompt("{answer}", { fields: ["question"] })).toThrow(
       "{answer}; available: question",
     );
     expect(() => compilePrompt("{toString}").render({})).toThrow("toString");
   });
 
-  it("refuses stray braces and names the source", () => {
+  it("rejects unmatched braces and names the source", () => {
     for (const text of ["{", "}", "a {b", "{{}"]) {
       expect(() => compilePrompt(text, { source: "judge.txt" })).toThrow(/^judge\.txt: /);
     }
@@ -36,13 +36,13 @@ describe("prompt files", () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it("reads text and YAML files beside the server", async () => {
+  it("reads text and YAML files next to the server", async () => {
     expect((await loadPromptText(server(), "a.txt")).render({ q: "1" })).toBe("Q: 1");
     const prompt = await loadPromptYaml(server(), "b.yaml", ["q"]);
     expect([prompt.user.render({ q: "1" }), prompt.system?.render({})]).toEqual(["Q: 1", "S"]);
   });
 
-  it("names the file that is missing or wrong", async () => {
+  it("names a missing or invalid file", async () => {
     await expect(loadPromptText(server(), "none.txt")).rejects.toThrow("none.txt");
     await expect(loadPromptYaml(server(), "c.yaml")).rejects.toThrow("'user'");
   });

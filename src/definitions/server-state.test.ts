@@ -4,7 +4,7 @@ import { messageItem, verifyBody } from "../hosting/response-items.ts";
 import { createTestServer } from "../hosting/test-server.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
 
-it("gives what start returned to every handler, typed, and to stop", async () => {
+it("passes the typed result of start to every handler and to stop", async () => {
   const stopped: unknown[] = [];
   const definition = defineResourcesServer({
     config: z.object({ greeting: z.string() }),
@@ -38,7 +38,7 @@ it("gives what start returned to every handler, typed, and to stop", async () =>
   expect(stopped).toEqual([["Hello", "Bye"]]);
 });
 
-it("gives it to the handlers of a game", async () => {
+it("passes it to the handlers of a gymnasium server", async () => {
   const definition = defineGymnasiumServer({
     start: () => ({ bonus: 3 }),
     reset: ({ state }) => ({ session: { bonus: state.bonus } }),

@@ -25,17 +25,17 @@ async function reached(name: string, offered: readonly string[]): Promise<string
   return paths;
 }
 
-it("keeps the routes of the agent from the model, whatever a row offers", async () => {
+it("rejects calls of routes that are not tools, even if a row offers them", async () => {
   for (const name of ["verify", "seed_session", "mcp"]) expect(await reached(name, [name])).toEqual([]);
 });
 
-it("reaches tools named like the routes of games only where the row offers them", async () => {
+it("calls tools named like gymnasium routes only if the row offers them", async () => {
   expect(await reached("step", [])).toEqual([]);
   expect(await reached("step", ["step"])).toEqual(["/step"]);
   expect(await reached("look", [])).toEqual(["/look"]);
 });
 
-it("answers a call with JSON as Python writes it", () => {
+it("writes the output of a call as JSON in Python's form", () => {
   expect(toolOutput({ call_id: "c1" }, { card: "♠A", value: [1, 11] })).toEqual({
     call_id: "c1",
     output: '{"card": "\\u2660A", "value": [1, 11]}',

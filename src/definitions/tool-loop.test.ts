@@ -38,7 +38,7 @@ async function loop(hooks: ToolLoopHooks, ...turns: object[][]) {
 }
 
 describe("toolLoop", () => {
-  it("lets an agent answer calls itself, or after the server", async () => {
+  it("lets an agent answer calls itself or after the server", async () => {
     const hooks: ToolLoopHooks = {
       runCall: async (call, byServer) =>
         call.name === "rm"
@@ -61,7 +61,7 @@ describe("toolLoop", () => {
     expect(asked.map((items) => items.length)).toEqual([1, 1]);
   });
 
-  it("goes on with what an agent says to an answer, within max_steps", async () => {
+  it("continues with the items that an agent adds to an answer, within max_steps", async () => {
     const { asked, types } = await loop({ answered: () => [user("And?")] }, [messageItem("Done.")]);
     expect(asked).toHaveLength(config.max_steps);
     expect(types).toEqual(

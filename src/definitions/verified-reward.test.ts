@@ -21,7 +21,7 @@ const verified = async (result: unknown) => {
   return server.post("/verify", body);
 };
 
-describe("what a verifier returns", () => {
+describe("the result of a verifier", () => {
   it.each([
     [{}, "no reward"],
     [{ reward: "1" }, 'the reward "1"'],
@@ -30,7 +30,7 @@ describe("what a verifier returns", () => {
     [{ reward: [1] }, "the reward a list"],
     [undefined, "nothing instead of an object"],
     [1, "1 instead of an object"],
-  ])("fails the rollout for good: case %#", async (result, told) => {
+  ])("fails the rollout permanently: case %#", async (result, told) => {
     const { status, body: answer } = await verified(result);
     expect(status).toBe(500);
     expect(answer.error).toMatchObject({ class: "verifier_error", stage: "verify", retryable: false });
@@ -50,11 +50,11 @@ describe("what a verifier returns", () => {
     [-3, -3],
     [true, 1],
     [false, 0],
-  ])("takes %j", async (reward, sent) => {
+  ])("accepts %j", async (reward, sent) => {
     expect(await verified({ reward })).toMatchObject({ status: 200, body: { reward: sent } });
   });
 
-  it("accepts a comparison as the reward, in its type too", async () => {
+  it("accepts a boolean reward, also in its type", async () => {
     const definition = defineResourcesServer({
       verify: ({ response: answer }) => ({ reward: answer.model === "m" }),
     });
@@ -62,13 +62,13 @@ describe("what a verifier returns", () => {
     expect((await server.post("/verify", body)).body.reward).toBe(1);
   });
 
-  it("masks a sample at the top level and where NeMo RL reads it", async () => {
+  it("masks a sample at the top level and in the field for NeMo RL", async () => {
     const { body: answer } = await verified({ reward: 1, mask_sample: true, instance_config: { id: 7 } });
     expect(answer).toMatchObject({ mask_sample: true, instance_config: { id: 7, mask_sample: true } });
     expect((await verified({ reward: 1 })).body).not.toHaveProperty("instance_config");
   });
 
-  it("needs no score where it reports a failure", async () => {
+  it("needs no score if it reports a failure", async () => {
     const { status, body: answer } = await verified({ _ng_failure_class: "skipped" });
     expect(status).toBe(200);
     expect(answer).toMatchObject({ _ng_failure_class: "skipped" });
@@ -76,7 +76,7 @@ describe("what a verifier returns", () => {
   });
 });
 
-it("refuses the reward of a step that cannot be added up", async () => {
+it("rejects a step reward that is not a number", async () => {
   const stepped = async (reward: unknown) => {
     const definition = defineGymnasiumServer({
       reset: () => ({ session: {} }),

@@ -16,11 +16,11 @@ it.each([
   ["plain text", "string('plain text')"],
   [null, "Error('null was thrown')"],
   [undefined, "Error('undefined was thrown')"],
-])("tells what was thrown: %s", (thrown, body) => {
+])("describes the thrown value: %s", (thrown, body) => {
   expect(mapError(thrown, context)).toEqual({ status: 500, body });
 });
 
-it("masks secrets of the config that code of a server repeats in an error", () => {
+it("masks secrets of the config in errors of server code", () => {
   rememberSecrets({ search: { api_key: "sk-Abcdefgh12345678" } });
   const encoded = Buffer.from("sk-Abcdefgh12345678").toString("base64url");
   const thrown = new Error(`401 for key sk-Abcdefgh12345678 (${encoded})`);

@@ -22,33 +22,33 @@ describe("settings of the host in a server's block", () => {
     expect(problems[0]).toContain(told);
   });
 
-  it("reads words and numbers that are texts, as Python servers do", () => {
+  it("converts texts to booleans and numbers like Python servers", () => {
     expect(read({ max_body_mb: "64", expose_tools_over_mcp: "yes", num_workers: "2" })).toEqual({
       values: { max_body_mb: 64, expose_tools_over_mcp: true, num_workers: 2 },
       problems: [],
     });
   });
 
-  it("takes null as no limit, or as not set", () => {
+  it("reads null as no limit or as unset", () => {
     expect(read({ max_body_mb: null, max_sessions: null, num_workers: null, hosting: null })).toEqual({
       values: { max_body_mb: null, max_sessions: null },
       problems: [],
     });
   });
 
-  it("leaves those of other kinds of servers alone", () => {
+  it("ignores settings of other types of servers", () => {
     expect(readHostSettings("responses_api_models", { max_sessions: "many" }).problems).toEqual([]);
     expect(hostKeys("responses_api_models")).not.toContain("max_sessions");
   });
 
-  it("are an error that lists them all", () => {
+  it("are reported together in one error", () => {
     const server = { name: "kiln", type: "resources_servers", implementation: "oven" } as const;
     expect(() => withHostSettings(server, { max_body_mb: "x", max_sessions: 0 })).toThrow(
       /'kiln'.*\n {2}- kiln\.resources_servers\.oven\.max_body_mb: .*\n {2}- kiln\.resources_servers\.oven\.max_sessions/,
     );
   });
 
-  it("are checked when a server is made, and read as what they stand for", async () => {
+  it("are checked and converted when a server is created", async () => {
     const definition = defineResourcesServer({
       tools: { look: { run: () => 1 } },
       verify: () => ({ reward: 1 }),
@@ -61,7 +61,7 @@ describe("settings of the host in a server's block", () => {
   });
 });
 
-it("tells keys that are nearly the host's, unless the server has them", () => {
+it("reports misspelt host keys unless the server has them", () => {
   const told = (config: Record<string, unknown>, own?: string[]) => [
     ...misspeltHostKeys("resources_servers", config, own),
   ];

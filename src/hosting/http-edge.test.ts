@@ -54,7 +54,7 @@ it("writes whole rewards as floats", async () => {
   expect(await reply.body.text()).toBe('{"reward":1.0,"count":1}');
 });
 
-it("counts a large reply until its caller has read it or is gone", async () => {
+it("counts a large reply until its caller has read it or disconnected", async () => {
   const { url, port } = await listen();
   let unread = 0;
   const replying = vi.spyOn(largeBodies, "replying").mockImplementation(() => {
@@ -90,7 +90,7 @@ it("answers JSON with the session cookie on every status", async () => {
   await wrongMethod.body.dump();
 });
 
-it("refuses a body that is not JSON with 422 and one that is too large with 413", async () => {
+it("rejects a body that is not JSON with 422 and a body that is too large with 413", async () => {
   const { url } = await listen({ bodyLimitBytes: 1000 });
   const bad = await post(`${url}/echo`, '{"a":');
   expect(bad.status).toBe(422);
@@ -113,7 +113,7 @@ it("refuses a body that is not JSON with 422 and one that is too large with 413"
   });
 });
 
-it("reads a body whose size is not announced, and refuses it once it is too large", async () => {
+it("reads a body without content-length and rejects it when it becomes too large", async () => {
   const { url, port } = await listen({ bodyLimitBytes: 1000 });
   const inPieces = (count: number) =>
     request(`${url}/echo`, {
@@ -130,7 +130,7 @@ it("reads a body whose size is not announced, and refuses it once it is too larg
   expect(await raw(port, endless)).toMatch(/^HTTP\/1.1 413 /);
 });
 
-it("answers a GET that has a body, and one whose path is no text", async () => {
+it("answers a GET with a body and a GET with an invalid path", async () => {
   const { url } = await listen();
   const reply = await request(`${url}/`, { method: "GET", body: "{}" });
   expect([reply.statusCode, await reply.body.json()]).toEqual([200, { status: "ok" }]);
@@ -138,7 +138,7 @@ it("answers a GET that has a body, and one whose path is no text", async () => {
   expect([odd.statusCode, await odd.body.json()]).toEqual([404, { detail: "Not Found" }]);
 });
 
-it("reads the bare words Python writes for numbers that are none", async () => {
+it("reads NaN and Infinity as written by Python", async () => {
   const { url } = await listen();
   expect(await post(`${url}/echo`, '{"reward": NaN, "a": [1]}')).toMatchObject({
     status: 200,
@@ -146,7 +146,7 @@ it("reads the bare words Python writes for numbers that are none", async () => {
   });
 });
 
-it("tells every refusal in one form", async () => {
+it("uses the same form for every rejection", async () => {
   const { url, port } = await listen({ headersTimeoutMs: 200 });
   for (const method of ["OPTIONS", "PUT", "TRACE"] as const) {
     const reply = await request(`${url}/echo`, { method });
@@ -164,7 +164,7 @@ it("tells every refusal in one form", async () => {
   );
 });
 
-it("ends a request whose body never comes", async () => {
+it("ends a request whose body never arrives", async () => {
   const { port, seen } = await listen({ headersTimeoutMs: 200, requestTimeoutMs: 300 });
   const reply = await raw(port, 'POST /hang HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"a":');
   expect(reply).toMatch(/^HTTP\/1.1 408 /);
@@ -183,7 +183,7 @@ function raw(port: number, text: string): Promise<string> {
   });
 }
 
-it("tells the handler when the caller has gone", async () => {
+it("aborts the signal of the handler when the caller disconnects", async () => {
   const { url, seen } = await listen();
   const controller = new AbortController();
   const call = request(`${url}/hang`, { method: "POST", body: "{}", signal: controller.signal }).catch(
@@ -195,7 +195,7 @@ it("tells the handler when the caller has gone", async () => {
   await expect.poll(() => seen[0]?.aborted).toBe(true);
 });
 
-it("shuts down within its grace although a request hangs and a client never finishes its request", async () => {
+it("shuts down within the grace period despite a hanging request and an unfinished one", async () => {
   const { url, port, edge, seen } = await listen();
   const hanging = post(`${url}/hang`, "{}").catch(() => "cut off");
   const loris = connect(port, "127.0.0.1");
@@ -209,7 +209,7 @@ it("shuts down within its grace although a request hangs and a client never fini
   await hanging;
 });
 
-it("says that a port is taken", async () => {
+it("reports a port in use", async () => {
   const { port } = await listen();
   const app = new ServerApp({
     name: "second",
@@ -224,7 +224,7 @@ it("says that a port is taken", async () => {
   await expect(attempt).rejects.toThrow(`'second' cannot listen on 127.0.0.1:${port}: the port is taken`);
 });
 
-it("answers also when the answer is too deep to be written", async () => {
+it("answers when the response is nested too deeply to be written", async () => {
   const { url } = await listen();
   const depth = 50_000;
   const reply = await request(`${url}/echo`, { method: "POST", body: "[".repeat(depth) + "]".repeat(depth) });
@@ -232,7 +232,7 @@ it("answers also when the answer is too deep to be written", async () => {
   await reply.body.dump();
 });
 
-it("refuses requests that a web page of another site makes through the user's browser", async () => {
+it("rejects cross-site requests from a browser", async () => {
   const { url, port } = await listen({ allowedHosts: ["gym.example"] });
   const send = async (headers: Record<string, string>) => {
     const reply = await request(`${url}/echo`, { method: "POST", body: '{"input":"hi"}', headers });
@@ -255,7 +255,7 @@ it("refuses requests that a web page of another site makes through the user's br
   expect(await send({ "content-type": "text/plain" })).toMatchObject({ status: 415 });
 });
 
-it("does not blame a client for the time in which the server itself was busy", async () => {
+it("does not count the time in which the server itself was busy", async () => {
   const { port } = await listen({ headersTimeoutMs: 100, requestTimeoutMs: 100 });
   const socket = connect(port, "127.0.0.1");
   const answer = new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
@@ -267,7 +267,7 @@ it("does not blame a client for the time in which the server itself was busy", a
   socket.destroy();
 });
 
-it("ends a further request on a connection that comes byte by byte", async () => {
+it("ends a later request on a connection that arrives byte by byte", async () => {
   const { port } = await listen({ headersTimeoutMs: 200 });
   const socket = connect(port, "127.0.0.1");
   let text = "";

@@ -78,7 +78,7 @@ const until = async (condition: () => boolean) => {
 };
 
 describe("a call to another process", () => {
-  it("carries body, headers and cookies there and back", async () => {
+  it("transfers body, headers and cookies in both directions", async () => {
     const { client } = await linked();
     const body = { text: "süß\n\u2028 \ud800 🙂", nested: [1, null, { a: 1e21 }] };
     const first = await client.post("demo", "/echo", body, { headers: { "x-tag": "t" } });
@@ -90,7 +90,7 @@ describe("a call to another process", () => {
     expect((await client.get("demo", "/lines")).json()).toEqual(["a\nb", "c"]);
   });
 
-  it("passes on a text with line breaks as it is", async () => {
+  it("transfers a text with line breaks unchanged", async () => {
     const app = demoApp();
     const handle = app.handle.bind(app);
     app.handle = async (call) => new Reply({ ...(await handle(call)), raw: '{\n  "a": 1\n}\n', cookies: {} });
@@ -98,7 +98,7 @@ describe("a call to another process", () => {
     expect((await client.get("demo", "/")).text()).toBe('{\n  "a": 1\n}\n');
   });
 
-  it("joins what a handler streams", async () => {
+  it("joins the frames of a streaming handler", async () => {
     const app = demoApp();
     app.handle = async () =>
       new Reply({
@@ -127,7 +127,7 @@ describe("a call to another process", () => {
     );
   });
 
-  it("fails a response that is too large, and no other call", async () => {
+  it("fails only the call whose response is too large", async () => {
     const app = demoApp();
     const huge = "x".repeat(MAX_REPLY_BYTES + 1);
     app.handle = async ({ path }) => new Reply({ raw: path === "/huge" ? huge : '"small"' });
@@ -142,7 +142,7 @@ describe("a call to another process", () => {
     expect(others.map((reply) => reply.json())).toEqual(["small", "small"]);
   });
 
-  it("keeps thousands of calls apart, whatever their order", async () => {
+  it("separates thousands of calls in any order", async () => {
     const app = demoApp();
     app.handle = async ({ body }) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
@@ -156,7 +156,7 @@ describe("a call to another process", () => {
     expect(answers.every((answer, n) => (answer as { n: number }).n === n)).toBe(true);
   });
 
-  it("takes a call back when its caller gives up, and only that one", async () => {
+  it("cancels only the call whose caller aborts", async () => {
     const waiting = new Waiting();
     const { client } = await linked({ app: demoApp(waiting) });
     const controller = new AbortController();
@@ -174,7 +174,7 @@ describe("a call to another process", () => {
     ).rejects.toThrow("no");
   });
 
-  it("is sent over HTTP when it is too long for the link", async () => {
+  it("is sent over HTTP if it is too long for the link", async () => {
     const { client, app } = await linked({ http: true });
     let longest = 0;
     const handle = app.handle.bind(app);
@@ -189,8 +189,8 @@ describe("a call to another process", () => {
   });
 });
 
-describe("a process that goes away", () => {
-  it("fails the calls under way, which may have been carried out, and ends their handlers", async () => {
+describe("a process that ends", () => {
+  it("fails running calls, which may have had an effect, and aborts their handlers", async () => {
     const waiting = new Waiting();
     const { client, edge } = await linked({ app: demoApp(waiting), http: true });
     const call = client.post("demo", "/hang", {});
@@ -208,7 +208,7 @@ describe("a process that goes away", () => {
     expect(waiting).toMatchObject({ started: 1, aborted: [expect.any(Error)] });
   });
 
-  it("is called over HTTP when the call may be repeated, and as long as it has no link", async () => {
+  it("is called over HTTP for idempotent calls and while it has no link", async () => {
     const { client, edge, app } = await linked({ http: true });
     await client.post("demo", "/echo", 1);
     const handle = app.handle.bind(app);
@@ -220,7 +220,7 @@ describe("a process that goes away", () => {
     expect((await client.post("demo", "/echo", 3)).json()).toMatchObject({ body: 3 });
   });
 
-  it("is linked again once it is back", async () => {
+  it("is linked again after its restart", async () => {
     const { client, edge, app, socketPath } = await linked({ http: true });
     await client.post("demo", "/echo", 1);
     edge.close();
@@ -240,7 +240,7 @@ describe("a process that goes away", () => {
     }
   });
 
-  it("that was never there leaves the call to HTTP and its own errors", async () => {
+  it("a missing process leaves the call and its errors to HTTP", async () => {
     const { client, edge, socketPath } = await linked();
     edge.close();
     rmSync(socketPath, { force: true });
@@ -248,7 +248,7 @@ describe("a process that goes away", () => {
   });
 });
 
-it("hangs up on whoever does not speak its language", async () => {
+it("closes connections with an unknown protocol", async () => {
   const { client, socketPath } = await linked();
   for (const bytes of ["garbage\n", "{}\n", '"text"\nx\n']) {
     const stranger = connect(socketPath);

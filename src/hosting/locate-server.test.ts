@@ -16,19 +16,19 @@ const folder = (implementation: string, ...files: string[]) => {
 const locate = (implementation: string, entrypoint: string) =>
   locateServer({ name: "kiln", type: "resources_servers", implementation, entrypoint }, [root]);
 
-it("runs the twin of an entry file in another language", () => {
+it("finds the file of an entrypoint under another extension", () => {
   const directory = folder("twins", "app.ts", "serve.js");
   expect(locate("twins", "app.py")).toMatchObject({ entry: join(directory, "app.ts"), language: "node" });
   expect(locate("twins", "serve.py").entry).toBe(join(directory, "serve.js"));
   expect(locate("twins", "serve.ts").entry).toBe(join(directory, "serve.js"));
 });
 
-it("prefers the file that is named", () => {
+it("prefers the named file", () => {
   const directory = folder("both", "app.py", "app.ts");
   expect(locate("both", "app.py")).toMatchObject({ entry: join(directory, "app.py"), language: "python" });
 });
 
-it("refuses an entry file that is not there, and names the nearest", () => {
+it("rejects a missing entry file and names the most similar one", () => {
   folder("one", "app.ts", "app.test.ts", "server.ts");
   expect(() => locate("one", "nope.ts")).toThrow(
     /'kiln' needs its entrypoint 'nope\.ts'.*`entrypoint: app\.ts`/s,
@@ -37,7 +37,7 @@ it("refuses an entry file that is not there, and names the nearest", () => {
   expect(() => locate("one", "nope.py")).toThrow("'nope.py' (or 'nope.ts')");
 });
 
-it("tells a folder that is not there from a file that is not there", () => {
+it("distinguishes a missing folder from a missing file", () => {
   expect(() => locate("none", "app.ts")).toThrow("needs a folder resources_servers/none");
   expect(() => locate("one", "../app.ts")).toThrow("must be a path inside");
 });

@@ -53,7 +53,7 @@ async function verify(path: string, globalConfig: JsonObject, body: JsonObject =
   return paths;
 }
 
-it("attributes calls made for a rollout to it, where somebody listens", async () => {
+it("attributes the calls of a rollout to it on routes that are recorded", async () => {
   const attributed = (id: string) => [
     `/ng-rollout/${id}/v1/responses`,
     "/tokenize",
@@ -65,13 +65,13 @@ it("attributes calls made for a rollout to it, where somebody listens", async ()
   expect(await verify("/verify", observed)).toEqual(attributed("3-1"));
 });
 
-it("leaves calls alone without a rollout, and in runs that are not observed", async () => {
+it("does not change calls without a rollout or in runs that are not observed", async () => {
   const bare = ["/v1/responses", "/tokenize", "/lookup", "/ng-rollout/other/lookup", "/v1/responses"];
   expect(await verify("/verify", observed, { responses_create_params: { input: "q" } })).toEqual(bare);
   expect(await verify("/ng-rollout/9-9/verify", { ...observed, observability_enabled: false })).toEqual(bare);
 });
 
-it("keeps rollouts that run at once apart", async () => {
+it("separates concurrent rollouts", async () => {
   const { paths, servers } = recorder();
   const server = await createTestServer(judging, { globalConfig: observed, servers });
   const ids = Array.from({ length: 20 }, (_, index) => `7-${index}`);

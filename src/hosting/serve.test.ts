@@ -41,7 +41,7 @@ describe("ServerApp", () => {
       () => Object.assign(new Error("x"), { code: "VALIDATION_FAILED" }),
     ],
     ["a foreign failed call", () => Object.assign(new Error("x"), { code: "SERVER_CALL" })],
-  ])("answers when a handler throws %s, at once or later", async (_, thrown) => {
+  ])("answers when a handler throws %s, synchronously or later", async (_, thrown) => {
     const app = appOf({
       "/x": () => {
         throw thrown();
@@ -57,7 +57,7 @@ describe("ServerApp", () => {
     }
   });
 
-  it("fails, and does not keep its caller waiting, when a worker cannot pass a body on", async () => {
+  it("fails without blocking the caller when a worker cannot forward a body", async () => {
     const socketDirectory = await mkdtemp(path.join(tmpdir(), "serve-"));
     const workers = [0, 1].map((index) =>
       sessionAffinity({ index, count: 2, socketDirectory, mcpSecret: "" }),
@@ -79,7 +79,7 @@ describe("ServerApp", () => {
     }
   });
 
-  it("knows the rollout in what a handler does when its time is up", async () => {
+  it("knows the rollout in calls that a handler makes after its deadline", async () => {
     const rollouts = new RolloutContext();
     const local = new Map<string, ServerApp>();
     const run = new RunClient({ addresses: new Map(), local });

@@ -8,7 +8,7 @@ const value =
   "eyJzZXNzaW9uX2lkIjogIjExMTExMTExLTIyMjItNDMzMy04NDQ0LTU1NTU1NTU1NTU1NSJ9.ZVPxAA.nWZfSqdXOXyeNIzFzR1orY_xWfQ";
 
 describe("SessionCookie", () => {
-  it("signs like the original", () => {
+  it("creates the same signature as the Python original", () => {
     expect(new SessionCookie(name).sign(id, 1_700_000_000_000)).toBe(value);
   });
 
@@ -21,7 +21,7 @@ describe("SessionCookie", () => {
     },
   );
 
-  it("reads what it and others signed", () => {
+  it("reads cookies signed by itself and by others", () => {
     expect(new SessionCookie(name).read(value, 1_700_000_100_000)).toEqual({ id, isFresh: false });
   });
 
@@ -34,20 +34,20 @@ describe("SessionCookie", () => {
     expect(new SessionCookie(name).read(cookie, 1_700_000_100_000)).toBeUndefined();
   });
 
-  it("says for a while that a cookie is fresh", () => {
+  it("reports a cookie as fresh for a limited time", () => {
     const cookie = new SessionCookie(name);
     expect(cookie.read(value, 1_700_000_000_999)).toEqual({ id, isFresh: true });
     expect(cookie.read(value, 1_700_000_060_000)).toEqual({ id, isFresh: false });
   });
 
-  it("reads its own cookies, however many it has signed since", () => {
+  it("reads its own cookies after signing many others", () => {
     const cookie = new SessionCookie(name);
     const values = Array.from({ length: 20_000 }, (_, index) => cookie.sign(`session ${index}`));
     for (const index of [0, 9_999, 15_000, 19_999])
       expect(cookie.read(values[index])).toEqual({ id: `session ${index}`, isFresh: true });
   });
 
-  it("does not age its cookies when the clock is set", () => {
+  it("ignores changes of the system clock", () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     const cookie = new SessionCookie(name);

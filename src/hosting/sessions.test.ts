@@ -39,8 +39,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("sessions whose state is gone", () => {
-  it("fail instead of being scored with a new state: evicted ones", async () => {
+describe("sessions with lost state", () => {
+  it("fail instead of being scored with a new state: evicted", async () => {
     const server = await createTestServer(definition, { config: { max_sessions: 1 } });
     const [first, second] = [server.newJar(), server.newJar()];
     for (const jar of [first, second]) {
@@ -58,7 +58,7 @@ describe("sessions whose state is gone", () => {
     await server.close();
   });
 
-  it("fail instead of being scored with a new state: expired ones", async () => {
+  it("fail instead of being scored with a new state: expired", async () => {
     const server = await createTestServer(definition, { config: { session_ttl_seconds: 0.1 } });
     await server.seed(scored);
     await sleep(400);
@@ -70,7 +70,7 @@ describe("sessions whose state is gone", () => {
   });
 });
 
-it("keeps sessions when the clock of the machine jumps", () => {
+it("keeps sessions when the system clock changes", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   const store = new SessionStore<number>({ onCloseError: () => undefined });
   store.set("a", 1);

@@ -32,14 +32,14 @@ describe("the result of a tool", () => {
     expect(body).toContain(told);
   });
 
-  it("may be a text, or nothing", async () => {
+  it("may be a text or undefined", async () => {
     const server = await createTestServer(definition);
     expect((await server.post("/nothing", {})).text).toBe("null");
     expect((await server.post("/text", {})).text).toBe('"say"');
   });
 });
 
-it("a result of verify that is not JSON is a failure that no retry can help", async () => {
+it("a result of verify that is not JSON is a permanent failure", async () => {
   const cyclic = defineResourcesServer({ verify: () => ({ reward: 1, cycle }) });
   const { app } = await createTestServer(cyclic);
   const call = { method: "POST", path: "/verify", body: {}, cookies: {}, headers: {} };
@@ -50,7 +50,7 @@ it("a result of verify that is not JSON is a failure that no retry can help", as
   });
 });
 
-it("that is too large fails its own call", async () => {
+it("a response that is too large fails only its own call", async () => {
   const large = defineResourcesServer({
     tools: { large: { run: () => "x".repeat(MAX_REPLY_BYTES) } },
     verify: () => ({ reward: 1 }),
@@ -61,13 +61,13 @@ it("that is too large fails its own call", async () => {
 });
 
 describe("a body that is nested too deeply", () => {
-  it("is told from others without recursion", () => {
+  it("is detected without recursion", () => {
     expect(isTooDeep(nested(900))).toBe(false);
     expect(isTooDeep(nested(200_000))).toBe(true);
     expect(isTooDeep([{ a: nested(1_000) }])).toBe(true);
   });
 
-  it("is refused with 422 where it does not fit", async () => {
+  it("is rejected with 422 if it does not match the schema", async () => {
     const { app } = await createTestServer(definition);
     const call = { method: "POST", cookies: {}, headers: {}, signal: new AbortController().signal };
     const reply = await app.handle({ ...call, path: "/verify", body: nested(200_000) });
@@ -75,7 +75,7 @@ describe("a body that is nested too deeply", () => {
     expect(JSON.stringify(reply.body)).toContain("nested too deeply to be shown");
   });
 
-  it("is refused with 422 where its echo cannot be written", async () => {
+  it("is rejected with 422 if it cannot be written to the response", async () => {
     const { app } = await createTestServer(definition);
     const signal = new AbortController().signal;
     const call = { method: "POST", path: "/verify", cookies: {}, headers: {}, signal, body: nested(200_000) };
@@ -87,7 +87,7 @@ describe("a body that is nested too deeply", () => {
   });
 });
 
-describe("fields every request must have", () => {
+describe("required fields of requests", () => {
   const episode = defineGymnasiumServer({ reset: () => ({ session: {} }), step: () => ({}) });
   const agent = defineAgent({ responses: () => Promise.reject(new Error("not asked")) });
   it.each([
@@ -96,7 +96,7 @@ describe("fields every request must have", () => {
     [episode, "/step", ["responses_create_params", "response"]],
     [agent, "/run", ["responses_create_params"]],
     [definition, "/aggregate_metrics", ["verify_responses"]],
-  ])("are told as missing: case %#", async (server, path, fields) => {
+  ])("are reported as missing: case %#", async (server, path, fields) => {
     const { status, body } = await (await createTestServer(server)).post(path, { a: 1 });
     expect(status).toBe(422);
     expect(body.detail).toEqual(
@@ -109,7 +109,7 @@ describe("fields every request must have", () => {
     );
   });
 
-  it("are of the wrong type when they are null", async () => {
+  it("have the wrong type if they are null", async () => {
     const { body } = await (await createTestServer(definition)).post("/verify", {
       responses_create_params: null,
       response: null,
@@ -117,7 +117,7 @@ describe("fields every request must have", () => {
     expect(body.detail[0].type).toBe("model_attributes_type");
   });
 
-  it("include the body itself", async () => {
+  it("include the body", async () => {
     const { body } = await (await createTestServer(agent)).post("/v1/responses");
     expect(body.detail).toEqual([{ type: "missing", loc: ["body"], msg: "Field required", input: null }]);
   });

@@ -6,12 +6,12 @@ import { installRoot } from "../config/paths.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { inputFile, preprocessedDirectory } from "./evaluation-input.ts";
 
-it("never gives made inputs the place of the output", () => {
+it("never writes generated inputs to the path of the output", () => {
   expect(preprocessedDirectory("res/run.v2.jsonl")).toBe("res/run.v2/preprocessed_datasets");
   expect(preprocessedDirectory("res/run")).toBe("res/run_preprocessed_datasets");
 });
 
-it("suggests --agent-type for the name of an agent's code", async () => {
+it("suggests --agent-type for the name of an agent implementation", async () => {
   const base = mkdtempSync(path.join(tmpdir(), "gym-input-"));
   try {
     const file = "resources_servers/example_single_tool_call/configs/example_single_tool_call.yaml";

@@ -23,7 +23,7 @@ async function troubleAt(url: string): Promise<HeadServerError> {
   return error as HeadServerError;
 }
 
-it("tells a head server that is not there from one that does not answer and from something else", async () => {
+it("distinguishes a missing head server, one that does not answer and another server", async () => {
   const url = await listen(() => {});
   const silent = await troubleAt(url);
   expect([silent.trouble, silent.message]).toEqual(["silent", expect.stringContaining("may be computing")]);
@@ -37,7 +37,7 @@ it.each([
   ["another status", 404, '{"detail":"Not Found"}'],
   ["no JSON", 200, "<html>"],
   ["JSON of another kind", 200, '{"status":"ok"}'],
-])("says that another server answers: %s", async (_case, status, body) => {
+])("reports another server at the address: %s", async (_case, status, body) => {
   const url = await listen((_request, response) => response.writeHead(status).end(body));
   const error = await troubleAt(url);
   expect([error.trouble, error.message]).toEqual(["other", expect.stringContaining("is not a head server")]);

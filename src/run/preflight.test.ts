@@ -45,7 +45,7 @@ async function check(own: object, seconds: unknown = 5, heard = () => {}): Promi
   return notices;
 }
 
-it("asks every base_url once, whatever it answers", async () => {
+it("calls every base_url once and accepts any response", async () => {
   const [first, second] = [await endpoint(404), await endpoint(500)];
   const notices = await check({
     openai_base_url: `${first.url}/v1/`,
@@ -57,18 +57,18 @@ it("asks every base_url once, whatever it answers", async () => {
   expect(notices).toEqual([]);
 });
 
-it("shows what the provider says about the key", async () => {
+it("shows the provider's message about the key", async () => {
   const { url } = await endpoint(401, '{"error":{"message":"Incorrect key."}}');
   expect(await check({ base_url: url })).toEqual(["warning: 401 from 127.0.0.1: Incorrect key."]);
 });
 
-it("reports a host nobody knows and does not wait for it", async () => {
+it("reports an unknown host and does not wait for it", async () => {
   expect(await check({ base_url: "http://no-such-host.invalid/v1" }, 600)).toEqual([
     expect.stringContaining("'no-such-host.invalid'"),
   ]);
 });
 
-it("waits as long as it says, and takes an endpoint that comes late", async () => {
+it("waits up to the limit and accepts an endpoint that starts late", async () => {
   const { port } = await endpoint(200);
   servers.splice(0).map((server) => server.close());
   const before = performance.now();
@@ -85,7 +85,7 @@ it.each([0, -1])("is skipped with %s", async (seconds) => {
   expect(await check({ base_url: "http://127.0.0.1:9" }, seconds)).toEqual([]);
 });
 
-it("never shows the key, however it was written, nor control characters", async () => {
+it("never shows the key or control characters", async () => {
   const rude = await endpoint(
     401,
     JSON.stringify({ error: { message: "bad sk-SECRET-abcdef123 \u001b[2J" } }),
@@ -95,7 +95,7 @@ it("never shows the key, however it was written, nor control characters", async 
   expect(notices).toEqual(["warning: 401 from 127.0.0.1: bad **** \\x1b[2J"]);
 });
 
-it("does not wait for a request that cannot be made", async () => {
+it("does not wait for an invalid request", async () => {
   const there = await endpoint(200);
   expect(await check({ openai_base_url: `${there.url}/v1`, openai_api_key: "sk-1234…" })).toEqual([]);
 });

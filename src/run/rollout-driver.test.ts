@@ -14,7 +14,7 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 const write = (file: string, text: string) => writeFileSync(path.join(base, file), text);
 const load = (reference: string) => loadRolloutDriver(reference, [base]);
 
-it("loads the function a reference names", async () => {
+it("loads the function that a reference names", async () => {
   write("environments/garden/drive.ts", "export const run = (keys: { a: number }) => keys.a;\n");
   const driver = await load("environments.garden.drive:run");
   expect(driver({ a: 7 }, {}, {} as never)).toBe(7);

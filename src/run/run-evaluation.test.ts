@@ -71,7 +71,7 @@ it("evaluates an environment of the program in memory, with repeats and interval
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it("says that rows are samples and not the dataset of a benchmark", async () => {
+it("reports that rows are samples and not the dataset of a benchmark", async () => {
   const told = async (input: object[]) => {
     const run = runEvaluation(source, { input: input as typeof rows });
     const notices: string[] = [];
@@ -83,7 +83,7 @@ it("says that rows are samples and not the dataset of a benchmark", async () => 
   expect(await told(rows)).toBe(0);
 });
 
-it("writes files, which can be read, compared, exported and scored again", async () => {
+it("writes files that can be read, compared, exported and scored again", async () => {
   const output = path.join(directory, "a.jsonl");
   const other = path.join(directory, "b.jsonl");
   const { paths } = await runEvaluation(source, { input: rows, output }).result;
@@ -108,7 +108,7 @@ it("writes files, which can be read, compared, exported and scored again", async
   expect(await again.result).toMatchObject({ completed: 3, warning: undefined });
 });
 
-it("takes an agent of the program", async () => {
+it("uses an agent of the program", async () => {
   const silent = defineAgent({
     responses: async ({ cookies }) => ({ response: answer("nothing"), cookies }),
     run: async ({ row }) => ({ ...row, response: answer("nothing"), reward: 0.5 }),
@@ -134,7 +134,7 @@ it("starts servers that a program can call and use for several evaluations", asy
   }
 });
 
-it("ends with a typed failure, at the result and at whoever reads the events", async () => {
+it("rejects the result and the events with a typed error", async () => {
   const run = runEvaluation(source, { input: path.join(directory, "absent.jsonl") });
   const read = async () => {
     for await (const _event of run.events);
@@ -146,7 +146,7 @@ it("ends with a typed failure, at the result and at whoever reads the events", a
   });
 });
 
-it("cites rows in memory by their place, not by a file that is gone", async () => {
+it("names rows in memory by index, not by a temporary file", async () => {
   const withoutAnswer = { responses_create_params: { input: "two" } };
   const refused = await runEvaluation(source, {
     input: [rows[0] as object, withoutAnswer] as never,
@@ -157,7 +157,7 @@ it("cites rows in memory by their place, not by a file that is gone", async () =
   await expect(runEvaluation(source, { input: [] }).result).rejects.toThrow("input has no rows");
 });
 
-it("stops by its signal and returns what there is", async () => {
+it("stops with its signal and returns the finished rollouts", async () => {
   const controller = new AbortController();
   const slow = defineModel({
     responses: async ({ signal }) => {
@@ -170,7 +170,7 @@ it("stops by its signal and returns what there is", async () => {
   expect(await run.result).toMatchObject({ completed: 0, cancelled: 3, summary: undefined, rollouts: [] });
 });
 
-it("refuses to resume with skills that have changed", async () => {
+it("rejects a resume with changed skills", async () => {
   const skill = path.join(directory, "skills", "units", "SKILL.md");
   await mkdir(path.dirname(skill), { recursive: true });
   await writeFile(skill, "---\nname: units\n---\nUse SI units.\n");
@@ -189,7 +189,7 @@ it("refuses to resume with skills that have changed", async () => {
   );
 });
 
-it("counts the tool calls that raised an exception, and not those that were answered with an error", async () => {
+it("counts tool calls that threw an exception but not error responses", async () => {
   const calls = (...names: string[]) => ({
     ...answer(""),
     output: names.map((name, index) => ({

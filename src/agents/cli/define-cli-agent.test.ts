@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { promptOf } from "./define-cli-agent.ts";
 
-it("takes the last user message as the prompt and a leading system message as system text", () => {
+it("uses the last user message as the prompt and a leading system message as system text", () => {
   const input = [
     { role: "system" as const, content: "Be brief." },
     { role: "user" as const, content: "first" },
@@ -13,6 +13,6 @@ it("takes the last user message as the prompt and a leading system message as sy
   });
 });
 
-it("takes a text as the prompt", () => {
+it("uses a text as the prompt", () => {
   expect(promptOf({ input: "hello" })).toEqual({ prompt: "hello", system: undefined });
 });

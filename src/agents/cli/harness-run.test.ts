@@ -31,7 +31,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-it("reads events as they come, between lines that are none", async () => {
+it("reads events as they arrive and skips other lines", async () => {
   const { outcome, seen, place } = await run(
     `echo warning; echo '{"say": "a"}'; echo '{broken'; echo '{"say": "b"}'`,
   );
@@ -40,7 +40,7 @@ it("reads events as they come, between lines that are none", async () => {
   expect(existsSync(place.home)).toBe(false);
 });
 
-it("keeps what was said before the time limit, and ends what left the process group", async () => {
+it("keeps events before the time limit and ends processes outside the process group", async () => {
   const script = `setsid bash -c 'echo $$ >&2; sleep 600' & sleep 0.5; echo '{"say": "a"}'; sleep 600`;
   const { outcome, errors } = await run(script, { timeoutMs: 2_000 });
   expect(outcome.timedOut).toBe(true);
@@ -50,7 +50,7 @@ it("keeps what was said before the time limit, and ends what left the process gr
   await expect.poll(() => isRunning(pid)).toBe(false);
 });
 
-it("stages files and folders in the home of the harness", async () => {
+it("writes files and folders to the home of the harness", async () => {
   const skills = await mkdtemp(path.join(os.tmpdir(), "skills-"));
   await mkdir(path.join(skills, "tides", "notes"), { recursive: true });
   await writeFile(path.join(skills, "tides", "SKILL.md"), "---\nname: tides\n---\n");

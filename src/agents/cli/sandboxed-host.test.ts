@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { insideUrl, MODEL_ROUTES, TOOL_ROUTES } from "./sandboxed-host.ts";
 
-it("lets a harness ask the model and call tools, and nothing else", () => {
+it("allows only model and tool routes", () => {
   for (const path of [
     "/v1/responses",
     "/ng-rollout/3-0/v1/messages",
@@ -14,7 +14,7 @@ it("lets a harness ask the model and call tools, and nothing else", () => {
   for (const path of ["/verify", "/mcpx", "/seed_session"]) expect(path).not.toMatch(TOOL_ROUTES);
 });
 
-it("gives addresses as the sandbox sees them", () => {
+it("returns addresses inside the sandbox", () => {
   expect(insideUrl("http://10.0.0.5:4100")).toBe("http://127.0.0.1:4100");
   expect(insideUrl("http://127.0.0.1:4100/mcp")).toBe("http://127.0.0.1:4100/mcp");
 });

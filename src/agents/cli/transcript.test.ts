@@ -8,7 +8,7 @@ const shortly = (transcript: Transcript) =>
     return item.type === "message" ? JSON.stringify(item.content) : item.type;
   });
 
-it("pairs calls with their outputs and drops calls nobody answered", () => {
+it("pairs calls with their outputs and drops calls without an output", () => {
   const transcript = new Transcript();
   transcript.callStarted("a", "look", { at: 1 });
   transcript.callStarted("b", "lost", {});
@@ -23,7 +23,7 @@ it("marks failed calls", () => {
   expect(shortly(transcript)[0]).toBe("look({}) incomplete");
 });
 
-it("puts reasoning in front of the message that follows, and keeps what nothing follows", () => {
+it("writes reasoning before the next message and keeps reasoning after the last one", () => {
   const transcript = new Transcript();
   transcript.reasoning("first");
   transcript.message("answer");
@@ -34,7 +34,7 @@ it("puts reasoning in front of the message that follows, and keeps what nothing 
   expect(texts).toHaveLength(2);
 });
 
-it("sums usage and leaves unknown details null", () => {
+it("sums usage and keeps unknown details null", () => {
   const transcript = new Transcript();
   transcript.addUsage({ inputTokens: 10, outputTokens: 2 });
   transcript.addUsage({ inputTokens: 5, outputTokens: 1, cachedTokens: 4 });

@@ -76,7 +76,7 @@ async function run(
 
 const kinds = (output: { type: string }[]) => output.map(({ type }) => type);
 
-describe("a loop of its own", () => {
+describe("the loop of a framework", () => {
   const chat: Respond = async ({ messages, model, tools: [add] }) => {
     const client = new OpenAI({
       baseURL: model.baseUrl,
@@ -177,7 +177,7 @@ describe("a loop of its own", () => {
     expect(done.output[1].output).toBe("Error: no such tool");
   });
 
-  it("ends at max_steps with what it has", async () => {
+  it("ends at max_steps with the items so far", async () => {
     const script = [completion({ tool_calls: calls }), completion({ tool_calls: calls })];
     const { response: done, reply } = await run(chat, script, { config: { max_steps: 1 } });
     expect(reply.status).toBe(200);
@@ -195,7 +195,7 @@ describe("answers", () => {
       return answer;
     };
 
-  it("that the model did not give last are added", async () => {
+  it("that are not the last message of the model are added", async () => {
     const { response: done } = await run(asking("chosen"), [response(messageItem("draft"))]);
     const texts = done.output.map((item: { content: { text: string }[] }) => item.content[0]?.text);
     expect(texts).toEqual(["draft", "chosen"]);
@@ -209,7 +209,7 @@ describe("answers", () => {
     expect(done.usage.total_tokens).toBe(15);
   });
 
-  it("that the framework refuses are incomplete, not failed", async () => {
+  it("that the framework rejects make the rollout incomplete, not failed", async () => {
     const { response: done } = await run(async () => {
       throw new IncompleteRun("invalid_tool_call");
     }, []);

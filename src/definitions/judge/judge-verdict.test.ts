@@ -28,14 +28,14 @@ describe("jsonVerdict", () => {
     expect(jsonVerdict('ok ```json\n{"verdict": "YES"}\n``` {', schema)).toEqual({ verdict: "YES" });
     expect(jsonVerdict('I say {"verdict": "NO"}.', schema)).toEqual({ verdict: "NO" });
   });
-  it("is null when there is none that fits", () => {
+  it("is null without an object that fits the schema", () => {
     for (const text of ["", "{", "{}", '{"verdict": "MAYBE"}', "} {", "```{"])
       expect(jsonVerdict(text, schema)).toBeNull();
   });
 });
 
 describe("think tags", () => {
-  it("removes pairs, then what precedes a lone closing tag", () => {
+  it("removes pairs and then everything before an unmatched closing tag", () => {
     expect(stripThinking("<think>a</think> b <thinking>c</thinking> d")).toBe("b  d");
     expect(stripThinking("lost </think> e </thinking> f")).toBe("f");
     expect(stripThinking("<think>open")).toBe("<think>open");
@@ -43,7 +43,7 @@ describe("think tags", () => {
     expect(stripThinkPairs("a</think> b</think>")).toBe("b</think>");
     expect(stripThinkPairs("<thinking>x</thinking> ")).toBe("<thinking>x</thinking>");
   });
-  it("is linear", async () => {
+  it("takes linear time", async () => {
     for (const unit of ["<think>", "<think></thinking>"])
       expect(await growthOf((size) => stripThinking(unit.repeat(size)), 2_000)).toBeLessThan(1.6);
   });

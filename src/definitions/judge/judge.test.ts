@@ -45,7 +45,7 @@ function scripted(
 }
 
 describe("Judge.ask", () => {
-  it("puts the prompt into the base parameters", async () => {
+  it("inserts the prompt into the base parameters", async () => {
     const { calls, judge } = scripted(() => says(" yes "), {
       params: { input: [], temperature: 0 },
       systemMessage: "Be fair.",
@@ -61,7 +61,7 @@ describe("Judge.ask", () => {
     expect(response).toHaveProperty("output");
   });
 
-  it("speaks chat completions", async () => {
+  it("uses chat completions", async () => {
     const { calls, judge } = scripted(() => reply(200, { choices: [{ message: { content: " A\n" } }] }), {
       api: "chat",
     });
@@ -73,7 +73,7 @@ describe("Judge.ask", () => {
     });
   });
 
-  it("turns every way of not getting an answer into a JudgeError", async () => {
+  it("throws a JudgeError for every failed call", async () => {
     const answers: (() => ServerReply | Promise<ServerReply>)[] = [
       () => Promise.reject(new Error("socket closed")),
       () => reply(503, "overloaded"),
@@ -95,7 +95,7 @@ describe("Judge.ask", () => {
     expect(judgeErrorStatus(new Error("x"))).toBeUndefined();
   });
 
-  it("does not blame the judge when the caller gave up", async () => {
+  it("does not report a JudgeError when the caller aborts", async () => {
     const controller = new AbortController();
     const { judge } = scripted(async () => {
       controller.abort(new Error("rollout deadline"));
@@ -104,7 +104,7 @@ describe("Judge.ask", () => {
     await expect(judge.ask("?", { signal: controller.signal })).rejects.toThrow("rollout deadline");
   });
 
-  it("passes its time limit on", async () => {
+  it("passes its time limit to the client", async () => {
     let seen: CallOptions | undefined;
     const { judge } = scripted(
       (_call, _index, options) => {
@@ -117,7 +117,7 @@ describe("Judge.ask", () => {
     expect(seen?.timeoutMs).toBe(1500);
   });
 
-  it("keeps to its concurrency", async () => {
+  it("limits concurrent calls", async () => {
     let running = 0;
     let peak = 0;
     const { judge } = scripted(
@@ -133,7 +133,7 @@ describe("Judge.ask", () => {
     expect(peak).toBe(3);
   });
 
-  it("answers equal questions from its cache, failures excepted", async () => {
+  it("caches answers but not failures", async () => {
     const { calls, judge } = scripted((_call, index) => (index === 0 ? reply(500, "no") : says(`${index}`)), {
       cacheEntries: 2,
     });
@@ -144,7 +144,7 @@ describe("Judge.ask", () => {
     expect(calls).toHaveLength(3);
   });
 
-  it("cuts long values only when told to", () => {
+  it("truncates long values only if configured", () => {
     expect(scripted(() => says("")).judge.fit("x".repeat(100))).toHaveLength(100);
     expect(scripted(() => says(""), { maxValueChars: 4 }).judge.fit("abcdefgh")).toBe(
       "ab\n[4 characters omitted]\ngh",
@@ -158,7 +158,7 @@ describe("Judge.ask", () => {
 describe("Judge.vote", () => {
   const letter = (text: string) => (text === "A" || text === "B" ? text : null);
 
-  it("takes the majority and does not count unreadable replies", async () => {
+  it("returns the majority without unreadable replies", async () => {
     const { judge } = scripted((_call, index) => says(["A", "?", "B", "A", "?"][index] ?? ""), {
       cacheEntries: 10,
     });
@@ -168,7 +168,7 @@ describe("Judge.vote", () => {
     expect(result.replies).toHaveLength(5);
   });
 
-  it("has no verdict for a tie or when nothing could be read", async () => {
+  it("has no verdict for a tie or without readable replies", async () => {
     const tie = scripted((_call, index) => says(index % 2 ? "A" : "B"));
     expect((await tie.judge.vote("?", { votes: 4, parse: letter })).verdict).toBeNull();
     expect((await scripted(() => says("?")).judge.vote("?", { votes: 2, parse: letter })).verdict).toBeNull();
@@ -202,7 +202,7 @@ describe("createJudge", () => {
     });
   });
 
-  it("can insist on a text", async () => {
+  it("can require a text", async () => {
     const { judge } = scripted(() => says("  "));
     const reply = await judge.ask("?");
     expect(() => requireJudgeText(reply)).toThrow(JudgeError);
@@ -210,7 +210,7 @@ describe("createJudge", () => {
   });
 });
 
-describe("the tally of a request", () => {
+describe("the counts of a request", () => {
   const usage = { input_tokens: 7, output_tokens: 2 };
   const parse = (text: string) => lastLabel(text, ["GOOD", "BAD"]);
   const answers = (...texts: string[]) =>
@@ -229,7 +229,7 @@ describe("the tally of a request", () => {
     expect(takeJudgeTally(signal)).toBeUndefined();
   });
 
-  it("does not count answers from the cache, nor mix requests", async () => {
+  it("ignores cached answers and separates requests", async () => {
     const [first, second] = [new AbortController().signal, new AbortController().signal];
     const { judge, calls } = scripted(() => says("GOOD"), { cacheEntries: 10 });
     await judge.ask("?", { signal: first, parse });

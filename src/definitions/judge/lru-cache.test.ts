@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { LruCache } from "./lru-cache.ts";
 
 describe("LruCache", () => {
-  it("forgets what was used longest ago", () => {
+  it("removes the least recently used entry", () => {
     const cache = new LruCache<number>(2);
     cache.set("a", 1);
     cache.set("b", 2);
@@ -11,7 +11,7 @@ describe("LruCache", () => {
     expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual([1, undefined, 3]);
   });
 
-  it("stays below its weight", () => {
+  it("limits the total weight", () => {
     const cache = new LruCache<string>(100, 10);
     cache.set("a", "x", 6);
     cache.set("b", "y", 6);
@@ -26,7 +26,7 @@ describe("LruCache", () => {
     expect([cache.get("b"), cache.size]).toEqual(["w", 1]);
   });
 
-  it("keeps nothing when it may hold nothing", () => {
+  it("stores nothing with a size of zero", () => {
     const cache = new LruCache<number>(0);
     cache.set("a", 1);
     expect(cache.get("a")).toBeUndefined();

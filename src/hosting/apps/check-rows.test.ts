@@ -42,7 +42,7 @@ async function problemsOf(definition: Parameters<typeof createTestServer>[0], ..
 }
 
 describe("POST /check_rows", () => {
-  it("tells what rows lack, and which tools the server does not have", async () => {
+  it("reports missing fields and unknown tools of rows", async () => {
     const good = {
       responses_create_params: { input: "?", tools: [tool("get_weather"), tool("get_time")] },
       city: "Oslo",
@@ -68,13 +68,13 @@ describe("POST /check_rows", () => {
     ]);
   });
 
-  it("lets rows of a server without tools offer what they like", async () => {
+  it("accepts any tools in rows of a server without tools", async () => {
     const scorer = defineResourcesServer({ verify: () => ({ reward: 1 }) });
     const row = { responses_create_params: { input: "?", tools: [tool("anything")] } };
     expect(await problemsOf(scorer, row)).toEqual([]);
   });
 
-  it("checks rows of games, also against what only a start needs", async () => {
+  it("checks rows of gymnasium servers against both schemas", async () => {
     const game = defineGymnasiumServer({
       row: z.object({ level: z.number() }),
       seed: z.looseObject({ goal: z.string() }),
@@ -87,7 +87,7 @@ describe("POST /check_rows", () => {
     ]);
   });
 
-  it("refuses what is no list of rows", async () => {
+  it("rejects a body without a list of rows", async () => {
     const server = await createTestServer(weather);
     expect((await server.post("/check_rows", { rows: 1 })).status).toBe(422);
     await server.close();
@@ -95,7 +95,7 @@ describe("POST /check_rows", () => {
 });
 
 describe("POST /seed_session", () => {
-  it("takes what the original takes from callers that are not agents", async () => {
+  it("accepts the same rows as the original from callers that are not agents", async () => {
     const server = await createTestServer(weather);
     for (const body of [{}, { responses_create_params: { input: "?" } }])
       expect(await server.post("/seed_session", body)).toMatchObject({ status: 200, body: {} });
@@ -116,7 +116,7 @@ describe("an agent", () => {
     model_server: { type: "responses_api_models", name: "model" },
   };
 
-  it("offers the tools of the server for rows that list none, and records them", async () => {
+  it("offers and records the tools of the server for rows without tools", async () => {
     const world = await createTestServer(weather);
     const server = await createTestServer(agent, { config, servers: { world: world.app } });
     const run = async (params: object) => {
@@ -136,7 +136,7 @@ describe("an agent", () => {
     await world.close();
   });
 
-  it("asks no model about a row that cannot be scored", async () => {
+  it("does not call the model for a row that cannot be scored", async () => {
     const world = await createTestServer(weather);
     let asked = 0;
     const counting = defineAgent({
@@ -154,7 +154,7 @@ describe("an agent", () => {
     await world.close();
   });
 
-  it("passes on that its resources server cannot be asked", async () => {
+  it("forwards the error of an unreachable resources server", async () => {
     const server = await createTestServer(agent, {
       config,
       servers: { world: () => ({ status: 404, body: { detail: "Not Found" } }) },

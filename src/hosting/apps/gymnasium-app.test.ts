@@ -31,7 +31,7 @@ const response = {
 };
 
 describe("a gymnasium-style server", () => {
-  it("plays an episode and forgets it at its end", async () => {
+  it("runs an episode and removes its state at the end", async () => {
     const server = await createTestServer(definition);
     expect((await server.post("/reset", { ...params, secret: "ab" })).body).toEqual({
       observation: "Ask!",
@@ -61,14 +61,14 @@ describe("a gymnasium-style server", () => {
     ["/reset", { secret: "a" }, ["body", "responses_create_params"]],
     ["/reset", params, ["body", "secret"]],
     ["/step", { ...params, secret: "a" }, ["body", "response"]],
-  ])("names what %s lacks", async (path, body, loc) => {
+  ])("names the missing fields of %s", async (path, body, loc) => {
     const server = await createTestServer(definition);
     const reply = await server.post(path, body);
     expect(reply.status).toBe(422);
     expect(reply.body.detail[0].loc).toEqual(loc);
   });
 
-  it("keeps as many episodes as its config says", async () => {
+  it("limits the number of episodes to max_sessions", async () => {
     const server = await createTestServer(definition, { config: { max_sessions: 1 } });
     const [first, second] = [server.newJar(), server.newJar()];
     for (const jar of [first, second]) await server.post("/reset", { ...params, secret: "abc" }, jar);

@@ -50,7 +50,7 @@ function frames(text: string): { event: string | undefined; data: string }[] {
 
 const question = [{ role: "user", content: "Two?" }];
 
-it("names its model and estimates tokens", async () => {
+it("lists its model and estimates tokens", async () => {
   const { server } = await chatServer(completion({ content: "2" }));
   expect(await server.get("/v1/models")).toMatchObject({
     status: 200,
@@ -69,7 +69,7 @@ it("names its model and estimates tokens", async () => {
   expect(count(await ask("One plus one? ".repeat(20)))).toBeGreaterThan(count(short) + 60);
 });
 
-it("passes the format a chat request asks for to a backend of responses", async () => {
+it("passes the format of a chat request to a Responses backend", async () => {
   const asked: ResponseCreateParams[] = [];
   const definition = defineModel({
     config: z.looseObject({}),
@@ -89,14 +89,14 @@ it("passes the format a chat request asks for to a backend of responses", async 
 });
 
 describe("routes of a model server", () => {
-  it("are the three dialects, what is known of the model, and liveness, and no others", async () => {
+  it("are the three dialects, the model description and the liveness probe", async () => {
     const { server } = await chatServer(completion({ content: "Hi" }));
     expect((await server.get("/")).status).toBe(200);
     expect((await server.get("/v1/completions")).status).toBe(404);
     expect((await server.post("/v1/completions", {})).status).toBe(404);
   });
 
-  it("carry the rollout in front, also with token capture", async () => {
+  it("accept the rollout prefix with and without token capture", async () => {
     const { server } = await chatServer(completion({ content: "Hi" }));
     for (const prefix of ["/ng-rollout/7-0", "/ng-rollout/7-0/training-token-capture"]) {
       expect((await server.post(`${prefix}/v1/responses`, { input: "Two?" })).status).toBe(200);
@@ -107,7 +107,7 @@ describe("routes of a model server", () => {
 });
 
 describe("POST /v1/responses", () => {
-  it("answers with every field of a response, null where it is unknown", async () => {
+  it("returns every field of a response, with null for unknown ones", async () => {
     const { server, asked } = await chatServer(completion({ content: "Hi" }));
     const { body } = await server.post("/v1/responses", { input: "Two?", temperature: null, model: "mine" });
     const fields =
@@ -133,7 +133,7 @@ describe("POST /v1/responses", () => {
     expect(JSON.stringify(reply.body.detail)).toContain(place);
   });
 
-  it("streams the answer item by item, and forgives unknown keys", async () => {
+  it("streams the answer item by item and ignores unknown keys", async () => {
     const { server } = await chatServer(completion({ content: "<think>hm</think>Hé", tool_calls: [call] }));
     const { status, text } = await server.post("/v1/responses", { input: "Two?", stream: 1, stop: ["y"] });
     expect(status).toBe(200);
@@ -154,7 +154,7 @@ describe("POST /v1/responses", () => {
     expect(text).toContain('"delta": "H\\u00e9"');
   });
 
-  it("tells a failing backend inside the stream, and bad requests before it", async () => {
+  it("reports a failing backend in the stream and an invalid request before it", async () => {
     const { server } = await chatServer(new Error("out of order"));
     const { status, text } = await server.post("/v1/responses", { input: "Two?", stream: true });
     expect(status).toBe(200);
@@ -167,7 +167,7 @@ describe("POST /v1/responses", () => {
     expect((await server.post("/v1/responses", { stream: true })).status).toBe(422);
   });
 
-  it("ends the stream of an incomplete answer as completed", async () => {
+  it("ends the stream of an incomplete answer with response.completed", async () => {
     const cut = completion({ content: "Hi" });
     if (cut.choices[0]) cut.choices[0].finish_reason = "length";
     const { server } = await chatServer(cut);
@@ -181,7 +181,7 @@ describe("POST /v1/responses", () => {
 });
 
 describe("POST /v1/chat/completions", () => {
-  it("leaves unknown keys to the backend, and streams for nothing but true", async () => {
+  it("forwards unknown keys to the backend and streams only for true", async () => {
     const { server, asked } = await chatServer(completion({ content: "Hi" }));
     expect((await server.post("/v1/chat/completions", { messages: question, odd: 1 })).status).toBe(200);
     expect(asked[0]).toHaveProperty("odd", 1);
@@ -192,7 +192,7 @@ describe("POST /v1/chat/completions", () => {
     }
   });
 
-  it("streams role, reasoning, content, calls and the end, with usage where it is asked for", async () => {
+  it("streams role, reasoning, content, calls and the end, with usage if requested", async () => {
     const message = {
       content: "Hi",
       reasoning_content: "hm",
@@ -227,7 +227,7 @@ describe("POST /v1/chat/completions", () => {
     expect(plain).toHaveLength(6);
   });
 
-  it("tells a failing backend as an HTTP error, streamed or not", async () => {
+  it("reports a failing backend as an HTTP error, streamed or not", async () => {
     const { server } = await chatServer(new Error("out of order"));
     for (const stream of [true, false]) {
       const { status } = await server.post("/v1/chat/completions", { messages: question, stream });
@@ -272,7 +272,7 @@ describe("POST /v1/messages", () => {
     expect(data[8].delta.partial_json).toBe('{"a": 1}');
   });
 
-  it("passes an error of the handler on with its status", async () => {
+  it("forwards an error of the handler with its status", async () => {
     const { server } = await chatServer(new HttpError(409, "not now"));
     expect((await server.post("/v1/messages", { messages: question })).status).toBe(409);
   });
@@ -288,14 +288,14 @@ describe("an answer that cannot be converted", () => {
     // Content that the dialect cannot express will fail again; broken arguments may be valid in another attempt.
     ["/v1/responses", { input: "Two?" }, custom, false],
     ["/v1/messages", { messages: question }, odd, true],
-  ])("is the model's fault at %s, not the caller's", async (path, body, answer, retryable) => {
+  ])("is an error of the model at %s, not of the caller", async (path, body, answer, retryable) => {
     const { server } = await chatServer(answer);
     const reply = await server.post(path, body);
     expect(reply.status).toBe(502);
     expect(reply.body.error).toMatchObject({ class: "invalid_response", stage: "model", retryable });
   });
 
-  it("while a request that cannot be converted is the caller's", async () => {
+  it("a request that cannot be converted is an error of the caller", async () => {
     const { server, asked } = await chatServer(custom);
     const reply = await server.post("/v1/responses", { input: "Two?", tool_choice: "required" });
     expect(reply.status).toBe(422);
@@ -304,7 +304,7 @@ describe("an answer that cannot be converted", () => {
   });
 });
 
-it("serves chat from a backend with the Responses API, and keeps what it is asked", async () => {
+it("serves chat with a Responses backend and keeps the request", async () => {
   const asked: ResponseCreateParams[] = [];
   const server = await createTestServer(
     defineModel({
@@ -354,7 +354,7 @@ describe("usage by rollout", () => {
     [`/ng-rollout/${id}/v1/messages`, { model, max_tokens: 9, messages: question }],
   ];
 
-  it("is summed over all dialects, and told once", async () => {
+  it("is summed over all dialects and returned once", async () => {
     const { server } = await chatServer(completion({ content: "2" }));
     for (const [path, body] of [...ask("m", "a"), ...ask("m", "b").slice(0, 1)])
       expect((await server.post(path as string, body)).status).toBe(200);
@@ -371,7 +371,7 @@ describe("usage by rollout", () => {
     });
   });
 
-  it("is unknown, not zero, where the endpoint reports none", async () => {
+  it("is unknown, not zero, if the endpoint does not report it", async () => {
     const { server } = await chatServer(completion({ content: "2" }, { usage: undefined }));
     await server.post("/ng-rollout/a/v1/responses", { model: "m", input: "Two?" });
     expect((await server.post("/ng-rollout/a/rollout_usage", {})).body).toEqual({ usage: null });

@@ -58,7 +58,7 @@ it("describes the routes of a server with the schemas of its definition", async 
   });
 });
 
-it("shows them on a page that loads nothing", () => {
+it("shows the routes on a page without external files", () => {
   const notes = { "/look_up": { summary: "Looks <something> up." } };
   const text = docsPage({ name: "demo", get: ["/", "/docs"], post: ["/look_up"], notes });
   expect(text).toContain("Looks &#60;something&#62; up.");
@@ -80,7 +80,7 @@ const describeServer = async (server: ServerDefinition) =>
     components: { schemas: Record<string, object> };
   };
 
-it("tells what every body of a route needs besides the row's own fields", async () => {
+it("describes the required fields of bodies besides those of the row", async () => {
   const { paths, components } = await describeServer(definition);
   expect(schemaOf(paths["/verify"] ?? {}, "request")).toMatchObject({
     required: ["answer", "responses_create_params", "response"],
@@ -127,7 +127,7 @@ it.each<[ServerDefinition, string, string | string[], string]>([
     ["responses_create_params", "response"],
     "StepResponse",
   ],
-])("describes the other kinds: case %#", async (server, path, takes, gives) => {
+])("describes other types of servers: case %#", async (server, path, takes, gives) => {
   const { paths, components } = await describeServer(server);
   const request = schemaOf(paths[path] ?? {}, "request");
   if (typeof takes === "string") expect(request).toEqual(refTo(takes));
@@ -136,7 +136,7 @@ it.each<[ServerDefinition, string, string | string[], string]>([
   expect(components.schemas).toHaveProperty(gives);
 });
 
-it("describes the bodies that are read, field for field", () => {
+it("describes every field of the bodies that are read", () => {
   const missingFrom = (read: () => unknown): unknown[] => {
     try {
       read();

@@ -22,7 +22,7 @@ describe("authorTrace", () => {
     expect(authorTrace(thrown).split("\n")).toEqual(stack.split("\n").slice(0, 5));
   });
 
-  it("tells things that are no errors", () => {
+  it("describes values that are not errors", () => {
     expect([authorTrace(null), authorTrace("text")]).toEqual(["null", "text"]);
   });
 });
@@ -33,12 +33,12 @@ describe("serverOfError", () => {
     directories: [join("/project/resources_servers", name)],
   }));
 
-  it("is the innermost one", () => {
+  it("is the innermost server in the stack", () => {
     expect(serverOfError(thrown, code)).toBe("my_tables");
     expect(serverOfError(thrown, code.slice(0, 1))).toBe("my_other");
   });
 
-  it("is nobody when no frame is of a server", () => {
+  it("is undefined if no frame belongs to a server", () => {
     expect(serverOfError(thrown, [])).toBeUndefined();
     expect(serverOfError("text", code)).toBeUndefined();
   });

@@ -17,7 +17,7 @@ async function watched(): Promise<{ monitor: LoopMonitor; lags: LoopLag[] }> {
   return { monitor, lags };
 }
 
-it("blames the handler that held the loop behind waits for what was there already", async () => {
+it("names the handler that blocked the loop after awaits of settled promises", async () => {
   const { monitor, lags } = await watched();
   let rested = 0;
   monitor.began("tools", "/seed_session");
@@ -33,7 +33,7 @@ it("blames the handler that held the loop behind waits for what was there alread
   expect(rested).toBe(1);
 });
 
-it("says nothing about the time before the servers have started", async () => {
+it("ignores the time before the servers have started", async () => {
   const lags: LoopLag[] = [];
   const monitor = new LoopMonitor((lag) => lags.push(lag));
   onTestFinished(() => monitor.stop());
@@ -43,7 +43,7 @@ it("says nothing about the time before the servers have started", async () => {
   expect(lags).toEqual([]);
 });
 
-it("blames nobody for what ran after a handler had let the loop go", async () => {
+it("names no handler for code that ran after the loop continued", async () => {
   const { monitor, lags } = await watched();
   monitor.began("tools", "/quick");
   await sleep(30);

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { captureOutput } from "./output-capture.ts";
 
-it("takes whole lines under the name of the running server, until it ends", () => {
+it("captures whole lines with the name of the running server until it ends", () => {
   const passed: unknown[] = [];
   const real = process.stdout.write;
   process.stdout.write = ((chunk: unknown) => passed.push(chunk) > 0) as typeof process.stdout.write;

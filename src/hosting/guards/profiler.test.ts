@@ -22,7 +22,7 @@ const part = (startTime: number, names: string[], samples: number[], timeDeltas:
   timeDeltas,
 });
 
-it("joins what was sampled in parts into one tree and one time line", () => {
+it("joins the parts of a profile into one tree and one timeline", () => {
   const joined = joinProfiles([
     part(1000, ["(root)", "verify"], [2, 2], [10, 20]),
     part(1100, ["(root)", "parse", "verify"], [2, 3], [5, 5]),
@@ -36,7 +36,7 @@ it("joins what was sampled in parts into one tree and one time line", () => {
   expect([joined.startTime, joined.endTime]).toEqual([1000, 1200]);
 });
 
-it("has a directory only when profiling is on, and says what is missing", () => {
+it("has a directory only with profiling enabled and names missing keys", () => {
   const root = "/opt/nemo-gym";
   expect(profileDirectory({ profiling_results_dirpath: "p" }, root)).toBeUndefined();
   const config = { profiling_enabled: true, profiling_results_dirpath: "p" };

@@ -4,11 +4,11 @@ import { readMcpToken, signMcpToken } from "./mcp-token.ts";
 const secret = "DemoServer___demo_resources";
 const known = "eyJzaWQiOiJhYmMiLCJ0b29scyI6WyJhZGQiXX0.oKeiE0UFxaWQYYXKQqoLtYjz0lY";
 
-it("signs like the original", () => {
+it("creates the same signature as the Python original", () => {
   expect(signMcpToken(secret, { sid: "abc", tools: ["add"] })).toBe(known);
 });
 
-it("reads what was signed, compressed or not", () => {
+it("reads signed tokens, compressed or not", () => {
   const tools = Array.from({ length: 50 }, (_, i) => `tool_number_${i}`);
   const long = signMcpToken(secret, { sid: "s", tools });
   expect(long.startsWith(".")).toBe(true);
@@ -20,7 +20,7 @@ it("reads what was signed, compressed or not", () => {
   });
 });
 
-it("refuses forged and malformed tokens", () => {
+it("rejects forged and malformed tokens", () => {
   for (const text of ["", ".", "abc", `${known}x`, known.replace("eyJ", "eyK"), "a".repeat(100_000)]) {
     expect(readMcpToken(secret, text)).toBeUndefined();
   }

@@ -70,7 +70,7 @@ const tokenOf = (body: { mcp: { headers: Record<string, string> } }) =>
 const names = (result: { tools: { name: string }[] }) => result.tools.map(({ name }) => name);
 
 describe("tools over MCP", () => {
-  it("are listed with schema and description, to anybody", async () => {
+  it("are listed with schema and description without a token", async () => {
     const server = await start();
     const all = await rpc(server, "tools/list", {});
     expect(names(all)).toEqual(["add", "say", "list", "refuse", "crash", "reply", "raw", "hang", "dredge"]);
@@ -79,7 +79,7 @@ describe("tools over MCP", () => {
     expect(names(await rpc(server, "tools/list", {}, "forged"))).toHaveLength(9);
   });
 
-  it("run once, in the session of the token", async () => {
+  it("run once in the session of the token", async () => {
     const server = await start();
     const token = tokenOf((await server.seed({})).body);
     expect(await call(server, "add", { a: 1, b: 2 }, token)).toEqual({
@@ -101,7 +101,7 @@ describe("tools over MCP", () => {
     ["refuse", {}, /^HTTP 409 from POST \/refuse: not now$/],
     ["crash", {}, /^HTTP 500 from POST \/crash: RangeError\('bad thing'\)$/],
     ["reply", {}, /^HTTP 418 from POST \/reply: \{"detail":"teapot"\}$/],
-  ])("say what went wrong in %s", async (name, args, text) => {
+  ])("report the error of %s", async (name, args, text) => {
     const server = await start();
     const token = tokenOf((await server.seed({})).body);
     const result = await call(server, name, args, token);
@@ -109,7 +109,7 @@ describe("tools over MCP", () => {
     expect(result.content[0].text).toMatch(text);
   });
 
-  it("have the time that tools have", async () => {
+  it("have the time limit of tool calls", async () => {
     const server = await createTestServer(definition, {
       name: "harbour",
       config: { expose_tools_over_mcp: true },
@@ -127,7 +127,7 @@ describe("tools over MCP", () => {
     });
   });
 
-  it("need a token, except to be told which ones there are", async () => {
+  it("need a token for calls but not for the list", async () => {
     const server = await start();
     const unknown = await call(server, "sink", {});
     expect(unknown).toMatchObject({ isError: true });
@@ -142,7 +142,7 @@ describe("tools over MCP", () => {
     }
   });
 
-  it("may be fewer for a session", async () => {
+  it("can be restricted for a session", async () => {
     const server = await start();
     const token = tokenOf((await server.seed({ tools: ["say"] })).body);
     expect(names(await rpc(server, "tools/list", {}, token))).toEqual(["say"]);
@@ -152,7 +152,7 @@ describe("tools over MCP", () => {
     expect(names(await rpc(server, "tools/list", {}, none))).toEqual([]);
   });
 
-  it("answer below /mcp too", async () => {
+  it("are also served below /mcp", async () => {
     const server = await start();
     for (const path of ["/mcp/", "/mcp/messages", "/ng-rollout/0-0/mcp"])
       expect(names(await rpc(server, "tools/list", {}, undefined, path))).toHaveLength(9);
@@ -162,7 +162,7 @@ describe("tools over MCP", () => {
 });
 
 describe("seeding", () => {
-  it("fails when the hook does, and keeps an mcp key of the server's own", async () => {
+  it("fails with its hook and keeps an existing mcp key", async () => {
     const server = await start();
     expect((await server.seed({ broken: true })).status).toBe(500);
     const own = defineResourcesServer({ seedReply: () => ({ mcp: "mine" }), verify: () => ({ reward: 0 }) });
@@ -170,7 +170,7 @@ describe("seeding", () => {
     expect((await other.seed({})).body).toEqual({ mcp: "mine" });
   });
 
-  it("says nothing of MCP without the flag", async () => {
+  it("does not mention MCP without the flag", async () => {
     const server = await start({ expose_tools_over_mcp: false });
     expect((await server.seed({})).body).toEqual({});
     expect((await server.post("/mcp", {})).body).toEqual({ name: "mcp", input: {} });
@@ -195,7 +195,7 @@ describe("verification", () => {
   });
   const echoed = ["mcp__harbour__add", "mcp__elsewhere__add", "add"];
 
-  it("sees the tools' own names and gives the client's back", async () => {
+  it("sees the names of the tools and restores those of the client", async () => {
     const { body } = await (await start()).verify(row());
     expect(body.reward).toBe(1);
     expect(body.response.output.map(({ name }: { name: string }) => name)).toEqual(echoed);
@@ -203,7 +203,7 @@ describe("verification", () => {
     expect(plain.body.reward).toBe(0);
   });
 
-  it("fails as judge_failed, with the request expanded, when the judge cannot be asked", async () => {
+  it("fails as judge_failed with the complete request when the judge is unreachable", async () => {
     const { status, body } = await (await start()).verify(row({ judge: true, extra: 1 }));
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -223,7 +223,7 @@ describe("verification", () => {
   });
 });
 
-describe("what cannot be exposed", () => {
+describe("a server that cannot be exposed", () => {
   const verify = () => ({ reward: 0 });
   const refused = (options: object) =>
     createTestServer(defineResourcesServer({ verify, ...options }), {
@@ -280,19 +280,19 @@ describe("messages of JSON-RPC", () => {
     [{ jsonrpc: "1.0", id: 1, method: "tools/list" }],
     [{ jsonrpc: "2.0", id: 1, method: "tools/list", params: 5 }],
     [{ jsonrpc: "2.0", id: {}, method: "tools/list" }],
-  ])("are refused when they are none: %j", async (body) => {
+  ])("are rejected if they are invalid: %j", async (body) => {
     expect(await send(body)).toMatchObject({
       status: 400,
       body: { jsonrpc: "2.0", error: { code: -32_600 } },
     });
   });
 
-  it("name the request that is refused", async () => {
+  it("name the rejected request", async () => {
     expect((await send({ id: "q", method: "tools/list" })).body).toMatchObject({ id: "q" });
     expect((await send([])).body).toMatchObject({ id: null });
   });
 
-  it.each([["/mcp"], ["/mcp/"]])("are told from bodies that are no JSON at %s", async (path) => {
+  it.each([["/mcp"], ["/mcp/"]])("differ from bodies that are not JSON at %s", async (path) => {
     for (const body of [undefined, parseBody("{bad")])
       expect(await send(body, path)).toMatchObject({
         status: 400,
@@ -300,12 +300,12 @@ describe("messages of JSON-RPC", () => {
       });
   });
 
-  it("get no body in answer to a notification", async () => {
+  it("get an empty response to a notification", async () => {
     const reply = await send({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect(reply).toMatchObject({ status: 202, raw: "" });
   });
 
-  it("leave other routes as they are", async () => {
+  it("do not affect other routes", async () => {
     expect((await send(parseBody("{bad"), "/verify")).status).toBe(422);
   });
 });

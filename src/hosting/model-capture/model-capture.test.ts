@@ -108,7 +108,7 @@ it("assembles streams and keeps their text", async () => {
   });
 });
 
-it("gives failures their category", async () => {
+it("assigns a category to each failure", async () => {
   const failures: [unknown, number, string][] = [
     [
       new ProviderError({
@@ -169,7 +169,7 @@ it("keeps the text of bodies that are not JSON objects", async () => {
   ]);
 });
 
-it("says that a stream failed although its status is 200", async () => {
+it("records a failed stream although its status is 200", async () => {
   const server = await start(() => Promise.reject(new Error("backend fell over")));
   await server.post("/ng-rollout/2-0/v1/responses", { input: "q", stream: true });
   expect(lines("2-0")).toMatchObject([
@@ -177,7 +177,7 @@ it("says that a stream failed although its status is 200", async () => {
   ]);
 });
 
-it("marks a rollout whose record cannot be written, and answers all the same", async () => {
+it("marks a rollout whose record cannot be written and still answers", async () => {
   const server = await start();
   mkdirSync(join(directory, "3-0.capture.jsonl"));
   const reply = await server.post("/ng-rollout/3-0/v1/responses", { input: "q" });
@@ -185,13 +185,13 @@ it("marks a rollout whose record cannot be written, and answers all the same", a
   expect(existsSync(join(directory, "3-0.capture.incomplete"))).toBe(true);
 });
 
-it("survives a directory that is gone", async () => {
+it("continues after its directory was removed", async () => {
   const server = await start();
   rmSync(directory, { recursive: true });
   expect((await server.post("/ng-rollout/3-1/v1/responses", { input: "q" })).status).toBe(200);
 });
 
-it("closes off what a killed writer left half", async () => {
+it("terminates an incomplete line of a killed writer", async () => {
   writeFileSync(join(directory, "4-0.capture.jsonl"), '{"model_call_id":"torn');
   const server = await start();
   await server.post("/ng-rollout/4-0/v1/responses", { input: "q" });
@@ -200,7 +200,7 @@ it("closes off what a killed writer left half", async () => {
   expect(JSON.parse(whole ?? "")).toMatchObject({ status_code: 200 });
 });
 
-it("keeps credentials of the config out of the files", async () => {
+it("masks secrets of the config in the files", async () => {
   const server = await start(() => Promise.resolve(answer("your key is sk-very-secret-1")), {
     observability_enabled: true,
     model_call_capture_dir: directory,
@@ -211,14 +211,14 @@ it("keeps credentials of the config out of the files", async () => {
   expect(readFileSync(join(directory, "5-0.capture.jsonl"), "utf8")).not.toContain("secret");
 });
 
-it("writes nothing for ids that are no rollout ids", async () => {
+it("writes nothing for invalid rollout ids", async () => {
   const server = await start();
   expect((await server.post("/ng-rollout/..%2Fevil/v1/responses", { input: "q" })).status).toBe(200);
   expect((await server.post("/ng-rollout/../v1/responses", { input: "q" })).status).toBe(200);
   expect(existsSync(join(directory, "..", "evil.capture.jsonl"))).toBe(false);
 });
 
-it("refuses a run that is observed without an absolute directory", async () => {
+it("rejects an observed run without an absolute directory", async () => {
   const config = (dir?: string) => ({
     observability_enabled: true,
     ...(dir !== undefined && { model_call_capture_dir: dir }),

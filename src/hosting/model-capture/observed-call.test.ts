@@ -27,7 +27,7 @@ function recorder(log: string[]) {
   return { ends, finish };
 }
 
-it("passes frames on at once and the last event only when it is recorded", async () => {
+it("forwards frames at once and the last event after it is recorded", async () => {
   const log: string[] = [];
   const { ends, finish } = recorder(log);
   await read(holdLastEvent(from([created, completed]), "responses", finish), log);
@@ -35,7 +35,7 @@ it("passes frames on at once and the last event only when it is recorded", async
   expect(ends[0]).toMatchObject({ text: created + completed, outcome: "complete", failure: undefined });
 });
 
-it("recognises the last event when it comes in pieces", async () => {
+it("recognizes the last event when it arrives in pieces", async () => {
   const log: string[] = [];
   const { ends, finish } = recorder(log);
   const [head, tail] = [completed.slice(0, 20), completed.slice(20)];
@@ -44,7 +44,7 @@ it("recognises the last event when it comes in pieces", async () => {
   expect(ends[0]?.outcome).toBe("complete");
 });
 
-it("tells a stream that broke off from one that ended", async () => {
+it("distinguishes an interrupted stream from a complete one", async () => {
   const log: string[] = [];
   const { ends, finish } = recorder(log);
   await read(holdLastEvent(from([created]), "responses", finish), log);
@@ -59,7 +59,7 @@ it("records a stream that throws, then throws", async () => {
   expect(ends[0]?.failure?.error).toMatchObject({ message: "gone" });
 });
 
-it("records what there is when the client goes away", async () => {
+it("records the partial stream when the client disconnects", async () => {
   const log: string[] = [];
   const { ends, finish } = recorder(log);
   await read(holdLastEvent(from([created, created, completed]), "responses", finish), log, 1);

@@ -79,7 +79,7 @@ describe.skipIf(!canMakeEnvironments)("an environment made by venv and pip", () 
     allowOnly(["python3", real]);
   });
 
-  it("has what requirements.txt lists, and is made once", async () => {
+  it("installs requirements.txt once", async () => {
     write("requirements.txt", `# ours\n./${WHEEL} # local\n`);
     expect(await environment()).toBe(python());
     expect(answerOf(python())).toBe("42");
@@ -89,7 +89,7 @@ describe.skipIf(!canMakeEnvironments)("an environment made by venv and pip", () 
     expect(existsSync(join(directory, ".nemo-gym-requirements.txt"))).toBe(false);
   });
 
-  it("is not left behind half-made", async () => {
+  it("is removed after a failed installation", async () => {
     write("requirements.txt", "./no-such-1.0-py3-none-any.whl\n");
     await expect(environment()).rejects.toMatchObject({
       code: "SERVER_INSTALL",
@@ -100,7 +100,7 @@ describe.skipIf(!canMakeEnvironments)("an environment made by venv and pip", () 
     expect(answerOf(await environment({ skip_venv_if_present: true }))).toBe("42");
   });
 
-  it("lies where uv_venv_dir says; the wanted version of Python may not be there", async () => {
+  it("is in uv_venv_dir, even if the requested Python version is missing", async () => {
     write("requirements.txt", `./${WHEEL}\n`);
     const elsewhere = join(root, "venvs");
     const at = join(elsewhere, "resources_servers", "mine", ".venv", "bin", "python");
@@ -110,7 +110,7 @@ describe.skipIf(!canMakeEnvironments)("an environment made by venv and pip", () 
 });
 
 describe.skipIf(!canMakeEnvironments || uv === undefined)("an environment made by uv", () => {
-  it("has what requirements.txt lists", async () => {
+  it("installs requirements.txt", async () => {
     makeWheel();
     const real = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], {
       encoding: "utf8",
@@ -122,14 +122,14 @@ describe.skipIf(!canMakeEnvironments || uv === undefined)("an environment made b
 });
 
 describe("without an installation", () => {
-  it("needs nothing where nothing is asked for", async () => {
+  it("uses the system Python without requirements", async () => {
     expect(await environment()).toBe("python3");
     write("requirements.txt", "# nothing\n\n");
     expect(await environment()).toBe("python3");
     expect(await environment({}, { python_executable: "/opt/python" })).toBe("/opt/python");
   });
 
-  it("takes an environment that is there when told to", async () => {
+  it("uses an existing environment if configured", async () => {
     write("requirements.txt", "numpy\n");
     mkdirSync(dirname(python()), { recursive: true });
     writeFileSync(python(), "");
@@ -140,7 +140,7 @@ describe("without an installation", () => {
     expect(said).toEqual([]);
   });
 
-  it("refuses two lists", async () => {
+  it("rejects a folder with two lists of packages", async () => {
     write("requirements.txt", "numpy\n");
     write("pyproject.toml");
     await expect(environment()).rejects.toThrow(/has both pyproject.toml and requirements.txt/);

@@ -4,7 +4,7 @@ import { checkPorts } from "./ports.ts";
 const head = { host: "127.0.0.1", port: 11_000 };
 const server = (name: string, port: number, host = "127.0.0.1") => ({ name, host, port });
 
-it("takes addresses that differ", () => {
+it("accepts different addresses", () => {
   checkPorts([server("a", 12_000), server("b", 12_001), server("c", 12_000, "10.0.0.1")], head);
   checkPorts([server("a", 11_000)], undefined);
 });
@@ -23,6 +23,6 @@ it.each([
   ["one of them everywhere", [server("a", 9), server("b", 9, "0.0.0.0")], "'a' and 'b'"],
   ["too large", [server("a", 99_999)], "The port of 'a' is 99999; it must be a number from 1 to 65535."],
   ["no number", [server("a", Number.NaN)], "The port of 'a' is NaN"],
-])("names who wants what cannot be: %s", (_case, servers, message) => {
+])("rejects conflicting or invalid ports: %s", (_case, servers, message) => {
   expect(() => checkPorts(servers, head)).toThrow(message);
 });

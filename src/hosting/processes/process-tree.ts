@@ -33,16 +33,6 @@ export function processTree(pid: number): ProcessState[] {
   return tree;
 }
 
-/** CPU (user and system) the processes of the tree have used, in milliseconds. */
-export function treeCpuMs(pid: number): number {
-  return processTree(pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
-}
-
-/** Memory of all processes of the tree in megabytes; shared memory is counted for each process. */
-export function treeMemoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
-  return processTree(pid).reduce((sum, state) => sum + memoryMb(state.pid, field), 0);
-}
-
 /**
  * A size from /proc/<pid>/status in megabytes: `VmRSS` is the current size, `VmHWM` the peak; 0 when the process has
  * ended.

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-it("takes off the name that Python servers put in front of their lines", async () => {
+it("removes the name prefix from lines of Python servers", async () => {
   const lines: string[] = [];
   const log = new ServerLog({ server: "mcqa", onLine: (line) => lines.push(line), onFileError: () => {} });
   const output = Readable.from(["(mcqa) Started\n(mcqa) (mcqa)", " twice\nplain (mcqa)\n"]);
@@ -24,7 +24,7 @@ it("takes off the name that Python servers put in front of their lines", async (
   expect(lines).toEqual(["Started", "(mcqa) twice", "plain (mcqa)"]);
 });
 
-it("writes the time in front of each line of the file", async () => {
+it("writes the time before each line of the file", async () => {
   const shown: string[] = [];
   const log = new ServerLog({
     server: "a/b",
@@ -39,7 +39,7 @@ it("writes the time in front of each line of the file", async () => {
   expect(shown).toEqual(["warning: busy"]);
 });
 
-it("writes commands in sandboxes to a log of their own, with the rollout they ran for", async () => {
+it("writes sandbox commands with their rollout to a separate log", async () => {
   const end = logSandboxCommands(directory, (error) => {
     throw error;
   });

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { StartWatch, startLimitSeconds, waitingText } from "./start-watch.ts";
 
-it("tells who is waited for, and ends the wait at the limit", async () => {
+it("reports pending servers and rejects at the limit", async () => {
   const told: string[] = [];
   const watch = new StartWatch(["a", "b", "c"], {
     limitSeconds: 0.2,

@@ -35,7 +35,7 @@ async function taken(results: SharedResults): Promise<[number, string][]> {
 }
 
 describe("a shared directory", () => {
-  it("hands out config and rows, however long", async () => {
+  it("returns config and rows of any length", async () => {
     const store = await SharedStore.open(directory, "w1");
     expect(await store.config()).toBe("a: 1\n");
     let offset = 0;
@@ -46,7 +46,7 @@ describe("a shared directory", () => {
     await store.close();
   });
 
-  it("gives each result once, to whoever reads it from the start", async () => {
+  it("returns each result once to each reader", async () => {
     const results = new SharedResults(directory);
     const [one, two] = await Promise.all(["w1", "w2"].map((name) => SharedStore.open(directory, name)));
     await Promise.all([one?.save(head(0), '{"r":0}'), one?.save(head(1), LONG), two?.save(head(2), "")]);
@@ -62,7 +62,7 @@ describe("a shared directory", () => {
     await Promise.all([one?.close(), two?.close()]);
   });
 
-  it("waits for the end of a result that is half written", async () => {
+  it("waits for the end of an incomplete result", async () => {
     const file = join(directory, "results/w1.jsonl");
     const results = new SharedResults(directory);
     appendFileSync(file, `${JSON.stringify(head(0))}\n{"r":`);
@@ -71,7 +71,7 @@ describe("a shared directory", () => {
     expect(await taken(results)).toEqual([[0, '{"r":0}']]);
   });
 
-  it("reports a damaged file, keeps what is before it and reads the others", async () => {
+  it("reports a damaged file, keeps earlier results and reads the other files", async () => {
     appendFileSync(join(directory, "results/w1.jsonl"), `${JSON.stringify(head(0))}\n{}\n{}\nnothing\n`);
     const store = await SharedStore.open(directory, "w2");
     await store.save(head(1), "{}");
@@ -84,7 +84,7 @@ describe("a shared directory", () => {
     await store.close();
   });
 
-  it("keeps results when a run is shared again, and says which directory cannot be used", async () => {
+  it("keeps results when a run is shared again and names an unusable directory", async () => {
     const store = await SharedStore.open(directory, "w1");
     await store.save(head(0), "{}");
     await store.close();

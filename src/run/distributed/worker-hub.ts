@@ -86,8 +86,9 @@ export class WorkerHub implements WorkersLink {
   readonly #withdraw: (ref: RolloutRef) => void;
 
   private constructor(
-    { notice, options }: EvaluationSession,
+    notice: (text: string) => void,
     prepared: PreparedEvaluation,
+    outageSeconds: number,
     { run, broker, board, store, late, record, stream }: HubParts,
   ) {
     this.run = run;
@@ -100,7 +101,7 @@ export class WorkerHub implements WorkersLink {
     this.#record = record;
     this.#stream = stream;
     this.#shared = record.directory === null ? undefined : new SharedResults(record.directory);
-    this.#outageSeconds = options.queue?.outageSeconds ?? OUTAGE_SECONDS;
+    this.#outageSeconds = outageSeconds;
     this.#queue = new JetStreamQueue({
       broker,
       run,
@@ -116,12 +117,11 @@ export class WorkerHub implements WorkersLink {
   }
 
   static async open(
-    session: EvaluationSession,
+    { agents, config, notice }: EvaluationSession,
     queue: QueueOptions,
     prepared: PreparedEvaluation,
     manifest: RunManifest,
   ): Promise<WorkerHub> {
-    const { agents, config, notice } = session;
     const { paths, plan } = prepared;
     const run = runId(manifest);
     const broker = await connectBroker(queue.broker, { name: `gym collector ${run}`, onNotice: notice });
@@ -162,7 +162,9 @@ export class WorkerHub implements WorkersLink {
         rollout_timeout_ms: prepared.options.limits.rolloutTimeoutMs,
       };
       const late = await JsonlWriter.open(paths.lateResults);
-      hub = new WorkerHub(session, prepared, { run, broker, board, store, late, record, stream });
+      const { outageSeconds = OUTAGE_SECONDS } = queue;
+      const parts = { run, broker, board, store, late, record, stream };
+      hub = new WorkerHub(notice, prepared, outageSeconds, parts);
       return hub;
     } catch (error) {
       await store?.close();

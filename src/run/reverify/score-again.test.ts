@@ -111,7 +111,7 @@ describe("reverify", () => {
     });
   });
 
-  it("writes what fails to the failures file, without an attempt index, and goes on", async () => {
+  it("writes failures to the failures file without an attempt index and continues", async () => {
     await write("in.jsonl", [input(0), input(1)]);
     await write("run.jsonl", [stored(0), stored(1)]);
     const { result } = await run((server, path, body) =>
@@ -129,7 +129,7 @@ describe("reverify", () => {
     expect(failure).not.toHaveProperty("_ng_attempt_index");
   });
 
-  it("resumes: skips results, terminal and worn out rollouts", async () => {
+  it("resumes without finished, terminal and exhausted rollouts", async () => {
     await write("in.jsonl", [input(0), input(1), input(2), input(3)]);
     await write("run.jsonl", [stored(0), stored(1), stored(2), stored(3)]);
     await write("out.jsonl", [{ reward: 1, ...key(0) }]);
@@ -139,7 +139,7 @@ describe("reverify", () => {
     expect((await rows("out.jsonl")).map((row) => row["_ng_task_index"])).toEqual([0, 3]);
   });
 
-  it("refuses to resume when the stored rollouts are others", async () => {
+  it("rejects a resume with other stored rollouts", async () => {
     await write("in.jsonl", [input(0)]);
     await write("run.jsonl", [stored(0)]);
     await run(scored);
@@ -151,7 +151,7 @@ describe("reverify", () => {
     expect((await run(scored, { existing: "overwrite" })).result.completed).toBe(1);
   });
 
-  it("recovers rollouts whose judge failed and takes over the others", async () => {
+  it("recovers rollouts whose judge failed and copies the others", async () => {
     await write("in.jsonl", [0, 1, 2, 3].map(input));
     await write("run.jsonl", [stored(0)]);
     const judgeFailed = { _ng_failure_class: "judge_failed" };
@@ -173,7 +173,7 @@ describe("reverify", () => {
     expect(out[0]).toMatchObject({ old: true });
   });
 
-  it("appends recovered rollouts to the run itself, however often its judge had failed", async () => {
+  it("appends recovered rollouts to the run itself after repeated failures of the judge", async () => {
     await write("in.jsonl", [input(0), input(1)]);
     await write("run.jsonl", [stored(0)]);
     const failed = stored(1, { _ng_failure_class: "judge_failed" });
@@ -184,7 +184,7 @@ describe("reverify", () => {
     expect((await run(scored, options)).result.completed).toBe(0);
   });
 
-  it("takes at most so many rollouts, and names what it cannot use", async () => {
+  it("limits the number of rollouts and names invalid rows", async () => {
     await write("in.jsonl", [input(0), input(1)]);
     await write("run.jsonl", [stored(0), stored(1)]);
     expect((await run(scored, { limit: 1 })).result.completed).toBe(1);
@@ -195,7 +195,7 @@ describe("reverify", () => {
     await expect(run(scored, { judgeFailedOnly: true })).rejects.toThrow(/no failures file/);
   });
 
-  it("does not destroy what it reads", () => {
+  it("does not overwrite its inputs", () => {
     const sources = {
       materializedInputsPath: at("in"),
       rolloutsPath: at("run.jsonl"),

@@ -50,7 +50,7 @@ describe("measuredScale", () => {
     });
   });
 
-  it("takes workers for the rollouts, and the collector for itself", () => {
+  it("uses workers for the rollouts and the collector for its own CPU", () => {
     const workers = {
       a: figures({ rollouts: 600, cpu_seconds: 6, sandboxes: 10 }),
       b: figures({ rollouts: 400, cpu_seconds: 4, sandboxes: 30, peak_in_flight: 300, peak_memory_mb: 400 }),
@@ -65,7 +65,7 @@ describe("measuredScale", () => {
     });
   });
 
-  it("lets runs with more in flight decide about memory", () => {
+  it("derives memory mainly from runs with more rollouts in flight", () => {
     // From idle to 64 in flight, the heap grew by the program's fixed cost.
     const small = resources({ run: figures({ peak_in_flight: 64, peak_memory_mb: 164 }) });
     const large = resources({ run: figures({ peak_in_flight: 6_400, peak_memory_mb: 740 }) });
@@ -73,7 +73,7 @@ describe("measuredScale", () => {
     expect(measuredScale([small, large]).memory_kb_in_flight).toBeLessThan(110);
   });
 
-  it("says why nothing can be learned from a run", () => {
+  it("reports why a run has no usable figures", () => {
     expect(() => measuredScale([resources({ servers: "elsewhere" })])).toThrow("started elsewhere");
     expect(() => measuredScale([resources({ run: figures({ rollouts: 0 }) })])).toThrow("no rollout ended");
     expect(() => measuredScale([resources({ servers: "workers" })])).toThrow("no rollout ended");
@@ -81,7 +81,7 @@ describe("measuredScale", () => {
 });
 
 describe("planScale", () => {
-  it("grows in proportion: ten times as many take ten times the cores and memory", () => {
+  it("grows linearly with the number of rollouts in flight", () => {
     const plan = (inFlight: number) => planScale(measured, { inFlight, utilization: 0.5 });
     const [small, large] = [plan(10_000), plan(100_000)];
     expect(small.rollouts_per_second).toBe(1_000);
@@ -91,7 +91,7 @@ describe("planScale", () => {
     expect(large.sandboxes).toBe(50_000);
   });
 
-  it("adds workers where memory or places run out before CPU does", () => {
+  it("adds workers if memory or slots are exhausted before CPU", () => {
     const slow = { inFlight: 100_000, utilization: 0.7, rolloutSeconds: 10_000 };
     expect(planScale(measured, slow).workers).toMatchObject({ count: 4, concurrency: 25_000 });
     const { workers } = planScale(measured, { ...slow, workerMemoryMb: 1_320 });
@@ -105,7 +105,7 @@ describe("planScale", () => {
     expect(broker(1_000_000)).toMatchObject({ lease_seconds: 300, heartbeats_per_second: 10_000 });
   });
 
-  it("warns where figures are thin or one collector is not enough", () => {
+  it("warns about few figures and an overloaded collector", () => {
     expect(planScale(measured, { inFlight: 1_000, utilization: 0.7 }).warnings).toEqual([]);
     const { warnings } = planScale(
       { ...measured, rollouts: 5, peak_in_flight: 5 },

@@ -8,7 +8,7 @@ import { ResourceMeter, readResources } from "./resources.ts";
 it.each([
   ["not JSON", /out_resources\.json' is not JSON: /],
   ["[]", /does not hold the figures of a run: it: /],
-])("says what is wrong with a file of figures: %s", async (text, says) => {
+])("reports an invalid file of figures: %s", async (text, says) => {
   const directory = await mkdtemp(join(tmpdir(), "resources-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   await writeFile(join(directory, "out_resources.json"), text);
