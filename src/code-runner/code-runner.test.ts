@@ -2,18 +2,12 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
+import { isInstalled } from "../sandbox/find-program.ts";
 import { processTree } from "../sandbox/providers/bubblewrap/memory-watch.ts";
 import { type CodeRunner, createCodeRunner } from "./code-runner.ts";
 import { harnessFile, pythonProgram, runPythonTests } from "./python-tests.ts";
 
-const isMissing = (() => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return process.env["CI"] === undefined;
-  }
-})();
+const isMissing = process.env["CI"] === undefined && !isInstalled("bwrap");
 if (isMissing) console.warn("bubblewrap is not installed: the code runner is not tried");
 
 describe.skipIf(isMissing)("the code runner", () => {
@@ -41,7 +35,7 @@ describe.skipIf(isMissing)("the code runner", () => {
     ).resolves.toMatchObject({ error_type: "timeout" });
   });
 
-  it("runs tests by function and by output, until one fails", async () => {
+  it("runs tests of functions and of output until one fails", async () => {
     const made = runner();
     const run = (code: string, tests: Parameters<typeof runPythonTests>[1]["tests"]) =>
       runPythonTests(made, { code, tests, timeoutSeconds: 2 });
@@ -72,7 +66,7 @@ describe.skipIf(isMissing)("the code runner", () => {
     });
   });
 
-  it("does not let a program answer for the harness, nor see what is expected", async () => {
+  it("prevents a program from replying as the harness and from reading expected outputs", async () => {
     const nosy = `
 import os, gc
 for descriptor in range(3, 20):
@@ -89,7 +83,7 @@ print([item for item in gc.get_objects() if isinstance(item, str) and "5ecr3t" i
     expect(report.results[0]).not.toBe(true);
   });
 
-  it("keeps the state of a session, and starts anew after its end", async () => {
+  it("keeps the state of a session, and starts again after its end", async () => {
     const session = await runner().openSession(
       `${pythonProgram(harnessFile("harness.py"))}
 state = {}
@@ -107,7 +101,7 @@ Channel().serve(handle)`,
     await session.close();
   });
 
-  it("reports that there is no sandbox as a failure, never as a result", async () => {
+  it("reports a missing sandbox as a failure, never as a result", async () => {
     const run = (config: object) =>
       runner(config).run({ language: "python", code: "print(1)", timeoutSeconds: 5 });
     await expect(run({ sandbox_provider: { openshell: {} } })).rejects.toMatchObject({
@@ -124,7 +118,7 @@ Channel().serve(handle)`,
     expect(() => runner({ sandbox: "off" })).toThrow();
   });
 
-  it("runs without a sandbox only for those who ask for that", async () => {
+  it("runs without a sandbox only if the config requests it", async () => {
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith("nemo-gym-unconfined-"));
     const made = runner({ sandbox: "none" });
     const code = "import os; print(os.getppid() > 3)";

@@ -12,7 +12,7 @@ describe("outputDifference", () => {
     ["inf -Infinity", "Infinity -inf"],
     ["-0", "0.00"],
     ["1 a", "1 a"],
-  ])("takes %j for %j", (output, expected) => {
+  ])("treats %j as equal to %j", (output, expected) => {
     expect(outputDifference(output, expected)).toBeUndefined();
   });
 
@@ -24,11 +24,11 @@ describe("outputDifference", () => {
     ["1, 2", "1,2", /!=/],
     ["1 2 3", "1 2", /!=/],
     ["YES", "yes", /!=/],
-  ])("tells %j from %j", (output, expected, reason) => {
+  ])("distinguishes %j from %j", (output, expected, reason) => {
     expect(outputDifference(output, expected)).toMatch(reason);
   });
 
-  it("takes time in proportion to the text", () => {
+  it("takes time proportional to the text", () => {
     const zeros = `1${"0".repeat(2_000_000)}1`;
     expect(canonicalDecimal(`${zeros}e5`)).toBe(`${zeros}e5`);
     expect(canonicalDecimal("1e999999999999999999999999")).toBeUndefined();

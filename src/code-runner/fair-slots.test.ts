@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FairSlots } from "./fair-slots.ts";
 
 describe("FairSlots", () => {
-  it("runs no more than its limit, and keys in turn", async () => {
+  it("runs at most its limit of tasks, and alternates between keys", async () => {
     const slots = new FairSlots(1);
     const order: string[] = [];
     let running = 0;
@@ -23,7 +23,7 @@ describe("FairSlots", () => {
     expect(order).toEqual(["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
   });
 
-  it("forgets those who give up, and goes on after a failure", async () => {
+  it("removes aborted tasks from the queue, and continues after a failure", async () => {
     const slots = new FairSlots(1);
     const controller = new AbortController();
     const first = slots.run(

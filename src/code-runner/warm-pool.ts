@@ -1,7 +1,7 @@
 const IDLE_MS = 30_000;
 
 /** An item that takes time to start and is used once. */
-export interface Warm {
+interface Warm {
   stop(): Promise<void>;
 }
 

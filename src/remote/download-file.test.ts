@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 describe("downloadFile", () => {
-  it("fetches a file, makes its directory and leaves nothing else behind", async () => {
+  it("downloads a file, creates its directory and leaves nothing else behind", async () => {
     const seen: number[] = [];
     const outcome = await download({ onProgress: ({ done, total }) => seen.push(done, total ?? -1) });
     expect(outcome).toMatchObject({ bytes: content.length, resumedFrom: 0 });
@@ -57,12 +57,12 @@ describe("downloadFile", () => {
     expect(seen.slice(-2)).toEqual([content.length, content.length]);
   });
 
-  it("refuses a file beyond the limit", async () => {
+  it("refuses a file above the limit", async () => {
     await expect(download({ maxBytes: 100_000 })).rejects.toThrow("sends more than 0.0001 GB.");
     await expect(download({ maxBytes: content.length })).resolves.toMatchObject({ bytes: content.length });
   });
 
-  it("continues after the connection broke in the middle", async () => {
+  it("continues after an interrupted connection", async () => {
     server.fail({ match: /GET \/file/, breakAfterBytes: 100_000 });
     const retried: string[] = [];
     await download({ etagIsAddress: true, onRetry: (error) => retried.push(error.code) });
@@ -71,7 +71,7 @@ describe("downloadFile", () => {
     expect(ranges()).toEqual([undefined, "bytes=100000-"]);
   });
 
-  it("continues what an earlier run left", async () => {
+  it("continues the download of an earlier run", async () => {
     server.fail({ match: /GET/, breakAfterBytes: 50_000, times: 9 });
     await expect(download({ retries: { ...retries, attempts: 1 } })).rejects.toMatchObject({
       code: "REMOTE_INCOMPLETE",
@@ -89,7 +89,7 @@ describe("downloadFile", () => {
     }
   });
 
-  it("starts anew when the content changed in between", async () => {
+  it("starts again if the content has changed", async () => {
     server.fail({ match: /GET/, breakAfterBytes: 50_000 });
     await download({
       onRetry: () => {
@@ -101,7 +101,7 @@ describe("downloadFile", () => {
     expect(ranges()).toEqual([undefined, "bytes=50000-", undefined]);
   });
 
-  it("does not continue where the other side gives no identity", async () => {
+  it("does not continue if the server reports no identity", async () => {
     headers = {};
     server.fail({ match: /GET/, breakAfterBytes: 50_000 });
     await download();
@@ -109,7 +109,7 @@ describe("downloadFile", () => {
     expect(ranges()).toEqual([undefined, undefined]);
   });
 
-  it("finishes a part that was complete but not renamed", async () => {
+  it("completes a part that was not renamed", async () => {
     await download();
     await rm(path.join(directory, "deep", "data.jsonl"));
     await writeFile(path.join(directory, "deep", "data.jsonl.part"), content);
@@ -122,7 +122,7 @@ describe("downloadFile", () => {
     expect((await result()).equals(content)).toBe(true);
   });
 
-  it("refuses content that does not have its checksum", async () => {
+  it("refuses content with a wrong checksum", async () => {
     server.fail({ match: /GET/, corrupt: true });
     await expect(download({ etagIsAddress: true })).rejects.toMatchObject({
       code: "REMOTE_CHECKSUM_MISMATCH",
@@ -131,21 +131,21 @@ describe("downloadFile", () => {
     expect(await files()).toEqual([]);
   });
 
-  it("fetches again in full when the part of an earlier run was damaged", async () => {
+  it("downloads the whole file again if the part of an earlier run is damaged", async () => {
     server.fail({ match: /GET/, breakAfterBytes: 50_000, corrupt: true });
     await download({ etagIsAddress: true });
     expect((await result()).equals(content)).toBe(true);
     expect(ranges()).toEqual([undefined, "bytes=50000-", undefined]);
   });
 
-  it("compares with a checksum header", async () => {
+  it("checks the checksum in a header", async () => {
     headers = { "x-checksum-sha256": "0".repeat(64) };
     await expect(download()).rejects.toMatchObject({ code: "REMOTE_CHECKSUM_MISMATCH" });
     headers = { digest: `sha-256=${createHash("sha256").update(content).digest("base64")}` };
     expect((await download()).checksum?.hex).toBe(sha256(content));
   });
 
-  it("waits for Retry-After and gives up in the end", async () => {
+  it("waits for Retry-After and fails after the last attempt", async () => {
     server.fail({ match: /GET/, status: 429, headers: { "retry-after": "0.02" }, times: 2 });
     const waits: number[] = [];
     await download({ onRetry: (_error, delay) => waits.push(delay) });
@@ -158,7 +158,7 @@ describe("downloadFile", () => {
     [401, "REMOTE_UNAUTHORIZED"],
     [403, "REMOTE_FORBIDDEN"],
     [404, "REMOTE_NOT_FOUND"],
-  ])("reports %d at once and keeps the key to itself", async (status, code) => {
+  ])("reports %d immediately and does not show the key", async (status, code) => {
     server.fail({ match: /GET/, status, body: { error: `token ${token} refused` } });
     const error = await download().catch((caught: unknown) => caught as Error);
     expect(error).toMatchObject({ code });
@@ -187,7 +187,7 @@ describe("downloadFile", () => {
     }
   });
 
-  it("says which host cannot be reached", async () => {
+  it("reports the host that cannot be reached", async () => {
     await server.close();
     await expect(download({ retries: { ...retries, attempts: 2 } })).rejects.toMatchObject({
       code: "REMOTE_UNREACHABLE",

@@ -6,7 +6,7 @@ import { withRetries } from "./retry.ts";
 const fast = { attempts: 3, baseDelayMs: 1, maxDelayMs: 2 };
 
 describe("remote errors", () => {
-  it("say status, host and message and know what may be tried again", () => {
+  it("contain status, host and message, and whether a retry may help", () => {
     const error = statusError("hub.example", 401, " Invalid  credentials\n");
     expect(error).toMatchObject({ code: "REMOTE_UNAUTHORIZED", status: 401, retryable: false });
     expect(error.message).toBe("401 from hub.example: Invalid credentials");
@@ -50,7 +50,7 @@ describe("withRetries", () => {
     expect(waits).toHaveLength(2);
   });
 
-  it("gives up after the last attempt, at once on final failures and on absurd waits", async () => {
+  it("fails after the last attempt, and immediately for permanent failures and very long waits", async () => {
     const failing = (status: number, retryAfter?: string) => {
       let calls = 0;
       const run = withRetries(
@@ -81,7 +81,7 @@ describe("withRetries", () => {
     await expect(run).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  it("pauses for a random part of a delay that doubles up to its limit", () => {
+  it("waits for a random part of a delay that doubles up to a limit", () => {
     const budget = { attempts: 9, wallClockMs: null, baseDelayMs: 100, maxDelayMs: 1000 };
     for (let attempt = 1; attempt < 9; attempt++) {
       const full = Math.min(1000, 100 * 2 ** (attempt - 1));

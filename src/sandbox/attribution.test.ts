@@ -4,7 +4,7 @@ import { attribution } from "./attribution.ts";
 const nobody = () => undefined;
 
 describe("attribution", () => {
-  it("prefers what is given, then the gym's variables, then those of Slurm", () => {
+  it("prefers the options, then the variables of the gym, then those of Slurm", () => {
     const slurm = { SLURM_JOB_ACCOUNT: "st", SLURM_JOB_USER: "su", SLURM_JOB_NAME: "sw" };
     const gym = { NEMO_GYM_TEAM: "gt", NEMO_GYM_USER: "gu", NEMO_GYM_WORKLOAD: "gw", NEMO_GYM_RUN_ID: "gr" };
     const login = () => "ada";
@@ -27,7 +27,7 @@ describe("attribution", () => {
     });
   });
 
-  it("falls back on the login, unless that is root, on the instance and on a random run", () => {
+  it("falls back to the login name unless it is root, to the instance and to a random run", () => {
     const env = { NEMO_GYM_TEAM: "  ", NEMO_GYM_CONFIG_PATH: "my_agent" };
     const found = attribution({ env, login: () => "ada" });
     expect(found).toEqual({

@@ -11,7 +11,7 @@ const VARIABLES = {
 type Field = keyof typeof VARIABLES;
 
 /** The same for all sandboxes of this process, so that they can be found together. */
-let runOfThisProcess: string | undefined;
+const RUN_OF_THIS_PROCESS = randomBytes(6).toString("hex");
 
 export interface AttributionOptions extends Partial<Record<Field, string>> {
   env?: NodeJS.ProcessEnv;
@@ -28,31 +28,24 @@ export interface AttributionOptions extends Partial<Record<Field, string>> {
  */
 export function attribution(options: AttributionOptions = {}): Record<string, string> {
   const { env = process.env, login = loginName } = options;
-  const fallbacks: Partial<Record<Field, () => string | undefined>> = {
-    user: () => {
-      const name = login();
-      return name === "root" ? undefined : name;
-    },
-    workload: () => options.workloadFallback,
-    run: () => {
-      runOfThisProcess ??= randomBytes(6).toString("hex");
-      return runOfThisProcess;
-    },
+  const named = (field: Field) => options[field] || firstOf(env, VARIABLES[field]);
+  const fields = {
+    team: named("team"),
+    user: named("user") || notRoot(login()),
+    workload: named("workload") || options.workloadFallback,
+    run: named("run") || RUN_OF_THIS_PROCESS,
   };
-  const found: Record<string, string> = {};
-  for (const field of Object.keys(VARIABLES) as Field[]) {
-    const value = options[field] || firstOf(env, VARIABLES[field]) || fallbacks[field]?.();
-    if (value) found[field] = value;
-  }
-  return found;
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string] => Boolean(entry[1])),
+  );
+}
+
+function notRoot(name: string | undefined): string | undefined {
+  return name === "root" ? undefined : name;
 }
 
 function firstOf(env: NodeJS.ProcessEnv, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const value = env[name]?.trim();
-    if (value) return value;
-  }
-  return undefined;
+  return names.map((name) => env[name]?.trim()).find(Boolean);
 }
 
 function loginName(): string | undefined {

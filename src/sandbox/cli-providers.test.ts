@@ -73,7 +73,7 @@ const KINDS: [string, () => SandboxProvider, string][] = [
 ];
 
 describe.each(KINDS)("%s sandboxes", (_, makeProvider, image) => {
-  it("run commands and keep the variables of the spec", async () => {
+  it("run commands with the variables of the spec", async () => {
     const sandbox = await start(makeProvider(), { image, workdir: work, env: { A: "1", B: "b=c $X, y" } });
     const result = await sandbox.exec('pwd; echo "$A|$B|$C"; echo oops >&2; exit 3', {
       env: { A: "9", C: "it's" },
@@ -102,7 +102,7 @@ describe.each(KINDS)("%s sandboxes", (_, makeProvider, image) => {
     expect(existsSync(path.join(directory, "no"))).toBe(false);
   });
 
-  it("end what a command left inside when time is up", async () => {
+  it("kill the processes of a command at its time limit", async () => {
     const sandbox = await start(makeProvider(), { image });
     const pid = path.join(directory, "pid");
     const command = `echo begun; setsid sh -c 'echo $$ > ${pid}; sleep 3210' & sleep 3210`;
@@ -112,7 +112,7 @@ describe.each(KINDS)("%s sandboxes", (_, makeProvider, image) => {
     expect(execFileSync("ps", ["ax"], { encoding: "utf8" })).not.toContain("sleep 3210");
   });
 
-  it("end it too when the signal fires", async () => {
+  it("kill a command when the signal fires", async () => {
     const sandbox = await start(makeProvider(), { image });
     const controller = new AbortController();
     const running = sandbox.exec("sleep 2109", { signal: controller.signal });
@@ -121,7 +121,7 @@ describe.each(KINDS)("%s sandboxes", (_, makeProvider, image) => {
     expect(execFileSync("ps", ["ax"], { encoding: "utf8" })).not.toContain("sleep 2109");
   });
 
-  it("tell a sandbox that is gone from a command that says so", async () => {
+  it("distinguish a missing sandbox from a command that prints such an error", async () => {
     const sandbox = await start(makeProvider(), { image });
     const words = "Error response from daemon: No such container; FATAL: no instance found; [ERROR] nsenter";
     const liar = await sandbox.exec(`echo '${words}' >&2; exit 1`);
@@ -134,12 +134,12 @@ describe.each(KINDS)("%s sandboxes", (_, makeProvider, image) => {
     await sandbox.stop();
   });
 
-  it("need an image, and names that can be names", async () => {
+  it("require an image and valid names of variables", async () => {
     await expect(start(makeProvider(), {})).rejects.toThrow(/needs an 'image'/);
     await expect(start(makeProvider(), { image, env: { "A B": "1" } })).rejects.toThrow(/'A B'/);
   });
 
-  it("say how to get a program that is missing", async () => {
+  it("report how to install a missing program", async () => {
     process.env["PATH"] = path.join(directory, "empty");
     process.env["TMPDIR"] = work;
     await expect(start(makeProvider(), { image })).rejects.toMatchObject({
@@ -164,7 +164,7 @@ async function killContainer(name: string): Promise<void> {
 }
 
 describe("docker", () => {
-  it("starts a container that waits, with limits and without a network", async () => {
+  it("starts a waiting container with limits and without a network", async () => {
     const provider = new DockerProvider({
       create: { cap_drop: ["ALL"], extra_run_args: ["--shm-size", "1g"] },
     });
@@ -176,7 +176,7 @@ describe("docker", () => {
       resources: { cpu: 1.5, memory_mib: 256 },
       provider_options: { volumes: "/data:/data:ro", run_args: ["--cgroupns", "private"] },
     };
-    // The fake does not know these last two, as it stands for the program and not for its options.
+    // The fake program does not know the last two options, so the start fails.
     await expect(start(provider, spec)).rejects.toMatchObject({ code: "SANDBOX_CREATE" });
     const [, ...words] = calls().find(([, verb]) => verb === "run") ?? [];
     const name = words[words.indexOf("--name") + 1] ?? "";
@@ -202,7 +202,7 @@ describe("docker", () => {
     expect(calls().at(-1)).toEqual(["docker", "rm", "-f", name]);
   });
 
-  it("runs in bash where there is one", async () => {
+  it("uses bash if the image has it", async () => {
     const bash = await start(new DockerProvider(), { image: "python:3.12" });
     await expect(bash.exec("echo ${BASH_VERSION:+bash}")).resolves.toMatchObject({ stdout: "bash\n" });
     const sh = await start(new DockerProvider(), { image: "nobash:1" });
@@ -215,7 +215,7 @@ describe("docker", () => {
     expect(call.slice(-5)).toEqual(["0", set.id, "/bin/dash", "-c", "true"]);
   });
 
-  it("finds the address of a declared port only", async () => {
+  it("returns the address of declared ports only", async () => {
     const sandbox = await start(new DockerProvider(), { image: "python:3.12", ports: [8080, "9090"] });
     await expect(sandbox.endpoint(8080)).resolves.toEqual({
       endpoint: "http://127.0.0.1:49154",
@@ -227,7 +227,7 @@ describe("docker", () => {
     expect(run).not.toContain("--network");
   });
 
-  it("lets a container with a time to live remove itself", async () => {
+  it("starts a container with a time to live that removes itself", async () => {
     const sandbox = await start(new DockerProvider(), { image: "python:3.12", ttl_s: 1.2 });
     const run = calls().find(([, verb]) => verb === "run") ?? [];
     expect(run.slice(-6)).toEqual(["--rm", "--entrypoint", "/bin/sh", "python:3.12", "-c", "sleep 2"]);
@@ -235,7 +235,7 @@ describe("docker", () => {
     await expect(sandbox.status()).resolves.toBe("stopped");
   });
 
-  it("is used by another process by its descriptor", async () => {
+  it("lets another process connect by the descriptor", async () => {
     const sandbox = await start(new DockerProvider(), { image: "python:3.12", workdir: work, ports: [8080] });
     const descriptor = JSON.parse(JSON.stringify(sandbox.serialize()));
     const other = await Sandbox.connect(new DockerProvider(), descriptor);
@@ -246,7 +246,7 @@ describe("docker", () => {
     await expect(Sandbox.connect(new DockerProvider(), descriptor)).rejects.toThrow(/cannot be reached/);
   });
 
-  it("removes what did not get ready", async () => {
+  it("removes a container that does not become ready", async () => {
     await expect(start(new DockerProvider(), { image: "missing:1" })).rejects.toThrow(
       /pull failed .*missing:1/,
     );
@@ -262,7 +262,7 @@ describe("docker", () => {
     expect(calls().filter(([, verb]) => verb === "rm")).toHaveLength(3);
   });
 
-  it("runs 32 commands at a time, or as many as it is told", async () => {
+  it("runs at most the configured number of commands at a time", async () => {
     const sandbox = await start(new DockerProvider({ exec: { concurrency: 2 } }), { image: "python:3.12" });
     const log = path.join(directory, "log");
     writeFileSync(log, "");
@@ -276,7 +276,7 @@ describe("docker", () => {
     expect(Math.max(...most)).toBe(2);
   });
 
-  it("refuses settings it does not know", () => {
+  it("refuses unknown settings", () => {
     expect(() => new DockerProvider({ create: { netwrk: "none" } })).toThrow(/create: .*'netwrk'/);
     expect(() => new DockerProvider({ create: { publish_host: "example.com" } })).toThrow(/IPv4 or IPv6/);
     expect(() => new DockerProvider({ exec: { concurrency: 0 } })).toThrow(/exec.concurrency/);
@@ -284,7 +284,7 @@ describe("docker", () => {
 });
 
 describe("apptainer", () => {
-  it("contains the instance and gives it a directory of its own", async () => {
+  it("contains the instance and gives it its own directory", async () => {
     const sandbox = await start(
       new ApptainerProvider({ create: { extra_start_args: ["--containall", "--writable-tmpfs"] } }),
       {
@@ -319,7 +319,7 @@ describe("apptainer", () => {
     expect(existsSync(staging)).toBe(false);
   });
 
-  it("is used by another process of the same user", async () => {
+  it("lets another process of the same user connect", async () => {
     const sandbox = await start(new ApptainerProvider(), { image: "./python.sif", env: { A: "1" } });
     const descriptor = JSON.parse(JSON.stringify(sandbox.serialize()));
     const other = await Sandbox.connect(new ApptainerProvider(), descriptor);
@@ -329,7 +329,7 @@ describe("apptainer", () => {
     );
   });
 
-  it("tells why an image cannot be started", async () => {
+  it("reports why an image cannot be started", async () => {
     await expect(start(new ApptainerProvider(), { image: "missing:1" })).rejects.toThrow(
       /could not open image docker:\/\/missing:1/,
     );
@@ -355,7 +355,7 @@ describe("enroot", () => {
     await expect(two.exec("echo still")).resolves.toMatchObject({ stdout: "still\n" });
   });
 
-  it("tells why a container cannot be started", async () => {
+  it("reports why a container cannot be started", async () => {
     await expect(start(enroot(), { image: "missing:1" })).rejects.toThrow(/could not fetch the image/);
     await expect(start(enroot(), { image: "a:1", env: { FAIL: "1" } })).rejects.toThrow(
       /ended at once: \[ERROR\] no such thing/,
@@ -364,18 +364,18 @@ describe("enroot", () => {
   });
 });
 
-describe("what runs leave behind", () => {
-  /** The name of a sandbox whose process is gone. */
+describe("leftovers of runs", () => {
+  /** The name of a sandbox whose process has ended. */
   const dead = () => newSandboxName().replace(/^(nemo-gym-\w+)-\d+-\w+-/, "$1-4194304-1-");
 
-  it("is told from what is in use, and from what others made", async () => {
+  it("are distinguished from sandboxes in use and from those of others", async () => {
     expect(ownerState(newSandboxName())).toBe("in use");
     expect(ownerState(dead())).toBe("left behind");
     expect(ownerState(newSandboxName().replace(/^nemo-gym-\w{8}/, "nemo-gym-00000000"))).toBe("elsewhere");
     expect(ownerState("nemo-gym-web-1")).toBeUndefined();
   });
 
-  it.each(["docker", "apptainer"])("is found and removed with %s", async (name) => {
+  it.each(["docker", "apptainer"])("are found and removed with %s", async (name) => {
     process.env["TMPDIR"] = directory;
     const provider = name === "docker" ? new DockerProvider() : new ApptainerProvider();
     const sandbox = await start(provider, { image: "python:3.12", workdir: work });
@@ -397,7 +397,7 @@ describe("what runs leave behind", () => {
 });
 
 describe("container engines", () => {
-  it("fetch an image once for all who need it, and start few containers at a time", async () => {
+  it("pull an image once for all callers and start few containers at a time", async () => {
     const provider = new DockerProvider({ create: { max_creates: 1 } });
     const spec = { image: "remote/python:3.12", workdir: work };
     await Promise.all([start(provider, spec), start(provider, spec), start(provider, spec)]);
@@ -409,7 +409,7 @@ describe("container engines", () => {
     );
   });
 
-  it("say whether they work, and why not", async () => {
+  it("report whether they work, and why not", async () => {
     await expect(checkProvider("docker")).resolves.toEqual({
       provider: "docker",
       works: true,

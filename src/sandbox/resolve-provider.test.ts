@@ -4,7 +4,7 @@ import { openSandbox, providerOf } from "./open-sandbox.ts";
 import { resolveSandboxProvider } from "./resolve-provider.ts";
 
 describe("resolveSandboxProvider", () => {
-  it("finds a block by its name, or takes it as it is", () => {
+  it("finds a block by its name, or uses an inline block", () => {
     const config = {
       sandbox: { docker: { create: { network: null } }, default_metadata: { api: "docker" } },
     };
@@ -39,17 +39,17 @@ describe("resolveSandboxProvider", () => {
     [{}, 3, /must be the name of a top-level block or a mapping/],
     [{}, "", /an empty text/],
     [{}, "constructor", /not in the config/],
-  ])("tells what is wrong in %j with %j", (config, reference, message) => {
+  ])("reports the problem in %j with %j", (config, reference, message) => {
     expect(() => resolveSandboxProvider(config, reference)).toThrow(message);
   });
 });
 
 describe("createSandboxProvider", () => {
-  it.each(["bubblewrap", "docker", "apptainer", "enroot"] as const)("makes %s", async (name) => {
+  it.each(["bubblewrap", "docker", "apptainer", "enroot"] as const)("creates %s", async (name) => {
     await expect(createSandboxProvider({ name, settings: null })).resolves.toMatchObject({ name });
   });
 
-  it.each(["ecs_fargate", "openshell"] as const)("says what to use in place of %s", async (name) => {
+  it.each(["ecs_fargate", "openshell"] as const)("suggests alternatives to %s", async (name) => {
     const made = createSandboxProvider({ name, settings: {} });
     await expect(made).rejects.toMatchObject({ code: "SANDBOX_PROVIDER_UNAVAILABLE" });
     await expect(made).rejects.toThrow(/not available in this build.*Use 'docker'/s);
@@ -59,7 +59,7 @@ describe("createSandboxProvider", () => {
 describe("providerOf", () => {
   const globalConfig = { sandbox: { docker: {} }, other: { enroot: {} } };
 
-  it("is what the server names, else the block `sandbox`, else bubblewrap", () => {
+  it("is the provider of the server, else of the block `sandbox`, else bubblewrap", () => {
     const server = { name: "a", globalConfig };
     expect(providerOf({ ...server, config: { sandbox_provider: "other" } }).name).toBe("enroot");
     expect(providerOf({ ...server, config: { sandbox_provider: { apptainer: {} } } }).name).toBe("apptainer");
@@ -68,7 +68,7 @@ describe("providerOf", () => {
     expect(providerOf({ name: "a", globalConfig: {}, config: undefined }).name).toBe("bubblewrap");
   });
 
-  it("fails before anything is started when the spec is wrong", async () => {
+  it("fails before the start if the spec is invalid", async () => {
     const server = { name: "a", globalConfig: {}, config: { sandbox_spec: { imag: "x" } } };
     await expect(openSandbox(server)).rejects.toThrow(/did you mean 'image'/);
   });

@@ -5,7 +5,7 @@ import type { ExecOptions, SandboxHandle, SandboxProvider } from "./provider.ts"
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxSpec } from "./spec.ts";
 
-/** Writes down what it is asked. */
+/** Records its calls. */
 class RecordingProvider implements SandboxProvider {
   readonly name = "recording";
   readonly log: unknown[] = [];
@@ -41,7 +41,7 @@ class RecordingProvider implements SandboxProvider {
 const attribution = { team: "t", run: "r" };
 
 describe("Sandbox", () => {
-  it("writes the files of its spec before anybody can use it", async () => {
+  it("writes the files of its spec before it can be used", async () => {
     const provider = new RecordingProvider();
     const sandbox = new Sandbox(provider, { files: { "/a": "1", "/b": "é" } });
     await expect(sandbox.status()).resolves.toBe("unknown");
@@ -51,7 +51,7 @@ describe("Sandbox", () => {
     expect(sandbox.id).toBe("s1");
   });
 
-  it("gives commands 180 seconds and the work directory", async () => {
+  it("runs commands in the work directory with a limit of 180 seconds", async () => {
     const provider = new RecordingProvider();
     const sandbox = await new Sandbox(provider, { workdir: "/w" }).start();
     await sandbox.exec("a");
@@ -64,7 +64,7 @@ describe("Sandbox", () => {
     ]);
   });
 
-  it("tells subscribers how commands end, without their arguments", async () => {
+  it("publishes the end of commands without their arguments", async () => {
     const told: unknown[] = [];
     const hear = (message: unknown) => told.push(message);
     subscribe("nemo-gym:sandbox-command", hear);
@@ -83,7 +83,7 @@ describe("Sandbox", () => {
     ]);
   });
 
-  it("stops once, and for good", async () => {
+  it("stops once and cannot be started again", async () => {
     const provider = new RecordingProvider();
     const sandbox = await new Sandbox(provider, {}).start();
     await expect(sandbox.start()).rejects.toThrow(/already started/);
@@ -95,7 +95,7 @@ describe("Sandbox", () => {
     await expect(sandbox.start()).rejects.toThrow(/was stopped/);
   });
 
-  it("leaves nothing when its start fails", async () => {
+  it("leaves nothing behind if the start fails", async () => {
     const provider = new RecordingProvider();
     provider.uploadFile = async () => {
       throw new Error("no room");
@@ -104,21 +104,21 @@ describe("Sandbox", () => {
     expect(provider.log).toEqual(["create", "close", "aclose"]);
   });
 
-  it("leaves a provider open that belongs to others too", async () => {
+  it("does not close a shared provider", async () => {
     const provider = new RecordingProvider();
     const sandbox = await new Sandbox(provider, {}, { ownsProvider: false }).start();
     await sandbox.stop();
     expect(provider.log).toEqual(["create", "close"]);
   });
 
-  it("adds whose it is; defaults of the block win, the spec wins over both", async () => {
+  it("merges metadata: the spec overrides the block, which overrides the attribution", async () => {
     const provider = new RecordingProvider();
     const defaultMetadata = { team: "block", api: "x", kind: "block" };
     await new Sandbox(provider, { metadata: { kind: "spec" } }, { attribution, defaultMetadata }).start();
     expect(provider.spec?.metadata).toEqual({ team: "block", run: "r", api: "x", kind: "spec" });
   });
 
-  it("says what its provider cannot do", async () => {
+  it("reports operations that its provider does not support", async () => {
     const sandbox = await new Sandbox(new RecordingProvider(), { ports: [80] }).start();
     await expect(sandbox.endpoint(80)).rejects.toThrow("Sandboxes of 'recording' cannot expose ports.");
     await expect(sandbox.endpoint(81)).rejects.toThrow(/not among the ports/);
@@ -129,7 +129,7 @@ describe("Sandbox", () => {
     );
   });
 
-  it("needs a spec from somebody", async () => {
+  it("requires a spec in the constructor or in start()", async () => {
     await expect(new Sandbox(new RecordingProvider()).start()).rejects.toThrow(/needs a sandbox spec/);
     await expect(new Sandbox(new RecordingProvider()).start({})).resolves.toBeInstanceOf(Sandbox);
   });

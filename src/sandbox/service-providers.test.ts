@@ -18,7 +18,7 @@ interface Seen {
   body: string;
 }
 
-/** A service with both interfaces that runs commands on this machine; the first looks find a sandbox that is being made. */
+/** A service with both APIs that runs commands on this machine. At the first check a sandbox is not ready yet. */
 class ServiceDouble {
   readonly seen: Seen[] = [];
   readonly failures: { status: number; body: string }[] = [];
@@ -218,7 +218,7 @@ describe.each([
   ["daytona", daytona],
   ["opensandbox", opensandbox],
 ] as const)("%s sandboxes", (_, make) => {
-  it("run commands once they have come up", async () => {
+  it("run commands after their start", async () => {
     const sandbox = await start(make(), { workdir: directory, env: { A: "1" } });
     expect(double.looks).toBeGreaterThan(1);
     const result = await sandbox.exec('pwd; echo "$A|$B"; echo oops >&2; exit 3', { env: { B: "it's" } });
@@ -249,7 +249,7 @@ describe.each([
     );
   });
 
-  it("are asked again after an error that may pass, and tell one that will not, without the key", async () => {
+  it("retry temporary errors, and report other errors without the key", async () => {
     double.failures.push({ status: 503, body: "busy" });
     await start(make());
     double.failures.push({ status: 401, body: JSON.stringify({ message: `bad key ${KEY}` }) });
@@ -258,7 +258,7 @@ describe.each([
     await expect(refused).rejects.not.toThrow(KEY);
   });
 
-  it("are removed when they do not come up", async () => {
+  it("are removed if they do not start", async () => {
     double.state = "failed";
     await expect(start(make())).rejects.toThrow(/no room/);
     expect(double.seen.at(-1)?.method).toBe("DELETE");
@@ -268,14 +268,14 @@ describe.each([
     expect(double.seen.at(-1)?.method).toBe("DELETE");
   });
 
-  it("fail as a sandbox, not as a command, when the service does", async () => {
+  it("report a failure of the service as a failure of the sandbox, not of the command", async () => {
     const sandbox = await start(make());
     double.failures.push({ status: 502, body: "gone" });
     await expect(sandbox.exec("true")).resolves.toMatchObject({ return_code: 125, error_type: "sandbox" });
     await expect(sandbox.exec("cat", { stdin: "x" })).rejects.toMatchObject({ code: "SANDBOX_SPEC" });
   });
 
-  it("stop when the signal fires, and are connected to by descriptor", async () => {
+  it("stop when the signal fires, and accept connections by descriptor", async () => {
     const sandbox = await start(make(), { workdir: directory });
     const other = await Sandbox.connect(make(), JSON.parse(JSON.stringify(sandbox.serialize())));
     await expect(other.exec("pwd")).resolves.toMatchObject({ stdout: `${directory}\n` });
@@ -286,7 +286,7 @@ describe.each([
 });
 
 describe("daytona", () => {
-  it("asks for what the spec says, without a network", async () => {
+  it("requests the properties of the spec, without a network", async () => {
     const sandbox = await start(daytona(), {
       env: { A: "1" },
       resources: { cpu: 1.5, memory_mib: 1500, disk_gib: 3 },
@@ -308,14 +308,14 @@ describe("daytona", () => {
     });
   });
 
-  it("needs a key", () => {
+  it("requires a key", () => {
     expect(() => new DaytonaProvider({}, {})).toThrow(/DAYTONA_API_KEY/);
     expect(new DaytonaProvider({}, { DAYTONA_API_KEY: "k" }).name).toBe("daytona");
   });
 });
 
 describe("opensandbox", () => {
-  it("asks for what the spec says, without a network and with labels that can be labels", async () => {
+  it("requests the properties of the spec, without a network and with valid labels", async () => {
     const sandbox = await start(opensandbox(), {
       ttl_s: 5,
       resources: { cpu: 0.25, memory_mib: 512, gpu: 1 },
@@ -340,13 +340,13 @@ describe("opensandbox", () => {
     expect(double.seen.find(({ url }) => url === "/execd/command")?.headers["x-route"]).toBe("r");
   });
 
-  it("asks how a command ended when the stream does not tell", async () => {
+  it("asks for the exit code if the stream does not contain it", async () => {
     const sandbox = await start(opensandbox());
     await expect(sandbox.exec("tells nothing")).resolves.toMatchObject({ return_code: 7, error_type: null });
     await expect(sandbox.exec("true", { user: "ada" })).rejects.toThrow(/by number/);
   });
 
-  it("needs an address, and something to start from", async () => {
+  it("requires an address, and an image, a snapshot or a pool", async () => {
     expect(() => new OpenSandboxProvider({}, {})).toThrow(/OPEN_SANDBOX_DOMAIN/);
     await expect(start(opensandbox(), { image: null })).rejects.toThrow(/snapshot_id/);
     expect([labelValue("-a b-"), labelValue("x".repeat(70)).length, labelValue("é")]).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseSandboxSpec } from "./spec.ts";
 
 describe("parseSandboxSpec", () => {
-  it("reads every field and fills in what is empty", () => {
+  it("reads every field and fills in empty values", () => {
     expect(parseSandboxSpec(undefined)).toMatchObject({
       env: {},
       files: {},
@@ -30,7 +30,7 @@ describe("parseSandboxSpec", () => {
     });
   });
 
-  it("takes null for absent", () => {
+  it("treats null as absent", () => {
     expect(
       parseSandboxSpec({ image: null, ttl_s: null, resources: { cpu: null }, ports: null }).image,
     ).toBeUndefined();

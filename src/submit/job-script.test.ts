@@ -27,7 +27,7 @@ const scriptOf = (value: object, maskSecrets = false) =>
   jobScript(configOf({ ...base, ...value }), { benchmark: "gpqa", directory: "/jobs/x/gpqa", maskSecrets });
 
 describe("jobScript", () => {
-  it("begins with what sbatch reads", () => {
+  it("begins with the sbatch directives", () => {
     const compute = {
       cluster: {
         type: "slurm",
@@ -95,7 +95,7 @@ describe("jobScript", () => {
     expect(script).not.toContain("wait_for cluster");
   });
 
-  it("prepares only what is to be prepared", () => {
+  it("prepares only benchmarks with preparation settings", () => {
     const driver = (prepare: object) => ({
       driver: { benchmarks: { gpqa: { prepare, run: { limit: 5 } } } },
     });
@@ -105,7 +105,7 @@ describe("jobScript", () => {
     expect(scriptOf(driver({}))).not.toContain("eval prepare");
   });
 
-  it("hides secrets where people look, and nowhere else", () => {
+  it("masks secrets only if requested", () => {
     const driver = {
       ...base.driver,
       env: { WANDB_API_KEY: "wb-1", MODE: "x" },
@@ -167,7 +167,7 @@ async function healthyPort(): Promise<number> {
 }
 
 describe("a job", () => {
-  it("passes every word on as it was written, whatever is in it", async () => {
+  it("passes every argument on unchanged", async () => {
     const { directory, run, file } = await node({ gym: RECORD, vllm: "sleep 60" });
     const hostile = [
       "$(touch pwned)",
@@ -205,7 +205,7 @@ describe("a job", () => {
     await expect(file("pwned")).rejects.toThrow("ENOENT");
   });
 
-  it("ends with the driver's code and leaves no service behind", async () => {
+  it("ends with the exit code of the driver and leaves no service behind", async () => {
     const { directory, run, file } = await node({
       gym: "exit 7",
       vllm: `echo $$ >"$NODE_DIRECTORY/pid"; exec sleep 60`,
@@ -218,7 +218,7 @@ describe("a job", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
-  it("ends when a service dies before it is ready, and says where to look", async () => {
+  it("ends when a service dies before it is ready, and names its log", async () => {
     const { directory, run, file } = await node({ gym: RECORD, vllm: "echo no GPU; exit 1" });
     const services = { policy: { ...vllm, port: 1 } };
     const { code, stderr } = await run(
@@ -230,7 +230,7 @@ describe("a job", () => {
     await expect(file("said")).rejects.toThrow("ENOENT");
   });
 
-  it("ends when a service dies under a running evaluation", async () => {
+  it("ends when a service dies during the evaluation", async () => {
     const { directory, run } = await node({ gym: "sleep 60", vllm: "sleep 1" });
     const services = { policy: { ...vllm, port: await healthyPort() } };
     const { code, stderr } = await run(
@@ -250,7 +250,7 @@ describe("a job", () => {
     expect(stderr).toContain("policy did not answer within 1 seconds; see logs/policy.log");
   });
 
-  it("installs the gym and does not go on when that fails", async () => {
+  it("installs the gym and stops if that fails", async () => {
     const { directory, run, file } = await node({
       git: `echo "git $*" >>"$NODE_DIRECTORY/said"; [[ $1 != clone ]] || touch "\${@: -1}/package.json"`,
       npm: `echo "npm $*" >>"$NODE_DIRECTORY/said"; [[ $1 != run ]] || exit 3`,
@@ -276,7 +276,7 @@ describe("workersScript", () => {
     env: { NATS_USER: "gym", NATS_PASSWORD: "secret" },
   };
 
-  it("is an array of workers that drain before their time is up and are queued again", async () => {
+  it("describes an array of workers that drain before their time limit and are requeued", async () => {
     const script = workersScript(configOf({ ...base, workers }), {
       directory: "/jobs/x/workers",
       maskSecrets: true,
@@ -309,7 +309,7 @@ describe("workersScript", () => {
     );
   });
 
-  it("lets runs use the queue, and workers reach the model of the job by name", () => {
+  it("lets runs use the queue, and gives workers the host name of the model", () => {
     const script = scriptOf({ workers });
     expect(script).toContain("--queue nats://broker:4222 --resume");
     expect(script).toContain('--model-url "http://$(hostname):8000/v1"');

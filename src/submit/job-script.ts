@@ -13,7 +13,7 @@ import { READY, type Service, type Workers } from "./submit-schema.ts";
 /** All steps run on the node of the script, so services are at localhost. With `--overlap` they share the allocation. */
 const SRUN = ["srun", "--overlap", "--nodes=1", "--ntasks=1", "--no-container-mount-home"];
 
-export interface JobScriptOptions {
+interface JobScriptOptions {
   readonly benchmark: string;
   /** The directory of the job, on the cluster. */
   readonly directory: string;

@@ -34,7 +34,7 @@ const problemsOf = (...changes: [string, string][]) => {
 };
 
 describe("readSubmitConfig", () => {
-  it("fills in what the file leaves out", () => {
+  it("fills in defaults", () => {
     const { services, driver, compute } = read(COMPLETE);
     expect(services.get("policy")).toMatchObject({
       port: 8000,
@@ -47,7 +47,7 @@ describe("readSubmitConfig", () => {
     expect(driver.container).toBe("python:3.12");
   });
 
-  it("points the run at the policy model", () => {
+  it("sets the policy model of the run", () => {
     expect(
       read(COMPLETE.replace("org/model", "org/model, port: 9001")).driver.benchmarks.get("gpqa")?.run,
     ).toEqual([
@@ -71,7 +71,7 @@ describe("readSubmitConfig", () => {
     },
   );
 
-  it("refuses the output of a run, which is the job's", () => {
+  it("refuses an output path for a run, because the job sets it", () => {
     expect(problemsOf(["split: benchmark", "output_jsonl_fpath: x"])).toContain("is set by the job");
   });
 
@@ -111,12 +111,7 @@ describe("readSubmitConfig", () => {
       "org/model, tensor_parallel_size: many}",
       "must be a whole number of at least 1",
     ],
-    [
-      "ports that cannot be",
-      "org/model}",
-      "org/model, port: 70000}",
-      "must be a whole number from 1 to 65535",
-    ],
+    ["invalid ports", "org/model}", "org/model, port: 70000}", "must be a whole number from 1 to 65535"],
     [
       "no instances",
       "org/model}",
@@ -142,9 +137,9 @@ describe("readSubmitConfig", () => {
       "../gpqa:",
       "the name of a benchmark must be made of letters",
     ],
-    ["a service with the driver's log", "policy: {type", "driver: {type", "cannot be called 'driver'"],
+    ["a service called driver", "policy: {type", "driver: {type", "cannot be called 'driver'"],
     [
-      "variables no shell knows",
+      "invalid names of variables",
       "org/model}",
       "org/model, env: {A-B: x}}",
       "must be the name of an environment variable",
@@ -158,7 +153,7 @@ describe("readSubmitConfig", () => {
       "must be a text of one line",
     ],
     [
-      "options that are none",
+      "invalid options",
       "account: acct",
       "account: a, extra_args: {--wrap: x}",
       "must be the long name of an sbatch option",
@@ -169,12 +164,7 @@ describe("readSubmitConfig", () => {
       "account: a, hostname: -oProxyCommand=x",
       "must be the name of a host",
     ],
-    [
-      "times that are none",
-      "account: acct",
-      "account: a, walltime: tomorrow",
-      'must be a time such as "01:30:00"',
-    ],
+    ["invalid times", "account: acct", "account: a, walltime: tomorrow", 'must be a time such as "01:30:00"'],
     ["relative outputs on another machine", "account: acct}", "account: a, hostname: login}\n# ", ""],
   ])("refuses %s", (_, from, to, expected) => {
     const message =
@@ -185,7 +175,7 @@ describe("readSubmitConfig", () => {
     expect(message).toContain(expected === "" ? "must begin with '/'" : expected);
   });
 
-  it("takes exactly one compute", () => {
+  it("requires exactly one compute", () => {
     expect(
       problemsOf([
         "cluster: {type: slurm, account: acct}",
@@ -194,7 +184,7 @@ describe("readSubmitConfig", () => {
     ).toContain("must have exactly one entry, has 2: a, b");
   });
 
-  it("counts GPUs: too many are refused, idle ones are mentioned", () => {
+  it("refuses too many GPUs and warns about idle ones", () => {
     const pools = (gpus: number, service: string) =>
       COMPLETE.replace(
         "account: acct",
@@ -213,7 +203,7 @@ describe("readSubmitConfig", () => {
     );
   });
 
-  it("reports everything at once", () => {
+  it("reports all problems together", () => {
     expect(
       problemsOf(["account: acct", "acount: acct"], ["org/model", "org/model, prt: 1"]).split("\n"),
     ).toHaveLength(4);
@@ -224,7 +214,7 @@ describe("loadSubmitFile", () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), "submit-"));
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  it("merges words into the file and resolves interpolations", () => {
+  it("merges overrides into the file and resolves interpolations", () => {
     const file = path.join(directory, "jobs.yaml");
     writeFileSync(file, COMPLETE.replace("org/model", "org/model, tensor_parallel_size: '${oc.env:TP}'"));
     const words = [

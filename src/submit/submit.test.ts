@@ -54,7 +54,7 @@ describe.each([
 ])("submitting %s", (_, hostname) => {
   const at = hostname === undefined ? {} : { hostname };
 
-  it("writes a directory per benchmark and hands each script to sbatch", async () => {
+  it("writes a directory per benchmark and passes each script to sbatch", async () => {
     const { directory, env, record } = await machine({ sbatch: SBATCH, ssh: SSH });
     const output = path.join(directory, "it's $HOME");
     const { jobs, plan } = await submit(configOf(output, at), env);
@@ -77,7 +77,7 @@ describe.each([
     else expect(said).not.toContain("ssh");
   });
 
-  it("looks for what is to be mounted before it writes anything", async () => {
+  it("checks the mounts before it writes anything", async () => {
     const { directory, env } = await machine({ sbatch: SBATCH, ssh: SSH });
     const output = path.join(directory, "out");
     const config = configOf(output, { ...at, mounts: [`${directory}:/data:ro`, "/no such/'place:/x"] });
@@ -85,14 +85,14 @@ describe.each([
     await expect(stat(output)).rejects.toThrow("ENOENT");
   });
 
-  it("never writes into a directory that is there", async () => {
+  it("never writes to an existing directory", async () => {
     const { directory, env } = await machine({ sbatch: SBATCH, ssh: SSH });
     const config = configOf(path.join(directory, "out"), at);
     await submit(config, env);
     await expect(submit(config, env)).rejects.toMatchObject({ name: "SubmitError" });
   });
 
-  it("tells which jobs were taken when another was refused", async () => {
+  it("reports submitted jobs even if another job was refused", async () => {
     const { directory, env } = await machine({ sbatch: SBATCH, ssh: SSH });
     const config = configOf(path.join(directory, "out"), { ...at, names: ["broken", "aime"] });
     const jobs: SubmittedJob[] = [];
@@ -106,14 +106,14 @@ describe.each([
 });
 
 describe("runTool", () => {
-  it("says what to do where there is no Slurm", async () => {
+  it("suggests a login node if Slurm is missing", async () => {
     const { env } = await machine({});
     await expect(runTool(["sbatch", "x"], { env })).rejects.toThrow(
       "set `hostname` of the compute to a login node",
     );
   });
 
-  it("does not wait for ever", async () => {
+  it("stops waiting at the time limit", async () => {
     const { env } = await machine({ sbatch: "exec sleep 60" });
     await expect(runTool(["sbatch"], { env, timeLimitMs: 200 })).rejects.toThrow(
       "did not answer within 0.2 seconds",
@@ -121,7 +121,7 @@ describe("runTool", () => {
   });
 });
 
-it("lays relative outputs out from the working directory", () => {
+it("resolves a relative output path against the working directory", () => {
   expect(planJobs(configOf("out"), { now: NOW, cwd: "/home/me" }).directory).toBe(
     "/home/me/out/gym-job-20260131_090507",
   );

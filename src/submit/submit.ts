@@ -14,7 +14,7 @@ export interface SubmitPlan {
   readonly jobs: readonly PlannedJob[];
 }
 
-export interface PlannedJob {
+interface PlannedJob {
   readonly benchmark: string;
   readonly directory: string;
   readonly script: string;

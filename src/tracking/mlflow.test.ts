@@ -61,7 +61,7 @@ describe("MlflowExporter", () => {
     expect(warnings).toEqual(["MLflow: '///' has no name that it accepts: left out."]);
   });
 
-  it("uses an experiment that is there, and keeps to the sizes of batches", async () => {
+  it("uses an existing experiment and respects the batch sizes", async () => {
     server.experiments.set("gym", "42");
     const config = Object.fromEntries(
       Array.from({ length: 250 }, (_, index) => [`k${index}`, "v".repeat(7000)]),
@@ -79,7 +79,7 @@ describe("MlflowExporter", () => {
     expect(run?.params.get("k0")).toHaveLength(6000);
   });
 
-  it("only warns when the service refuses or breaks, and never shows the token", async () => {
+  it("warns if the service refuses or fails, and never shows the token", async () => {
     server.fail({ match: /runs\/log-batch/, status: 500, body: { message: `boom ${token}` }, times: 9 });
     const exporters = new RunExporters([exporter()], { onWarning: (text) => warnings.push(text) });
     await exporters.metrics({ m: 1 });
@@ -98,7 +98,7 @@ describe("MlflowExporter", () => {
 });
 
 describe("mlflowName", () => {
-  it("makes names acceptable", () => {
+  it("converts names to valid names", () => {
     expect(mlflowName("pass@1[avg-of-4]/acc")).toBe("pass_at_1_avg-of-4_/acc");
     expect(mlflowName("//a//b/../c/.")).toBe("a/b/__/c/_");
     expect(mlflowName("..hidden/.x")).toBe("__hidden/.x");
@@ -111,7 +111,7 @@ describe("mlflowName", () => {
 });
 
 describe("flattened", () => {
-  it("names leaves by their paths", () => {
+  it("returns the path of each leaf", () => {
     expect([...flattened({ a: { b: [{ c: 1 }, []] }, d: null })]).toEqual([
       ["a.b[0].c", 1],
       ["a.b[1]", []],

@@ -120,7 +120,7 @@ async function runThrough(one: WandbExporter) {
 }
 
 describe("WandbExporter", () => {
-  it("writes a run that the service's own client can upload", async () => {
+  it("writes a run that the client of the service can upload", async () => {
     const places = await runThrough(exporter(false));
     const place = join(directory, "offline-run-20260131_120000-abcd1234");
     expect(places).toEqual([
@@ -156,7 +156,7 @@ describe("WandbExporter", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("sends the run when there is a key", async () => {
+  it("sends the run if there is a key", async () => {
     const places = await runThrough(exporter(true));
     expect(places).toEqual([{ exporter: "Weights & Biases", place: `${server.url}/ada/gym/runs/abcd1234` }]);
     const run = server.runs.get("ada/gym/abcd1234");
@@ -174,7 +174,7 @@ describe("WandbExporter", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("keeps the run on disk when the service refuses, and never shows the key", async () => {
+  it("keeps the run on disk if the service refuses it, and never shows the key", async () => {
     const places = await runThrough(exporter(true, { apiKey: "wrong-verysecret" }));
     expect(places[0]?.place).toContain("offline-run-20260131_120000-abcd1234");
     expect(warnings).toHaveLength(1);
@@ -190,7 +190,7 @@ describe("WandbExporter", () => {
 });
 
 describe("WandbLog", () => {
-  it("cuts records at blocks and fills what is left of one", async () => {
+  it("splits records at block borders and pads blocks", async () => {
     const path = join(directory, "log");
     const log = new WandbLog(path);
     // Leaves 3 bytes of the first block, then spans several.

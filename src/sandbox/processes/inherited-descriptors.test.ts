@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 const source = fileURLToPath(new URL("inherited-descriptors.ts", import.meta.url));
 
 describe("coverInherited", () => {
-  it("keeps from children what this process was started with", () => {
+  it("hides inherited descriptors from children", () => {
     const directory = mkdtempSync(path.join(tmpdir(), "nemo-gym-test-"));
     const secret = path.join(directory, "secret.txt");
     const script = path.join(directory, "main.mts");

@@ -11,7 +11,7 @@ const limits = { timeoutMs: 30_000, maxOutputBytes: 1024 * 1024 };
 const shell = (script: string) => ({ program: "/bin/sh", args: ["-c", script] });
 
 describe("runProcess", () => {
-  it("passes input, output, descriptors and codes on", async () => {
+  it("forwards input, output, descriptors and exit codes", async () => {
     const chunks = Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(10_000, "x"));
     const outcome = await runProcess({
       ...shell("cat; cat <&3 >&2; echo four >&4; exit 3"),
@@ -25,7 +25,7 @@ describe("runProcess", () => {
     });
   });
 
-  it("holds a process back whose output nobody takes", async () => {
+  it("blocks a process whose output is not read", async () => {
     const output = new PassThrough();
     let written = "";
     const stop = new AbortController();
@@ -39,18 +39,18 @@ describe("runProcess", () => {
     await new Promise((resolve) => setTimeout(resolve, 1000));
     stop.abort();
     ({ stderr: written } = await ended);
-    // What pipes and buffers hold on the way, and no more.
+    // Only the capacity of the pipes and buffers was written.
     expect(written.split("\n").length).toBeLessThan(20);
   });
 
-  it("ends the group when time is up or the signal fires", async () => {
+  it("kills the group at the time limit or when the signal fires", async () => {
     const slow = { ...shell("sleep 60 & sleep 60"), ...limits };
     await expect(runProcess({ ...slow, timeoutMs: 200 })).resolves.toMatchObject({ timedOut: true });
     const signal = AbortSignal.timeout(200);
     await expect(runProcess({ ...slow, signal })).rejects.toMatchObject({ name: "TimeoutError" });
   });
 
-  it("fails what runs when the program that starts processes is killed, and starts another", () => {
+  it("fails running processes if the starter is killed, and starts a new starter", () => {
     const directory = mkdtempSync(path.join(tmpdir(), "nemo-gym-test-"));
     const script = path.join(directory, "main.mts");
     writeFileSync(

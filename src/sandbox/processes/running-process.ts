@@ -32,7 +32,7 @@ export interface ProcessOrder {
   maxSinkBytes?: number;
 }
 
-export interface ProcessStreams {
+interface ProcessStreams {
   stdin?: string | Uint8Array | Readable;
   stdoutTo?: Writable;
 }

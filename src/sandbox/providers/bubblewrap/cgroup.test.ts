@@ -1,10 +1,11 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { isInstalled } from "../../find-program.ts";
 import { type CgroupPlace, findCgroups } from "./cgroup.ts";
 import { BubblewrapProvider } from "./provider.ts";
 
@@ -14,7 +15,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 describe("the search for control groups", () => {
   let made = 0;
 
-  /** Files as the kernel has them, for the groups of a hierarchy: controllers, and those handed on to groups below. */
+  /** Creates the files of a hierarchy as the kernel does: the controllers of each group, and those it delegates. */
   async function search(
     own: string,
     groups: Record<string, { controllers: string; handedOn: string }>,
@@ -38,16 +39,16 @@ describe("the search for control groups", () => {
   }
   const all = "cpu io memory pids";
 
-  it("takes the nearest group that hands limits on", async () => {
+  it("uses the nearest group that delegates controllers", async () => {
     await expect(
       search("/user/app.slice/run.scope", {
         user: { controllers: all, handedOn: all },
         "user/app.slice": { controllers: all, handedOn: "memory pids" },
-        // Processes are in it, so the kernel lets nothing be turned on.
+        // The group contains processes, so the kernel does not allow to enable controllers.
         "user/app.slice/run.scope": { controllers: "memory pids", handedOn: "memory" },
       }),
     ).resolves.toBe("user/app.slice false");
-    // A group above this process is used as it is: its limits are not turned on from here.
+    // Controllers are not enabled in a group above that of this process.
     await expect(
       search("/user/run.scope", {
         ".": { controllers: all, handedOn: all },
@@ -56,7 +57,7 @@ describe("the search for control groups", () => {
     ).resolves.toBe(" true");
   });
 
-  it("finds groups where a container has mounted a part of the hierarchy", async () => {
+  it("finds groups if a container has mounted a part of the hierarchy", async () => {
     await expect(
       search("/docker/1/own", { own: { controllers: all, handedOn: all } }, "/docker/1 MOUNT rw - cgroup2"),
     ).resolves.toBe("own true");
@@ -65,7 +66,7 @@ describe("the search for control groups", () => {
     });
   });
 
-  it("tells why there is none", async () => {
+  it("reports why no group can be used", async () => {
     await expect(search("/", { ".": { controllers: "hugetlb", handedOn: "" } })).resolves.toEqual({
       missing: expect.stringMatching(/has no controller memory, pids$/),
     });
@@ -87,19 +88,10 @@ const hasUml = isInstalled("linux.uml");
 const skip = process.env["CI"] === undefined && "missing" in place && !hasUml;
 if (skip) console.warn("no control groups here, and no linux.uml (package user-mode-linux) to try them on");
 
-function isInstalled(program: string): boolean {
-  try {
-    execFileSync("which", [program], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const PROGRAM = fileURLToPath(new URL("testdata/limits-of-groups.ts", import.meta.url));
 const REPOSITORY = fileURLToPath(new URL("../../../../", import.meta.url));
 
-/** Runs the program here where control groups can be made, else on a kernel in a process: User-Mode Linux on the files of this machine. */
+/** Runs the program on this machine if control groups can be created, otherwise in User-Mode Linux with the files of this machine. */
 async function limitsOfGroups() {
   const result = path.join(directory, "result.json");
   const words = ["--import", "jiti/register", PROGRAM, result];
@@ -131,7 +123,7 @@ python3 -c '${powerOff}'
 }
 
 describe.skipIf(skip)("limits of control groups", () => {
-  it("bound processes, memory and CPU of a command together, and are gone afterwards", {
+  it("limit processes, memory and CPU of a command together, and are removed afterwards", {
     timeout: 240_000,
   }, async () => {
     const results = await limitsOfGroups();
@@ -141,14 +133,14 @@ describe.skipIf(skip)("limits of control groups", () => {
     expect(results.filled).toMatchObject({ stdout: "", code: 137, outOfMemory: true });
     expect(results.busy.throttled).toBeGreaterThan(3);
     expect(results.afterGroups).toEqual([]);
-    // A sandbox runs each command in a group of its own. Files count as memory, so their limit is added.
+    // A sandbox runs each command in its own group. Files count as memory, so their limit is added.
     expect(results.during).toEqual([
       { pids: "34", memory: String(128 * 1024 * 1024), members: expect.any(Number) },
     ]);
     expect(results.during[0].members).toBeGreaterThan(1);
     expect(results.sandboxed).toMatchObject({ stdout: "fine\n", return_code: 0, error_type: null });
     expect(results.after).toEqual([]);
-    // What the kernel ends for its memory is the program's own failure.
+    // A program that the kernel kills for its memory use has failed itself.
     expect(results.bomb).toMatchObject({ error_type: "memory", return_code: 137 });
     expect(results.goesOn).toMatchObject({ stdout: "fine\n", error_type: null });
     expect(results).toMatchObject({ listed: 1, afterRemoval: [] });

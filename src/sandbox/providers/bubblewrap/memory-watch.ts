@@ -8,7 +8,7 @@ const QUEUE_SIZE = "/proc/sys/net/core/wmem_default";
 /** So few sockets hold little memory; their lists are not read. */
 const FEW_SOCKETS = 16;
 
-export interface WatchedProcesses {
+interface WatchedProcesses {
   /** The outermost process. */
   root: number;
   /** Whether the innermost processes have their own network namespace, so that all its sockets are theirs. */

@@ -9,7 +9,7 @@ const EPERM = 0x50001;
 const ENOSYS = 0x50026;
 const EAFNOSUPPORT = 0x50061;
 
-/** Runs a program of classic BPF as the kernel does, on one system call. */
+/** Runs a classic BPF program on one system call, as the kernel does. */
 function answer(program: Buffer, call: { arch: number; number: number; args?: readonly number[] }): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number, 0);
@@ -51,7 +51,7 @@ describe.each(["x64", "arm64"] as const)("the system call filter of %s", (name) 
     }
   });
 
-  it("looks at arguments", () => {
+  it("checks arguments", () => {
     const { socket, clone, ioctl, setsockopt } = EXAMINED;
     for (const family of [1, 2, 10, 16]) expect(ask(socket[name], family)).toBe(ALLOW);
     for (const family of [17, 38, 40]) expect(ask(socket[name], family)).toBe(EAFNOSUPPORT);
@@ -65,12 +65,12 @@ describe.each(["x64", "arm64"] as const)("the system call filter of %s", (name) 
     expect(ask(setsockopt[name], 3, 6, 7)).toBe(ALLOW);
   });
 
-  it("kills what uses the calls of another architecture", () => {
+  it("kills a process that uses the calls of another architecture", () => {
     expect(answer(program, { arch: 0x40000003, number: 1 })).toBe(0x80000000);
   });
 });
 
-it("refuses the x32 interface, and architectures it does not know", () => {
+it("refuses the x32 interface and unknown architectures", () => {
   const program = syscallFilter("x64");
   expect(answer(program, { arch: ARCHITECTURES.x64, number: 0x40000000 + 29 })).toBe(ENOSYS);
   expect(() => syscallFilter("s390x")).toThrow(/x64 and arm64 only, not for s390x/);

@@ -3,25 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach } from "vitest";
+import { isInstalled } from "../../../find-program.ts";
 import type { ExecOptions, SandboxExecResult } from "../../../provider.ts";
 import { Sandbox } from "../../../sandbox.ts";
 import type { SandboxSpecInput } from "../../../spec.ts";
 import { BubblewrapProvider } from "../provider.ts";
 
-/** Whether to leave the attacks out: only where bubblewrap is missing, and never on the machine that runs all tests. */
-export const skip = process.env["CI"] === undefined && !isInstalled();
-if (skip) console.warn("bubblewrap is not installed: the attacks on the sandbox do not run");
+/** Whether to skip the tests: only if bubblewrap is missing, and never in CI, which must run them. */
+export const skip = process.env["CI"] === undefined && !isInstalled("bwrap");
+if (skip) console.warn("bubblewrap is not installed: the tests of the bubblewrap sandbox do not run");
 
-function isInstalled(): boolean {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Lines every probe starts with: raw system calls by number, for x86-64 and arm64. */
+/** The first lines of every probe: raw system calls by number, for x86-64 and arm64. */
 const PRELUDE = `
 import ctypes, errno, os, platform, socket, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -37,10 +29,10 @@ def attempt(action):
         return errno.errorcode.get(error.errno, str(error))
 `;
 
-/** Sandboxes and a directory on the machine that end with the tests of one file. */
+/** Creates sandboxes and a directory on the machine, and removes them after the tests of a file. */
 export function attacker() {
   const started: Sandbox[] = [];
-  // Readable by everybody, so that only the sandbox keeps it from its commands.
+  // Readable by all users, so that only the sandbox hides it from its commands.
   const directory = mkdtempSync(path.join(tmpdir(), "nemo-gym-attack-"));
   execFileSync("chmod", ["755", directory]);
   afterEach(async () => {
@@ -66,7 +58,7 @@ export function python(
   return sandbox.exec("python3 -", { timeoutSeconds: 30, ...options, stdin: `${PRELUDE}\n${code}` });
 }
 
-/** What the processes of this machine are called. */
+/** The command lines of all processes of this machine. */
 export function processes(): string {
   return execFileSync("ps", ["-A", "-ww", "-o", "args"], { encoding: "utf8" });
 }

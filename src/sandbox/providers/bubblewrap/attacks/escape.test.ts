@@ -19,7 +19,7 @@ describe.skipIf(skip)("ways out of a sandbox", () => {
   const { directory, start } = attacker();
   const injection = "\0--share-net\0--bind\0/\0/host";
 
-  it("does not take words with zero bytes, wherever they come from", async () => {
+  it("refuses texts with zero bytes from every source", async () => {
     const sandbox = await start();
     const zero = { code: "SANDBOX_SPEC", message: expect.stringMatching(/zero byte|name of an environment/) };
     await expect(sandbox.exec("ls /host", { cwd: `/tmp${injection}` })).rejects.toMatchObject(zero);
@@ -37,7 +37,7 @@ describe.skipIf(skip)("ways out of a sandbox", () => {
       await expect(sandbox.exec("true", { env: { [name]: "1" } })).rejects.toMatchObject(zero);
   });
 
-  it("does not take them from those who call the provider itself", async () => {
+  it("refuses them in direct calls of the provider", async () => {
     const provider = new BubblewrapProvider();
     const handle = await provider.create(parseSandboxSpec({}));
     try {
@@ -50,7 +50,7 @@ describe.skipIf(skip)("ways out of a sandbox", () => {
     }
   });
 
-  it("gives no keys of the user", async () => {
+  it("hides the keys of the user", async () => {
     const { stdout, stderr } = await python(
       await start(),
       `
@@ -63,7 +63,7 @@ print(attempt(lambda: open("/proc/keys").read()) in ("", "EACCES"))`,
     expect([stdout, stderr]).toEqual(["EPERM\nEPERM\nEPERM\nEPERM\nTrue\n", ""]);
   });
 
-  it("keeps the directories above read-only paths where they are", async () => {
+  it("prevents commands from moving the directories above read-only paths", async () => {
     const shown = path.join(directory, "shown", "deep", "data");
     mkdirSync(shown, { recursive: true });
     writeFileSync(path.join(shown, "a.txt"), "shown");
@@ -76,7 +76,7 @@ print(attempt(lambda: open("/proc/keys").read()) in ("", "EACCES"))`,
         `mv ${place} ${place}-2 && ln -s ../../../../../../oldroot${victim} ${place}`,
       );
       expect(moved.stderr).toContain("busy");
-      // Bubblewrap makes missing directories before the next command: in place, not on the machine.
+      // Bubblewrap creates missing directories before the next command: in the sandbox, not on the machine.
       await expect(sandbox.exec(`cat ${shown}/a.txt`)).resolves.toMatchObject({ stdout: "shown" });
       expect(readdirSync(victim)).toEqual([]);
     }
@@ -87,7 +87,7 @@ print(attempt(lambda: open("/proc/keys").read()) in ("", "EACCES"))`,
     expect(readFileSync(path.join(shown, "a.txt"), "utf8")).toBe("shown");
   });
 
-  it("follows no link that an image has put into its work directory", async () => {
+  it("does not follow a link in the work directory of an image", async () => {
     const image = path.join(directory, "image");
     const victim = path.join(directory, "image-victim");
     mkdirSync(path.join(image, "testbed"), { recursive: true });
@@ -109,7 +109,7 @@ print(attempt(lambda: open("/proc/keys").read()) in ("", "EACCES"))`,
     );
     delete process.env["GYM_ATTACK_SECRET"];
     expect(stdout).not.toMatch(/host-secret|root:\$|PRIVATE|GYM_ATTACK/);
-    // Nothing but the standard streams, and no variable of ours even in the first process.
+    // Only the standard streams, and none of our variables even in the first process.
     const first = await sandbox.exec(
       "tr '\\0' '\\n' < /proc/1/environ; find /proc/self/fd -type l -printf '%l\\n' | grep -vE '^(/dev/null|/proc/.*|pipe:.*|socket:.*|/workspace)$'; ls /proc | grep -c '^[0-9]'",
     );
@@ -223,13 +223,13 @@ print(sorted(name for name in os.listdir("/dev")))`,
     for (const name of ["link", "root", "dir/outside.txt", "proc", "folder", "loop", `../../..${secret}`])
       await expect(sandbox.download(`/work/${name}`, target), name).rejects.toThrow(/could not be read/);
     expect(existsSync(target)).toBe(false);
-    // Written inside, where the link leads nowhere.
+    // The write happens inside, where the target of the link does not exist.
     await sandbox.writeText("/work/link", "changed").catch(() => undefined);
     await sandbox.writeText(`/work/../../..${secret}`, "changed");
     await sandbox.writeText("/work/dir/planted.txt", "planted").catch(() => undefined);
     expect(readFileSync(secret, "utf8")).toBe("outside");
     expect(existsSync(path.join(directory, "planted.txt"))).toBe(false);
-    // A name in the sandbox never becomes a link out here.
+    // A file of the sandbox never becomes a link on the machine.
     await sandbox.exec("rm link; echo plain > link");
     await sandbox.download("/work/link", target);
     expect(lstatSync(target).isFile()).toBe(true);
@@ -242,7 +242,7 @@ print(sorted(name for name in os.listdir("/dev")))`,
     expect(existsSync("/usr/bin/env")).toBe(true);
   });
 
-  it("has no terminal to type into", async () => {
+  it("has no access to a terminal", async () => {
     const { stdout } = await python(
       await start(),
       `

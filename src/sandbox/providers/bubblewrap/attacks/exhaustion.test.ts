@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 describe.skipIf(skip)("resources of the machine", () => {
   const { start } = attacker();
 
-  it("bounds processes: 200 for those who ask for 200", async () => {
+  it("limits processes: a limit of 200 allows 200", async () => {
     const sandbox = await start({}, { limits: { processes: 200 } });
     const { stdout } = await python(
       sandbox,
@@ -30,7 +30,7 @@ except OSError as error:
     await expect(sandbox.exec("echo fine")).resolves.toMatchObject({ stdout: "fine\n" });
   });
 
-  it("runs as many commands at a time in one sandbox as it promises", async () => {
+  it("runs the documented number of concurrent commands in one sandbox", async () => {
     const sandbox = await start();
     const results = await Promise.all(
       Array.from({ length: 32 }, (_, index) => sandbox.exec(`sleep 1; echo ${index}`)),
@@ -38,10 +38,10 @@ except OSError as error:
     expect(results.map(({ stdout }) => stdout)).toEqual(results.map((_, index) => `${index}\n`));
   });
 
-  it("bounds memory, however it is held", async () => {
+  it("limits memory of every kind", async () => {
     const sandbox = await start({ resources: { memory_mib: 128 } }, { limits: { open_files: 4096 } });
     const exceeded = { error_type: "memory", return_code: 137 };
-    // Many processes below the limit of each.
+    // Many processes, each below the limit.
     await expect(
       python(
         sandbox,
@@ -54,7 +54,7 @@ for _ in range(8):
 time.sleep(20)`,
       ),
     ).resolves.toMatchObject(exceeded);
-    // Shared mappings, which the limit of the kernel on data does not count.
+    // Shared mappings, which RLIMIT_DATA does not count.
     await expect(
       python(
         sandbox,
@@ -86,7 +86,7 @@ for _ in range(1500):
 time.sleep(20)`,
       ),
     ).resolves.toMatchObject(exceeded);
-    // Page tables of a mapping that holds nothing.
+    // Page tables of an empty mapping.
     await expect(
       python(
         sandbox,
@@ -102,7 +102,7 @@ time.sleep(20)`,
     await expect(sandbox.exec("echo fine")).resolves.toMatchObject({ stdout: "fine\n" });
   });
 
-  it("keeps the queues of sockets small, however large the machine allows them", async () => {
+  it("keeps the queues of sockets small, regardless of the limits of the machine", async () => {
     const { stdout } = await python(
       await start(),
       `
@@ -114,7 +114,7 @@ print(end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == size)`,
     expect(stdout).toBe("True\n");
   });
 
-  it("offers no memory that belongs to no process", async () => {
+  it("provides no memory outside of processes", async () => {
     const { stdout, stderr } = await python(
       await start(),
       `
@@ -128,7 +128,7 @@ print(call(240, 180, b"queue", 0o102, 0o600, None))`,
     expect([stdout, stderr]).toEqual(["EPERM\nEPERM\nEPERM\nENOSYS\nENOSYS\nEPERM\n", ""]);
   });
 
-  it("bounds files in size and number, in every directory that can be written to", async () => {
+  it("limits the size and number of files in every writable directory", async () => {
     const sandbox = await start({}, { limits: { disk_mib: 8, files: 500 } });
     const { stdout } = await python(
       sandbox,
@@ -167,7 +167,7 @@ print(total)`,
     await expect(sandbox.exec("echo fine")).resolves.toMatchObject({ stdout: "fine\n", error_type: null });
   });
 
-  it("keeps a sandbox to its cores", async () => {
+  it("restricts a sandbox to its cores", async () => {
     const { stdout } = await python(
       await start({ resources: { cpu: 1 } }),
       `
@@ -177,7 +177,7 @@ print(len(os.sched_getaffinity(0)))`,
     expect(stdout).toMatch(/^(EPERM\n1|None\n1)\n$/);
   });
 
-  it("throws 1 GB of output away, on both streams", async () => {
+  it("discards 1 GB of output on both streams", async () => {
     const sandbox = await start();
     const before = process.memoryUsage().rss;
     const result = await sandbox.exec(
@@ -192,7 +192,7 @@ print(len(os.sched_getaffinity(0)))`,
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * MIB);
   });
 
-  it("ends what ignores signals, detaches itself or goes on after its time", async () => {
+  it("kills processes that ignore signals, detach themselves or exceed their time", async () => {
     const sandbox = await start();
     const result = await sandbox.exec(
       `trap '' TERM INT HUP; (setsid sh -c 'trap "" TERM; sleep 86399' > /dev/null 2>&1 &)
@@ -201,14 +201,14 @@ print(len(os.sched_getaffinity(0)))`,
     );
     expect(result).toMatchObject({ error_type: "timeout", return_code: 125 });
     expect(processes()).not.toContain("sleep 86399");
-    // A daemon of a command that ended by itself ends with it, also when it holds the output open.
+    // A daemon ends with its command, even if it keeps the output open.
     await sandbox.exec("setsid sleep 86398 & setsid sleep 86398 > /dev/null 2>&1 &", { timeoutSeconds: 20 });
     expect(processes()).not.toContain("sleep 86398");
     await new Promise((resolve) => setTimeout(resolve, 2500));
     await expect(sandbox.exec("ls /tmp")).resolves.toMatchObject({ stdout: "" });
   });
 
-  it("refuses time limits that are none", async () => {
+  it("refuses invalid time limits", async () => {
     const sandbox = await start();
     for (const timeoutSeconds of [Number.POSITIVE_INFINITY, Number.NaN, 0, -1])
       await expect(sandbox.exec("true", { timeoutSeconds })).rejects.toMatchObject({ code: "SANDBOX_SPEC" });

@@ -10,7 +10,7 @@ import { attacker, processes, skip } from "./attacker.ts";
 const SOURCE = fileURLToPath(new URL("../../../../", import.meta.url));
 const JITI = fileURLToPath(new URL("../../../../../node_modules/jiti/lib/jiti.mjs", import.meta.url));
 
-/** A program of its own, with nothing to keep it alive but what it does. */
+/** The source of a separate program that only its own work keeps alive. */
 function program(body: string): string {
   return `
 import { createJiti } from ${JSON.stringify(JITI)};
@@ -21,7 +21,7 @@ const start = (spec = {}) => new Sandbox(new BubblewrapProvider(), spec).start()
 ${body}`;
 }
 
-describe.skipIf(skip)("what a sandbox leaves behind", () => {
+describe.skipIf(skip)("leftovers of a sandbox", () => {
   const { directory, start } = attacker();
 
   function run(name: string, body: string) {
@@ -36,7 +36,7 @@ describe.skipIf(skip)("what a sandbox leaves behind", () => {
     return { child, temporary };
   }
 
-  it("a program that stops its sandbox goes on, and leaves no file", async () => {
+  it("a program that stops its sandbox continues and leaves no file behind", async () => {
     const { child, temporary } = run(
       "stops",
       `const sandbox = await start({ files: { "a.txt": "x" } });
@@ -50,7 +50,7 @@ process.stdout.write("stopped");`,
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it("kill -9 of the program leaves no process and no file", async () => {
+  it("kill -9 of the program leaves no process and no file behind", async () => {
     const { child, temporary } = run(
       "killed",
       `const sandboxes = await Promise.all([start({ files: { "a.txt": "x" } }), start()]);
@@ -68,7 +68,7 @@ setTimeout(() => process.stdout.write("running"), 500);`,
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it("a command that ruins its own sandbox fails itself, and is no failure of the sandbox", async () => {
+  it("a command that damages its own sandbox fails; the sandbox does not", async () => {
     for (const ruin of [
       "rm -rf /workspace",
       "chmod 000 /",
@@ -89,7 +89,7 @@ setTimeout(() => process.stdout.write("running"), 500);`,
     });
   });
 
-  it("does not call an upload done that could not be read", async () => {
+  it("reports an upload whose source cannot be read", async () => {
     const sandbox = await start();
     await expect(sandbox.upload(directory, "/tmp/a")).rejects.toThrow(/not a regular file/);
     await expect(sandbox.upload("/proc/self/mem", "/tmp/a")).rejects.toThrow(/could not be read: EIO/);

@@ -1,4 +1,4 @@
-/** Tries the limits of control groups on the kernel it runs on, and writes what happened to the file it is given. */
+/** Tests the limits of control groups on the current kernel, and writes the results to a file. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { newSandboxName } from "../../../owner.ts";
@@ -23,7 +23,7 @@ const place = found;
 const { directory } = place;
 const groups = () => readdirSync(directory).filter((name) => name.startsWith("nemo-gym-"));
 
-/** Runs Python in a group and nothing else: no sandbox, no other limit. */
+/** Runs Python in a control group, without a sandbox and without other limits. */
 async function inGroup(code: string, limits: Partial<typeof LIMITS> = {}) {
   const group = await CommandGroup.create(place, { ...LIMITS, ...limits });
   const [name = ""] = groups();
@@ -87,7 +87,7 @@ const bomb = await sandbox.exec(
 const goesOn = await sandbox.exec("echo fine");
 await sandbox.stop();
 
-// As a process that is gone has left it: the number of ours, with another start.
+// The group of an ended process: the process id of ours, with another start time.
 const left = path.join(directory, newSandboxName().replace(/-[0-9a-z]+(?=-[0-9a-f]{16}$)/, "-0"));
 mkdirSync(left);
 const listed = (await provider.list()).filter(({ state }) => state === "left behind");
