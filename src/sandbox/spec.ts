@@ -12,7 +12,10 @@ const positive = z.number().positive();
 const whole = z.coerce.number().int();
 /** Null means absent: configs contain `${oc.env:NAME,null}`. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined);
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional();
 const orDefault = <Schema extends z.ZodType>(schema: Schema, fallback: () => z.output<Schema>) =>
   schema.nullish().transform((value): z.output<Schema> => value ?? fallback());
 
@@ -45,7 +48,7 @@ export const SandboxSpec = z.strictObject({
   /** Files to write before the first command: path in the sandbox to text. */
   files: orDefault(z.record(z.string(), z.string()), () => ({})),
   metadata: orDefault(words, () => ({})),
-  resources: orDefault(SandboxResources, () => SandboxResources.parse({})),
+  resources: orDefault(SandboxResources, () => ({})),
   entrypoint: optional(z.array(word).min(1)),
   provider_options: orDefault(z.record(z.string(), z.unknown()), () => ({})),
   /** TCP ports available through `endpoint`. */
