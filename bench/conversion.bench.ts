@@ -1,4 +1,4 @@
-import { convertChatCompletion } from "../src/wire/convert/convert-chat-completion.ts";
+import { convertChatCompletion } from "../src/wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../src/wire/convert/convert-responses-to-chat.ts";
 import type { ChatCompletion } from "../src/wire/schemas/chat-types.ts";
 import { materializeCreateParams, materializeResponse } from "../src/wire/schemas/materialize.ts";

@@ -5,7 +5,7 @@ import type { ServerDefinition } from "../src/definitions/definitions.ts";
 import type { ServerApp } from "../src/hosting/app.ts";
 import { createApp } from "../src/hosting/apps/create-app.ts";
 import { silentLogger } from "../src/logger.ts";
-import { convertChatCompletion } from "../src/wire/convert/convert-chat-completion.ts";
+import { convertChatCompletion } from "../src/wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../src/wire/convert/convert-responses-to-chat.ts";
 import { materializeResponse } from "../src/wire/schemas/materialize.ts";
 import { parseCreateParams, parseResponse } from "../src/wire/schemas/responses.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/python/json/json-object.ts";
 import { toPlainNumbers } from "../../src/python/numbers/py-float.ts";
-import { convertChatCompletion } from "../../src/wire/convert/convert-chat-completion.ts";
+import { convertChatCompletion } from "../../src/wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
 import {
   bareReasoningCompletion,
@@ -19,9 +19,9 @@ import {
 } from "../../src/wire/convert/vllm-request.ts";
 import type { ChatCompletion, ChatCreateParams } from "../../src/wire/schemas/chat-types.ts";
 import { parseCreateParams } from "../../src/wire/schemas/responses.ts";
-import { parseChatParams } from "../../src/wire/schemas/validate-chat.ts";
-import { parseChatCompletion } from "../../src/wire/schemas/validate-completion.ts";
 import { attachTokens, findTokens } from "../../src/wire/tokens/vllm-tokens.ts";
+import { checkCompletion, checkRequestForChat, itemOptions, readChatParams } from "./original.ts";
+import { parseChatCompletion } from "./original-schemas.ts";
 
 export interface VllmCaseInput {
   /** A chat request, or … */
@@ -51,18 +51,16 @@ const settingsOf = (input: VllmCaseInput): VllmSettings => ({
 });
 
 function chatRequest(input: VllmCaseInput, settings: VllmSettings): ChatCreateParams {
-  if (input.request !== undefined) return parseChatParams(input.request, [], { likeOriginal: true });
-  return convertResponsesToChat(parseCreateParams(input.request_responses), {
-    returnTokenIds: settings.return_token_id_information ?? false,
-    refuseLikeOriginal: true,
-  });
+  if (input.request !== undefined) return readChatParams(input.request);
+  const params = checkRequestForChat(parseCreateParams(input.request_responses));
+  return convertResponsesToChat(params, itemOptions(settings));
 }
 
 export function outboundBody(input: VllmCaseInput): VllmChatBody {
   const settings = settingsOf(input);
   const request = chatRequest(input, settings);
   const body = buildVllmChatBody(request, settings);
-  refuseLikeOriginal(request, settings);
+  checkHistory(request, settings);
   const { sources, metadata } = takeAudio(request.metadata);
   if (sources.length === 0) return body;
   const urls = sources.map((source) => {
@@ -88,18 +86,19 @@ export function callVllm(input: VllmCaseInput): { result: unknown; tokenize_requ
     return { result: toClient(contextOverflowCompletion(settings.model), input, settings) };
   }
   const answer = mergeReasoning((input.upstream ?? PLAIN_ANSWER) as unknown as ChatCompletion, settings);
-  if (!settings.return_token_id_information) return { result: toClient(checked(answer), input, settings) };
+  if (!settings.return_token_id_information)
+    return { result: toClient(parseChatCompletion(answer), input, settings) };
   const found = findTokens(answer);
-  const result = toClient(checked(attachTokens(answer, found, input.tokenize_tokens)), input, settings);
+  const result = toClient(
+    parseChatCompletion(attachTokens(answer, found, input.tokenize_tokens)),
+    input,
+    settings,
+  );
   return found.kind === "complete" ? { result } : { result, tokenize_request: tokenizeBody(body) };
 }
 
-/** The response is checked in the form in which it is forwarded: removed parts may be invalid. */
-const checked = (completion: ChatCompletion) =>
-  parseChatCompletion(completion, [], { refuseLikeOriginal: true });
-
-/** Histories on which the original fails and ours does not. */
-function refuseLikeOriginal({ messages }: ChatCreateParams, settings: VllmSettings): void {
+/** Refuses histories on which the original fails. */
+function checkHistory({ messages }: ChatCreateParams, settings: VllmSettings): void {
   const last = messages.at(-1);
   const isReadable = last !== undefined && (last.role !== "assistant" || last.content !== undefined);
   if (settings.sequential_reasoning_allowed === false && !isReadable)
@@ -115,9 +114,5 @@ function refuseLikeOriginal({ messages }: ChatCreateParams, settings: VllmSettin
 function toClient(completion: ChatCompletion, input: VllmCaseInput, settings: VllmSettings): unknown {
   if (input.request_responses === undefined) return completion;
   const request = { ...parseCreateParams(input.request_responses), model: settings.model };
-  return convertChatCompletion(completion, request, {
-    returnTokenIds: settings.return_token_id_information ?? false,
-    usesReasoningParser: settings.uses_reasoning_parser ?? true,
-    refuseLikeOriginal: true,
-  });
+  return convertChatCompletion(checkCompletion(completion), request, itemOptions(settings));
 }

@@ -1,11 +1,11 @@
 import type { ServerClient } from "../calls/server-client.ts";
 import type { RolloutScope } from "../definitions/define-agent.ts";
 import { isObject } from "../python/json/json-object.ts";
+import { responseEnvelope } from "../wire/convert/response-envelope.ts";
 import type { Usage } from "../wire/convert/usage.ts";
 import { newId } from "../wire/ids.ts";
 import { rolloutPrefix } from "../wire/rollout-id.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../wire/schemas/responses.ts";
-import { responseEnvelope } from "../wire/stream/response-envelope.ts";
 
 /** The model name if neither the config nor the row has one. */
 export const DEFAULT_MODEL = "gym-policy-model";

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { checkBlocks, markForMessages, restoreInMessages } from "../../scripts/conformance/original.ts";
 import { dumps } from "../python/json/json-dumps.ts";
 import { ConversionError, type Loss } from "./convert/conversion-loss.ts";
-import { convertAnthropicMessage } from "./convert/convert-anthropic-message.ts";
-import { convertAnthropicRequest } from "./convert/convert-anthropic-request.ts";
+import {
+  convertAnthropicMessage,
+  convertAnthropicRequest,
+} from "./convert/convert-anthropic-to-responses.ts";
 import { convertToAnthropicMessage } from "./convert/convert-to-anthropic-message.ts";
 import { convertToAnthropicRequest } from "./convert/convert-to-anthropic-request.ts";
 import type { ResponseOutputItem } from "./schemas/item-types.ts";
-import { parseCreateParams } from "./schemas/responses.ts";
+import { parseCreateParams, type ResponseCreateParams } from "./schemas/responses.ts";
 
 const newId = (prefix: string) => `${prefix}_x`;
 const user = (...content: object[]) => ({ messages: [{ role: "user", content }] });
@@ -104,14 +107,14 @@ describe("convertAnthropicRequest", () => {
   it.each([
     user({ type: "image", source: { type: "url", url: "u" } }),
     user({ type: "image", source: { type: "base64", media_type: "image/bmp", data: "" } }),
-    user({ type: "redacted_thinking", data: "" }),
+    user({ type: "redacted_thinking", data: 5 }),
     user({ type: "document" }),
     user({ type: "tool_result", tool_use_id: "t", content: [image] }),
     { messages: [{ role: "user", content: 5 }] },
     { messages: "x" },
     "text",
   ])("refuses %j", (body) => {
-    expect(() => convertAnthropicRequest(body, { refuseLikeOriginal: true })).toThrow(ConversionError);
+    expect(() => convertAnthropicRequest(body)).toThrow(ConversionError);
   });
 });
 
@@ -285,15 +288,13 @@ describe("convertAnthropicMessage", () => {
       type: "reasoning",
       encrypted_content: "ABC",
     });
-    expect(() =>
-      convertAnthropicMessage(message, { input: "x" }, { model: "m", refuseLikeOriginal: true }),
-    ).toThrow("redacted_thinking");
+    expect(() => checkBlocks(message)).toThrow("redacted thinking");
 
     const params = { input: output as never };
-    const sent = (likeOriginal: boolean) =>
-      convertToAnthropicRequest(params, { model: "m", maxTokens: 1, likeOriginal }).messages[0]?.content;
-    expect(sent(false)).toEqual(message.content);
-    expect(sent(true)).toEqual(message.content.slice(0, 1));
+    const sent = (given: ResponseCreateParams) =>
+      convertToAnthropicRequest(given, { model: "m", maxTokens: 1 }).messages[0]?.content;
+    expect(sent(params)).toEqual(message.content);
+    expect(sent(markForMessages(params))).toEqual(message.content.slice(0, 1));
 
     const answered = convertToAnthropicMessage({ output }, { model: "m" }).content;
     expect(answered).toEqual(message.content);
@@ -361,13 +362,12 @@ describe("like the original", () => {
       expect(() => read({ usage: { input_tokens } })).toThrow("usage");
   });
 
-  it("sends a tool's parts as they came when asked to", () => {
+  it("converts the parts of a tool's output, which the original sends unchanged", () => {
     const output = [{ type: "input_text" as const, text: "o" }];
     const params = parseCreateParams({ input: [{ type: "function_call_output", call_id: "c", output }] });
-    const sent = (likeOriginal: boolean) =>
-      convertToAnthropicRequest(params, { model: "m", maxTokens: 1, likeOriginal, thinking: null }).messages;
-    expect(sent(true)).toMatchObject([{ content: [{ content: output }] }]);
-    expect(sent(false)).toMatchObject([{ content: [{ content: [{ type: "text", text: "o" }] }] }]);
+    const body = convertToAnthropicRequest(params, { model: "m", maxTokens: 1, thinking: null });
+    expect(body.messages).toMatchObject([{ content: [{ content: [{ type: "text", text: "o" }] }] }]);
+    expect(restoreInMessages(body, params).messages).toMatchObject([{ content: [{ content: output }] }]);
   });
 });
 

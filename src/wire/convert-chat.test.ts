@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { checkMessages } from "../../scripts/conformance/original.ts";
 import type { Loss } from "./convert/conversion-loss.ts";
-import { convertChatCompletion } from "./convert/convert-chat-completion.ts";
-import { convertChatRequest } from "./convert/convert-chat-request.ts";
-import { assistantMessageToItems, chatMessagesToItems } from "./convert/convert-chat-to-items.ts";
+import {
+  assistantMessageToItems,
+  chatMessagesToItems,
+  convertChatCompletion,
+  convertChatRequest,
+} from "./convert/convert-chat-to-responses.ts";
 import { countingIds } from "./ids.ts";
 import type { ChatAssistantMessage, ChatCompletion } from "./schemas/chat-types.ts";
 import { parseChatParams } from "./schemas/validate-chat.ts";
@@ -119,9 +123,10 @@ describe("chatMessagesToItems", () => {
     ]);
   });
 
-  it("can refuse chat parts as the original does", () => {
+  it("converts chat parts, which the original refuses", () => {
     const messages = [{ role: "user" as const, content: [{ type: "text" as const, text: "U" }] }];
-    expect(() => chatMessagesToItems(messages, { refuseLikeOriginal: true })).toThrow(ValidationError);
+    expect(chatMessagesToItems(messages)).toMatchObject([{ content: [{ type: "input_text", text: "U" }] }]);
+    expect(() => checkMessages(messages)).toThrow(ValidationError);
   });
 });
 

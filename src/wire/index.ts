@@ -13,18 +13,19 @@ export {
 } from "./convert/conversion-loss.ts";
 export {
   convertAnthropicMessage,
+  convertAnthropicRequest,
   type FromAnthropicMessageOptions,
-} from "./convert/convert-anthropic-message.ts";
-export { convertAnthropicRequest, type FromAnthropicOptions } from "./convert/convert-anthropic-request.ts";
-export { convertChatCompletion } from "./convert/convert-chat-completion.ts";
-export { convertChatRequest } from "./convert/convert-chat-request.ts";
+  type FromAnthropicOptions,
+} from "./convert/convert-anthropic-to-responses.ts";
 export {
   type AssistantItem,
   assistantMessageToItems,
   type ChatItem,
   type ChatToItemsOptions,
   chatMessagesToItems,
-} from "./convert/convert-chat-to-items.ts";
+  convertChatCompletion,
+  convertChatRequest,
+} from "./convert/convert-chat-to-responses.ts";
 export { convertResponsesToChat, type ResponsesToChatOptions } from "./convert/convert-responses-to-chat.ts";
 export {
   convertToAnthropicMessage,
@@ -35,6 +36,7 @@ export {
   type ToAnthropicRequestOptions,
 } from "./convert/convert-to-anthropic-request.ts";
 export { stripMcpPrefix } from "./convert/mcp-tool-name.ts";
+export { type EnvelopeOptions, responseEnvelope } from "./convert/response-envelope.ts";
 export { splitItems } from "./convert/split-items.ts";
 export { parseThinkTags, type ThinkParts, wrapInThinkTags } from "./convert/think-tags.ts";
 export {
@@ -93,25 +95,22 @@ export { CHAT_PARAM_KEYS, parseChatParams } from "./schemas/validate-chat.ts";
 export { parseChatCompletion } from "./schemas/validate-completion.ts";
 export { type ErrorDetail, type Location, ValidationError, zodDetail } from "./schemas/validation.ts";
 export { assembleStream } from "./stream/assemble-stream.ts";
-export { replayAnthropicFailure, replayAnthropicMessage } from "./stream/replay-anthropic.ts";
-export { type ReplayChatOptions, replayChatCompletion } from "./stream/replay-chat.ts";
 export {
-  type ReplayResponseOptions,
+  type ReplayChatOptions,
+  replayAnthropicFailure,
+  replayAnthropicMessage,
+  replayChatCompletion,
   replayResponse,
   replayResponseFailure,
-} from "./stream/replay-responses.ts";
-export { type EnvelopeOptions, responseEnvelope } from "./stream/response-envelope.ts";
-export {
-  type SanitizeChatOptions,
-  type SanitizedChatRequest,
-  sanitizeStreamingChat,
-} from "./stream/sanitize-streaming-chat.ts";
+} from "./stream/replay.ts";
 export {
   type NamespaceMap,
   parseSanitizedParams,
+  type SanitizedChatRequest,
   type SanitizedRequest,
+  sanitizeStreamingChat,
   sanitizeStreamingResponses,
-} from "./stream/sanitize-streaming-responses.ts";
+} from "./stream/sanitize-streaming.ts";
 export {
   type Dialect,
   DONE,

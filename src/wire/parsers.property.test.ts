@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversionError } from "./convert/conversion-loss.ts";
-import { convertAnthropicMessage } from "./convert/convert-anthropic-message.ts";
-import { convertAnthropicRequest } from "./convert/convert-anthropic-request.ts";
-import { convertChatCompletion } from "./convert/convert-chat-completion.ts";
-import { convertChatRequest } from "./convert/convert-chat-request.ts";
+import {
+  convertAnthropicMessage,
+  convertAnthropicRequest,
+} from "./convert/convert-anthropic-to-responses.ts";
+import { convertChatCompletion, convertChatRequest } from "./convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "./convert/convert-responses-to-chat.ts";
 import { convertToAnthropicMessage } from "./convert/convert-to-anthropic-message.ts";
 import { convertToAnthropicRequest } from "./convert/convert-to-anthropic-request.ts";
@@ -17,7 +18,7 @@ import { parseCreateParams, parseResponse } from "./schemas/responses.ts";
 import { parseChatParams } from "./schemas/validate-chat.ts";
 import { parseChatCompletion } from "./schemas/validate-completion.ts";
 import { ValidationError } from "./schemas/validation.ts";
-import { parseSanitizedParams, sanitizeStreamingResponses } from "./stream/sanitize-streaming-responses.ts";
+import { parseSanitizedParams, sanitizeStreamingResponses } from "./stream/sanitize-streaming.ts";
 
 /** Words that steer the parsers, so that random values reach deep into them. */
 const words = [

@@ -4,10 +4,11 @@ import { callServer, type ServerClient } from "../../calls/server-client.ts";
 import type { RolloutScope } from "../../definitions/define-agent.ts";
 import { errorMessage } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { convertAnthropicMessage } from "../../wire/convert/convert-anthropic-message.ts";
-import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
-import { convertChatCompletion } from "../../wire/convert/convert-chat-completion.ts";
-import { chatMessagesToItems } from "../../wire/convert/convert-chat-to-items.ts";
+import {
+  convertAnthropicMessage,
+  convertAnthropicRequest,
+} from "../../wire/convert/convert-anthropic-to-responses.ts";
+import { chatMessagesToItems, convertChatCompletion } from "../../wire/convert/convert-chat-to-responses.ts";
 import { mergeReasoning } from "../../wire/convert/vllm-completion.ts";
 import type { AnthropicMessage } from "../../wire/schemas/anthropic-types.ts";
 import type { ChatCompletion, ChatMessage } from "../../wire/schemas/chat-types.ts";
@@ -17,11 +18,8 @@ import {
   type ResponseCreateParams,
   type ResponseInputItem,
 } from "../../wire/schemas/responses.ts";
-import { replayAnthropicMessage } from "../../wire/stream/replay-anthropic.ts";
-import { replayChatCompletion } from "../../wire/stream/replay-chat.ts";
-import { replayResponse } from "../../wire/stream/replay-responses.ts";
-import { sanitizeStreamingChat } from "../../wire/stream/sanitize-streaming-chat.ts";
-import { sanitizeStreamingResponses } from "../../wire/stream/sanitize-streaming-responses.ts";
+import { replayAnthropicMessage, replayChatCompletion, replayResponse } from "../../wire/stream/replay.ts";
+import { sanitizeStreamingChat, sanitizeStreamingResponses } from "../../wire/stream/sanitize-streaming.ts";
 import { encodeSse, type SseEvent } from "../../wire/stream/sse.ts";
 import { modelPrefixOf } from "../response-of.ts";
 import type { LoopRecord } from "./loop-record.ts";

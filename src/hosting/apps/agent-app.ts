@@ -12,7 +12,7 @@ import {
   type NamespaceMap,
   parseSanitizedParams,
   sanitizeStreamingResponses,
-} from "../../wire/stream/sanitize-streaming-responses.ts";
+} from "../../wire/stream/sanitize-streaming.ts";
 import { type AppHost, classNameOf, type Handler, ServerApp } from "../app.ts";
 import { requireBody, requireFields, requireObject } from "../body.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-attribution.ts";

@@ -3,11 +3,11 @@ import type { Reply } from "../../calls/server-call.ts";
 import type { AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
 import { errorMessage } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
+import { responseEnvelope } from "../../wire/convert/response-envelope.ts";
 import { materializeItem, materializeResponse } from "../../wire/schemas/materialize.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
-import { ResponseEvents, replayResponse } from "../../wire/stream/replay-responses.ts";
-import { responseEnvelope } from "../../wire/stream/response-envelope.ts";
-import type { NamespaceMap } from "../../wire/stream/sanitize-streaming-responses.ts";
+import { ResponseEvents, replayResponse } from "../../wire/stream/replay.ts";
+import type { NamespaceMap } from "../../wire/stream/sanitize-streaming.ts";
 import type { SseEvent } from "../../wire/stream/sse.ts";
 import { eventStream } from "../body.ts";
 

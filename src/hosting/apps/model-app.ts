@@ -5,9 +5,8 @@ import { errorMessage } from "../../errors.ts";
 import { ProviderError } from "../../model-endpoint/provider-error.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { type Loss, LossLog } from "../../wire/convert/conversion-loss.ts";
-import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
-import { convertChatCompletion } from "../../wire/convert/convert-chat-completion.ts";
-import { convertChatRequest } from "../../wire/convert/convert-chat-request.ts";
+import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-to-responses.ts";
+import { convertChatCompletion, convertChatRequest } from "../../wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-chat.ts";
 import { convertToAnthropicMessage } from "../../wire/convert/convert-to-anthropic-message.ts";
 import { convertToChatCompletion } from "../../wire/convert/convert-to-chat-completion.ts";
@@ -19,15 +18,18 @@ import { materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import { parseChatParams } from "../../wire/schemas/validate-chat.ts";
 import { ValidationError } from "../../wire/schemas/validation.ts";
-import { replayAnthropicMessage } from "../../wire/stream/replay-anthropic.ts";
-import { replayChatCompletion } from "../../wire/stream/replay-chat.ts";
-import { replayResponse, replayResponseFailure } from "../../wire/stream/replay-responses.ts";
-import { sanitizeStreamingChat } from "../../wire/stream/sanitize-streaming-chat.ts";
+import {
+  replayAnthropicMessage,
+  replayChatCompletion,
+  replayResponse,
+  replayResponseFailure,
+} from "../../wire/stream/replay.ts";
 import {
   type NamespaceMap,
   parseSanitizedParams,
+  sanitizeStreamingChat,
   sanitizeStreamingResponses,
-} from "../../wire/stream/sanitize-streaming-responses.ts";
+} from "../../wire/stream/sanitize-streaming.ts";
 import type { Dialect, SseEvent } from "../../wire/stream/sse.ts";
 import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { eventStream, MalformedBody, requireObject } from "../body.ts";

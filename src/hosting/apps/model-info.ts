@@ -1,6 +1,6 @@
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
-import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
+import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-to-responses.ts";
 import { accumulateUsage, type Usage } from "../../wire/convert/usage.ts";
 import type { Handler } from "../app.ts";
 import { requireObject } from "../body.ts";

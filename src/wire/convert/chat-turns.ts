@@ -19,25 +19,22 @@ import { wrapInThinkTags } from "./think-tags.ts";
 
 export interface ChatTurnsOptions {
   returnTokenIds?: boolean;
-  refuseLikeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
-/** Collects response items into chat messages; what the assistant did in a row becomes one message. */
+/** Converts items to chat messages. Consecutive items of the assistant become one message. */
 export class ChatTurns {
   readonly #messages: ChatMessage[] = [];
   readonly #keepTokens: boolean;
   readonly #onLoss: OnLoss | undefined;
-  readonly #takesChatParts: boolean;
   #text = "";
   #calls: ChatToolCall[] = [];
   #touched = false;
-  /** Whether the turn has a text or a call already, after which more text loses its place. */
+  /** Whether the turn already has a text or a call. The position of later text is then lost. */
   #spoken = false;
   #tokens: TokenInformation | undefined;
 
-  constructor({ returnTokenIds = false, refuseLikeOriginal = false, onLoss }: ChatTurnsOptions) {
-    this.#takesChatParts = !refuseLikeOriginal;
+  constructor({ returnTokenIds = false, onLoss }: ChatTurnsOptions) {
     this.#keepTokens = returnTokenIds;
     this.#onLoss = onLoss;
   }
@@ -102,7 +99,7 @@ export class ChatTurns {
       case "tool":
         this.#messages.push({
           role,
-          content: toolContent(content, index, this.#takesChatParts),
+          content: toolContent(content, index, true),
           tool_call_id: textAt(item, "tool_call_id", index),
         });
         break;
@@ -135,7 +132,7 @@ export class ChatTurns {
     for (const call of Array.isArray(calls) ? calls : []) this.#calls.push(chatCall(call, index));
   }
 
-  /** Items of one turn become one message: its text first, then its calls. */
+  /** The message of a turn has its whole text first and then its calls. */
   #noteJoining(index: number): void {
     if (this.#spoken)
       this.#onLoss?.({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { checkRequestForChat } from "../../../scripts/conformance/original.ts";
 import { parseCreateParams } from "../schemas/responses.ts";
 import { ConversionError, type Loss } from "./conversion-loss.ts";
 import { convertResponsesToChat, type ResponsesToChatOptions } from "./convert-responses-to-chat.ts";
@@ -151,10 +152,10 @@ describe("settings", () => {
     expect(chat).toMatchObject({ tool_choice: "required", parallel_tool_calls: false });
   });
 
-  it("converts a named choice unless the original's refusal is wanted", () => {
+  it("converts a named choice, which the original refuses", () => {
     const request = { input: "x", tools: [ferry], tool_choice: { type: "function", name: "ferry" } };
     expect(convert(request).tool_choice).toEqual({ type: "function", function: { name: "ferry" } });
-    expect(() => convert(request, { refuseLikeOriginal: true })).toThrow(ConversionError);
+    expect(() => checkRequestForChat(parseCreateParams(request))).toThrow("a named tool choice");
   });
 
   it("refuses a required choice without tools, and hosted tools", () => {
@@ -201,7 +202,7 @@ describe("chat-shaped items that come in without a type", () => {
   it("keep the text parts of a tool's answer, where the original refuses them", () => {
     const turn = { role: "tool", tool_call_id: "c", content: [{ type: "text", text: "noon" }] };
     expect(convert([turn])).toEqual([turn]);
-    expect(() => convert([turn], { refuseLikeOriginal: true })).toThrow("cannot hold 'text' parts");
+    expect(() => checkRequestForChat(parseCreateParams({ input: [turn] }))).toThrow("chat parts");
   });
 
   it("name one video, not two", () => {

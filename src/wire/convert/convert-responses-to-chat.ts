@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type {
   ChatAssistantMessage,
   ChatCreateParams,
+  ChatFunctionTool,
   ChatMessage,
   ChatTextPart,
   ChatTool,
@@ -11,16 +12,14 @@ import type { FunctionTool, Tool, ToolChoice } from "../schemas/tool-types.ts";
 import { ChatTurns } from "./chat-turns.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 
-/** How a Responses request becomes a chat request. */
+/** Options for the conversion to a chat request. */
 export interface ResponsesToChatOptions {
-  /** Carry the token lists of assistant-side items on the assistant messages; off unless asked for. */
+  /** Whether assistant messages keep the token lists of their items. Default false. */
   returnTokenIds?: boolean;
-  /** Refuse what the Python original refuses although it could be converted: a named tool choice, null schemas. */
-  refuseLikeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
-/** Fields both dialects share under one name; an explicit null is forwarded. */
+/** Fields with the same name in both APIs. An explicit null is forwarded. */
 const SAME_NAME = [
   "temperature",
   "top_p",
@@ -32,7 +31,7 @@ const SAME_NAME = [
   "stream",
 ] as const satisfies (keyof ResponseCreateParams & keyof ChatCreateParams)[];
 
-/** What chat requests cannot say, with the values that ask for nothing. */
+/** Fields without an equivalent in chat requests, and whether a value has no effect. */
 const LOST: [field: keyof ResponseCreateParams, harmless: (value: unknown) => boolean][] = [
   ["text", (value) => isObject(value) && isPlainText(value)],
   ["truncation", (value) => value === "disabled"],
@@ -47,8 +46,8 @@ const isPlainText = ({ format, verbosity }: JsonObject) =>
   verbosity == null && (format == null || (isObject(format) && format["type"] === "text"));
 
 /**
- * Turns a Responses request into a chat request: assistant-side items that follow each other become one message, reasoning
- * becomes think blocks, `instructions` becomes the first system message.
+ * Converts a Responses request to a chat request. Consecutive items of the assistant become one message, reasoning
+ * becomes think blocks, and `instructions` becomes the first system message.
  */
 export function convertResponsesToChat(
   params: ResponseCreateParams,
@@ -71,7 +70,7 @@ export function convertResponsesToChat(
   if (params.reasoning?.summary != null || params.reasoning?.generate_summary != null) {
     onLoss?.({ field: "reasoning.summary", reason: "chat requests carry only the reasoning effort" });
   }
-  addTools(chat, params, options);
+  addTools(chat, params, onLoss);
   for (const [field, harmless] of LOST) {
     const value = params[field];
     if (value != null && !harmless(value)) {
@@ -81,7 +80,7 @@ export function convertResponsesToChat(
   return chat;
 }
 
-/** Chat backends take only text from the system and the developer. */
+/** Chat backends accept only text in system and developer messages. */
 function requireText({ role, content }: ChatMessage): void {
   if ((role !== "system" && role !== "developer") || !Array.isArray(content)) return;
   const other = content.find((part) => part.type !== "text");
@@ -89,7 +88,7 @@ function requireText({ role, content }: ChatMessage): void {
     unsupported(`a ${role} message cannot hold '${other.type}' parts in chat requests`);
 }
 
-/** Instructions absorb the leading run of system and developer messages, because many backends take only one. */
+/** Joins the instructions with the leading system and developer messages, because many backends accept only one. */
 function withInstructions(messages: ChatMessage[], instructions: string | null | undefined, onLoss?: OnLoss) {
   if (!instructions) return messages;
   const parts = [instructions];
@@ -111,23 +110,19 @@ function textOf(content: ChatAssistantMessage["content"], index: number, onLoss?
   return texts.map((part) => part.text).join("");
 }
 
-function addTools(chat: ChatCreateParams, params: ResponseCreateParams, options: ResponsesToChatOptions) {
+function addTools(chat: ChatCreateParams, params: ResponseCreateParams, onLoss?: OnLoss) {
   const tools = params.tools ?? [];
   if (tools.length === 0) {
     if (params.tool_choice === "required") badValue("tool_choice 'required' needs at least one tool");
     return;
   }
-  chat.tools = tools.map((tool, index) => toChatTool(tool, index, options));
+  chat.tools = tools.map((tool, index) => toChatTool(tool, index, onLoss));
   if (params.parallel_tool_calls !== undefined) chat.parallel_tool_calls = params.parallel_tool_calls;
-  if (params.tool_choice !== undefined) chat.tool_choice = toChatChoice(params.tool_choice, options);
+  if (params.tool_choice !== undefined) chat.tool_choice = toChatChoice(params.tool_choice);
 }
 
-function toChatTool(
-  tool: Tool,
-  index: number,
-  { onLoss, refuseLikeOriginal }: ResponsesToChatOptions,
-): ChatTool {
-  // A tool with a name becomes a plain function, whatever else it was.
+function toChatTool(tool: Tool, index: number, onLoss?: OnLoss): ChatTool {
+  // Every tool with a name becomes a plain function.
   const { name, description, parameters, strict } = tool as Partial<FunctionTool>;
   if (typeof name !== "string") {
     return unsupported(
@@ -138,19 +133,16 @@ function toChatTool(
     onLoss?.({ field: `tools.${index}.type`, reason: "chat backends are offered a plain function" });
   if (strict === true)
     onLoss?.({ field: `tools.${index}.strict`, reason: "chat backends are not asked for it" });
-  if (refuseLikeOriginal && (description === null || parameters === null)) {
-    badValue(`tools.${index}: description and parameters must not be null`);
-  }
-  const definition: { name: string; description?: string; parameters?: JsonObject } = { name };
+  const definition: ChatFunctionTool["function"] = { name };
   if (description != null) definition.description = description;
   if (parameters != null) definition.parameters = parameters;
   return { type: "function", function: definition };
 }
 
-function toChatChoice(choice: ToolChoice, { refuseLikeOriginal }: ResponsesToChatOptions) {
+function toChatChoice(choice: ToolChoice) {
   if (typeof choice === "string") return choice;
   const { type, name } = choice;
-  if (!refuseLikeOriginal && type === "function" && typeof name === "string") {
+  if (type === "function" && typeof name === "string") {
     return { type: "function" as const, function: { name } };
   }
   return unsupported(`tool_choice of type '${type}' has no form in chat requests`);

@@ -12,23 +12,20 @@ import type { FunctionCall, OutputPart, Reasoning, ResponseOutputItem } from "..
 import type { Response } from "../schemas/responses.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 
-/** How a Messages answer is made. */
+/** Options for the conversion to a Messages answer. */
 export interface ToAnthropicMessageOptions {
-  /** The model name the client asked for. */
+  /** The model name in the request of the client. */
   model: string;
   newId?: NewId;
-  /** Carry no more than the Python original: thoughts without a summary are left out. */
-  likeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
-/** Turns a Response into a Messages answer. */
+/** Converts a Response to a Messages answer. */
 export function convertToAnthropicMessage(
   response: Pick<Response, "output" | "incomplete_details" | "usage">,
-  options: ToAnthropicMessageOptions,
+  { model, newId: makeId = newId, onLoss }: ToAnthropicMessageOptions,
 ): AnthropicMessage {
-  const { model, newId: makeId = newId, onLoss } = options;
-  const content = response.output.flatMap((item, index) => toBlocks(item, index, options));
+  const content = response.output.flatMap(toBlocks);
   if (response.usage?.input_tokens_details?.cached_tokens) {
     onLoss?.({ field: "usage.input_tokens_details", reason: "cached tokens are not reported" });
   }
@@ -55,11 +52,7 @@ function stopReason(
   return response.output.some((item) => item.type === "function_call") ? "tool_use" : "end_turn";
 }
 
-function toBlocks(
-  item: ResponseOutputItem,
-  index: number,
-  options: ToAnthropicMessageOptions,
-): AnthropicOutputBlock[] {
+function toBlocks(item: ResponseOutputItem, index: number): AnthropicOutputBlock[] {
   switch (item.type) {
     case "message":
     case undefined:
@@ -67,7 +60,7 @@ function toBlocks(
         return unsupported(`output.${index}: the content of an answer must be a list of parts`);
       return item.content.map((part) => textBlock(part as OutputPart, index));
     case "reasoning":
-      return thinkingBlocks(item, options);
+      return thinkingBlocks(item);
     case "function_call":
       return [toolUseBlock(item)];
     default:
@@ -83,24 +76,21 @@ function textBlock(part: OutputPart, index: number): AnthropicOutputBlock {
   );
 }
 
-/** One thinking block per summary; engines without signatures get an empty one. Encrypted reasoning becomes a redacted block. */
-export function thinkingBlocks(
-  item: Reasoning,
-  { likeOriginal = false }: { likeOriginal?: boolean } = {},
-): (AnthropicThinkingBlock | AnthropicRedactedThinkingBlock)[] {
+/** One thinking block per summary, with an empty signature if there is none. Encrypted reasoning becomes a redacted block. */
+export function thinkingBlocks(item: Reasoning): (AnthropicThinkingBlock | AnthropicRedactedThinkingBlock)[] {
   const signature = item.encrypted_content ?? "";
-  if (item.summary.length === 0 && signature !== "" && !likeOriginal) {
+  if (item.summary.length === 0 && signature !== "") {
     return [{ type: "redacted_thinking", data: signature }];
   }
   return item.summary.map(({ text }) => ({ type: "thinking", thinking: text, signature }));
 }
 
-/** A function call as a tool use; its arguments must be a JSON object. */
+/** Converts a function call to a tool use. Its arguments must be a JSON object. */
 export function toolUseBlock(call: FunctionCall): AnthropicToolUseBlock {
   return { type: "tool_use", id: call.call_id, name: call.name, input: inputOf(call) };
 }
 
-/** Read so that numbers such as 1.0 are written again as the model wrote them. */
+/** Numbers such as 1.0 keep the form in which the model wrote them. */
 function inputOf({ arguments: text, call_id, name }: FunctionCall): JsonObject {
   let input: unknown;
   try {

@@ -24,21 +24,16 @@ import type { Tool, ToolChoice } from "../schemas/tool-types.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { thinkingBlocks, toolUseBlock } from "./convert-to-anthropic-message.ts";
 
-/** How a Messages request is made. */
+/** Options for the conversion to a Messages request. */
 export interface ToAnthropicRequestOptions {
   model: string;
-  /** Used where the request sets no `max_output_tokens`; the Messages API demands a limit. */
+  /** The limit for a request without `max_output_tokens`, because the Messages API requires one. */
   maxTokens: number;
-  /** Further keys of the body; what the conversion sets wins. */
+  /** Further keys of the body. Keys that the conversion sets take precedence. */
   extraBody?: JsonObject;
-  /** Thinking may be set here, by its budget, or in `extraBody`, but only in one of the three. */
+  /** Only one of `thinking`, `thinkingBudgetTokens` and `extraBody.thinking` may be set. */
   thinking?: AnthropicThinking | null;
   thinkingBudgetTokens?: number | null;
-  /**
-   * Send what the Python original sends: a tool's parts as they came, although the Messages API has other names for them, and no
-   * redacted thoughts.
-   */
-  likeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
@@ -58,7 +53,7 @@ const LOST = [
   "user",
 ] as const satisfies (keyof ResponseCreateParams)[];
 
-/** Turns a Responses request into a Messages request for a backend of that kind. */
+/** Converts a Responses request to a Messages request for a backend with that API. */
 export function convertToAnthropicRequest(
   params: ResponseCreateParams,
   options: ToAnthropicRequestOptions,
@@ -68,7 +63,7 @@ export function convertToAnthropicRequest(
   const messages: AnthropicMessageParam[] = [];
   const items: ResponseInputItem[] =
     typeof params.input === "string" ? [{ role: "user", content: params.input }] : params.input;
-  for (const [index, item] of items.entries()) addItem(item, index, messages, system, options);
+  for (const [index, item] of items.entries()) addItem(item, index, messages, system, onLoss);
 
   const body: AnthropicRequest = {
     ...extraBody,
@@ -98,24 +93,21 @@ function addItem(
   index: number,
   messages: AnthropicMessageParam[],
   system: string[],
-  { likeOriginal = false, onLoss }: ToAnthropicRequestOptions,
+  onLoss: OnLoss | undefined,
 ) {
   switch (item.type ?? "message") {
     case "message":
-      addMessage(item as unknown as JsonObject, index, messages, system, likeOriginal ? "keep" : onLoss);
+      addMessage(item as unknown as JsonObject, index, messages, system, onLoss);
       break;
     case "reasoning":
-      append(messages, "assistant", thinkingBlocks(item as Reasoning, { likeOriginal }));
+      append(messages, "assistant", thinkingBlocks(item as Reasoning));
       break;
     case "function_call":
       append(messages, "assistant", [toolUseBlock(item as FunctionCall)]);
       break;
     case "function_call_output": {
       const { call_id, output } = item as FunctionCallOutput;
-      const content =
-        typeof output === "string"
-          ? output
-          : output.map((part) => (likeOriginal ? (part as never) : resultPart(part, index)));
+      const content = typeof output === "string" ? output : output.map((part) => resultPart(part, index));
       append(messages, "user", [{ type: "tool_result", tool_use_id: call_id, content }]);
       break;
     }
@@ -129,24 +121,24 @@ function addMessage(
   index: number,
   messages: AnthropicMessageParam[],
   system: string[],
-  onEmpty: OnLoss | "keep" | undefined,
+  onLoss: OnLoss | undefined,
 ) {
   const { role, content = "" } = item;
   if (role === "system" || role === "developer") {
     system.push(systemText(content, index));
   } else if (role === "user" || role === "assistant") {
     const blocks = contentBlocks(content, role, index);
-    // The API refuses blocks without text.
-    const filled = onEmpty === "keep" ? blocks : blocks.filter((block) => !isBlank(block));
-    if (filled.length < blocks.length && onEmpty !== "keep")
-      onEmpty?.({ field: `input.${index}.content`, reason: "Messages requests cannot hold empty texts" });
+    // The API refuses text blocks that are empty.
+    const filled = blocks.filter((block) => !isBlank(block));
+    if (filled.length < blocks.length)
+      onLoss?.({ field: `input.${index}.content`, reason: "Messages requests cannot hold empty texts" });
     if (filled.length > 0) append(messages, role, filled);
   } else {
     unsupported(`input.${index}: messages of role '${wordOf(role)}' have no form in Messages requests`);
   }
 }
 
-/** Neighbours of one role share a message, because the API wants the roles to alternate. */
+/** Consecutive items of one role share a message, because the API requires alternating roles. */
 function append(messages: AnthropicMessageParam[], role: "user" | "assistant", blocks: AnthropicBlock[]) {
   const last = messages.at(-1);
   if (last?.role === role) last.content.push(...blocks);
@@ -225,7 +217,7 @@ function toAnthropicChoice(choice: ToolChoice): AnthropicToolChoice {
   return unsupported(`tool_choice of type '${choice.type}' has no form in Messages requests`);
 }
 
-/** These models refuse a request that sets sampling parameters, so it fails here and says which. */
+/** Models that refuse sampling parameters. The conversion fails earlier, with the names of the parameters. */
 const NO_SAMPLING = ["claude-opus-4-7", "claude-opus-4-8"];
 
 function refuseSampling(body: AnthropicRequest): void {
@@ -270,7 +262,7 @@ export function parseImageDataUrl(
   return { mediaType, data };
 }
 
-/** Padding may be superfluous, never missing. */
+/** Superfluous padding is accepted; missing padding is not. */
 function isBase64(data: string): boolean {
   const match = /^([A-Za-z0-9+/]*)(={0,2})$/.exec(data);
   if (match === null || data.endsWith("\n")) return false;

@@ -1,25 +1,25 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { coerceInt, isRefusal } from "../schemas/coerce-scalar.ts";
-import { int, nullable, object, type Reader, refuse } from "../schemas/readers.ts";
+import { coerceInt } from "../schemas/coerce-scalar.ts";
+import { int, object, type Reader, refuse } from "../schemas/readers.ts";
 
-/** Token counts of a response. A detail that was not reported is null, never 0. */
+/** Token counts of a response. An unknown detail is null, never 0. */
 export interface Usage {
   input_tokens: number;
   input_tokens_details: { cached_tokens: number | null };
   output_tokens: number;
   output_tokens_details: { reasoning_tokens: number | null };
   total_tokens: number;
-  /** Ours: what the calls cost in dollars, where the price is known. */
+  /** Ours: cost of the calls in dollars, if the price is known. */
   ng_cost?: number;
-  /** Ours: how many of the calls were answered from the response cache. */
+  /** Ours: number of calls answered from the response cache. */
   ng_cache_hits?: number;
-  /** Ours: how many calls these are, where the model server counted them for the agent. */
+  /** Ours: number of calls, if the model server counted them for the agent. */
   ng_model_calls?: number;
-  /** Ours: how many attempts of the calls failed and were made again; absent where none was. */
+  /** Ours: number of failed attempts that were retried; absent if there were none. */
   ng_retries?: number;
-  /** Ours: how long the calls waited until the limit of the endpoint let them go, in milliseconds; absent where none did. */
+  /** Ours: milliseconds that the calls waited for the limits of the endpoint; absent if they did not wait. */
   ng_waited_ms?: number;
-  /** Ours: versions of the policy at the start of the first call and at the end of the last, where the engine says so. */
+  /** Ours: policy versions at the start of the first call and at the end of the last, if the engine reports them. */
   ng_policy_version_start?: number;
   ng_policy_version_end?: number;
 }
@@ -31,7 +31,7 @@ type OwnUsage = Pick<
   (typeof SUMMED_KEYS)[number] | "ng_policy_version_start" | "ng_policy_version_end"
 >;
 
-/** The keys we add to a usage, of one or of two together; an unknown cost does not hide a known one. */
+/** Our own keys of one or more usages, added up. An unknown cost does not hide a known one. */
 export function ownUsage(...usages: readonly unknown[]): OwnUsage {
   const own: OwnUsage = {};
   for (const usage of usages) {
@@ -47,7 +47,7 @@ export function ownUsage(...usages: readonly unknown[]): OwnUsage {
   return own;
 }
 
-/** A count as providers report it; negative, fractional and boolean values count as missing. */
+/** A count of a provider. Negative, fractional and boolean values count as missing. */
 export function countOf(value: unknown): number | null {
   if (typeof value === "bigint") return value >= 0n ? Number(value) : null;
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
@@ -69,7 +69,7 @@ const COUNTS = [
   "total_tokens",
 ] as const;
 
-/** A usage of any dialect whose counts are numbers, although an endpoint wrote them as text; what is not a count stays as it came. */
+/** Converts counts that an endpoint sent as text to numbers, for the usage of any API. Other values are unchanged. */
 export function numericCounts<T>(usage: T): T {
   if (!isObject(usage)) return usage;
   const counts: JsonObject = {};
@@ -80,15 +80,15 @@ export function numericCounts<T>(usage: T): T {
   return Object.keys(counts).length === 0 ? usage : { ...usage, ...counts };
 }
 
-/** Totals are copied as they are reported, below zero too. */
+/** Totals are copied as reported, even negative ones. */
 const totalOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 
 const detailsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 /**
- * Chat usage as Responses usage: totals are copied, not recomputed. Null where the completion has none, and where a count is missing
- * that does not follow from the others: a partial usage would look complete.
+ * Converts the usage of a chat completion. Totals are copied, not recomputed. Null without a usage, or if a count is
+ * missing and cannot be computed from the others, because a partial usage would look complete.
  */
 export function usageFromChat(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
@@ -121,51 +121,32 @@ export function usageFromChat(usage: unknown): Usage | null {
   };
 }
 
-const details = (name: string) => object({ [name]: nullable(int) }, "keep");
-
-/** Reads the usage of a Response as the Python original does: every count and every detail must be there. */
-export const readStrictUsage: Reader<Usage> = object<Usage>(
-  {
-    input_tokens: int,
-    input_tokens_details: details("cached_tokens"),
-    output_tokens: int,
-    output_tokens_details: details("reasoning_tokens"),
-    total_tokens: int,
-  },
+const readTotals = object<Usage & JsonObject>(
+  { input_tokens: int, output_tokens: int, total_tokens: int },
   "keep",
 );
 
-/** Reads the usage of a Response; missing details become null, other keys are kept, chat-shaped usage is converted. */
+/** Reads the usage of a Response. Missing details become null, other keys are kept, and a chat usage is converted. */
 export const readUsage: Reader<Usage> = (value, trail) => {
   if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
   if (value["input_tokens"] === undefined && value["prompt_tokens"] !== undefined) {
     // An incomplete usage counts as absent; readers accept null.
     return usageFromChat(value) as Usage;
   }
-  const usage: JsonObject = { ...value };
-  for (const name of ["input_tokens", "output_tokens", "total_tokens"]) {
-    const count = coerceInt(value[name]);
-    if (!isRefusal(count)) {
-      usage[name] = count;
-      continue;
-    }
-    trail.loc.push(name);
-    if (value[name] === undefined) refuse(trail, "missing", "Field required", value);
-    else refuse(trail, count.refused, count.msg, value[name]);
-    trail.loc.pop();
-  }
   const input = detailsOf(value["input_tokens_details"]);
   const output = detailsOf(value["output_tokens_details"]);
-  usage["input_tokens_details"] = { ...input, cached_tokens: countOf(input["cached_tokens"]) };
-  usage["output_tokens_details"] = { ...output, reasoning_tokens: countOf(output["reasoning_tokens"]) };
-  return usage as unknown as Usage;
+  return {
+    ...readTotals(value, trail),
+    input_tokens_details: { ...input, cached_tokens: countOf(input["cached_tokens"]) },
+    output_tokens_details: { ...output, reasoning_tokens: countOf(output["reasoning_tokens"]) },
+  };
 };
 
-/** A detail that was unknown in one turn stays unknown in the sum. */
+/** A detail that is unknown in one turn is unknown in the sum. */
 const addKnown = (left: number | null | undefined, right: number | null | undefined): number | null =>
   left == null || right == null ? null : left + right;
 
-/** The usage after one more turn; a turn without usage changes nothing. */
+/** Adds the usage of a turn. A turn without usage changes nothing. */
 export function accumulateUsage(total: Usage | null, turn: Usage | null | undefined): Usage | null {
   if (turn == null) return total;
   if (total === null) {
@@ -212,14 +193,14 @@ const NOTHING: Usage = {
   total_tokens: 0,
 };
 
-/** The usage of several turns together; zeros for none. */
+/** The sum of the usage of several turns; zeros if there are none. */
 export function sumUsage(turns: Iterable<Usage>): Usage {
   let total = NOTHING;
   for (const turn of turns) total = accumulateUsage(total, turn) ?? total;
   return total === NOTHING ? structuredClone(NOTHING) : total;
 }
 
-/** Token counts of one call in one vocabulary for all three dialects; null where nothing was reported. */
+/** Token counts of one call with the same names for all three APIs; null if not reported. */
 export interface NormalizedUsage {
   tokens_in: number | null;
   tokens_out: number | null;
@@ -230,53 +211,43 @@ export interface NormalizedUsage {
   cache_hit: boolean | null;
 }
 
-function first(...values: unknown[]): number | null {
-  for (const value of values) {
-    const count = countOf(value);
-    if (count !== null) return count;
-  }
-  return null;
-}
-
-const inside = (usage: JsonObject, group: string, name: string): unknown => {
-  const details = usage[group];
-  return isObject(details) ? details[name] : undefined;
-};
-
-/** Reads the usage of any dialect; a total that is missing is the sum of input and output. */
+/** Reads the usage of any API. A missing total is the sum of input and output. */
 export function normalizeUsage(value: unknown): NormalizedUsage {
-  const usage = isObject(value) ? value : {};
+  const usage = detailsOf(value);
+  const promptDetails = detailsOf(usage["prompt_tokens_details"]);
+  const inputDetails = detailsOf(usage["input_tokens_details"]);
   const read = countOf(usage["cache_read_input_tokens"]);
   const created = countOf(usage["cache_creation_input_tokens"]);
   const input = promptSize(
-    first(usage["input_tokens"], usage["prompt_tokens"]),
+    firstCount(usage["input_tokens"], usage["prompt_tokens"]),
     (read ?? 0) + (created ?? 0),
   );
-  const output = first(usage["output_tokens"], usage["completion_tokens"]);
-  const cached = first(
-    inside(usage, "prompt_tokens_details", "cached_tokens"),
-    inside(usage, "prompt_tokens_details", "cached_input_tokens"),
-    inside(usage, "input_tokens_details", "cached_tokens"),
-    inside(usage, "input_tokens_details", "cached_input_tokens"),
+  const output = firstCount(usage["output_tokens"], usage["completion_tokens"]);
+  const cached = firstCount(
+    promptDetails["cached_tokens"],
+    promptDetails["cached_input_tokens"],
+    inputDetails["cached_tokens"],
+    inputDetails["cached_input_tokens"],
     usage["cache_read_input_tokens"],
     usage["cached_input_tokens"],
   );
   return {
     tokens_in: input,
     tokens_out: output,
-    tokens_reasoning: first(
-      inside(usage, "output_tokens_details", "reasoning_tokens"),
-      inside(usage, "completion_tokens_details", "reasoning_tokens"),
+    tokens_reasoning: firstCount(
+      detailsOf(usage["output_tokens_details"])["reasoning_tokens"],
+      detailsOf(usage["completion_tokens_details"])["reasoning_tokens"],
       usage["reasoning_output_tokens"],
     ),
-    tokens_total: first(usage["total_tokens"]) ?? (input === null || output === null ? null : input + output),
+    tokens_total:
+      countOf(usage["total_tokens"]) ?? (input === null || output === null ? null : input + output),
     cached_tokens: cached,
     cache_creation_tokens: created,
     cache_hit: cached === null ? null : cached > 0,
   };
 }
 
-/** Only Anthropic reports `cache_*_input_tokens`, and it counts them beside the input; the others count them within. */
+/** Only Anthropic reports `cache_*_input_tokens`, in addition to the input tokens. Other APIs include cached tokens in the input. */
 function promptSize(reported: number | null, besides: number): number | null {
   return reported === null && besides === 0 ? null : (reported ?? 0) + besides;
 }

@@ -3,20 +3,20 @@ import { coerceBool, coerceFloat, coerceInt, isRefusal, type Refusal } from "./c
 import { type ErrorDetail, type Location, listChoices, ValidationError } from "./validation.ts";
 
 /**
- * A small table-driven validator for the bodies every rollout sends many times. It reads a value, drops or keeps
- * unknown keys, collects every refusal with its location, and costs a few microseconds where zod costs tens.
+ * The state of one validation: the current location and the refusals so far. Readers are a small table-driven validator
+ * for the bodies that every rollout sends many times. They cost a few microseconds where zod costs tens.
  */
 export interface Trail {
   readonly loc: (string | number)[];
   readonly detail: ErrorDetail[];
-  /** How well the value fits so far, if it is measured: 2 for a known field, 1 for an unknown one that is kept. */
+  /** How well the value fits so far: 2 for each known field, 1 for each unknown field that is kept. Absent: not measured. */
   score?: number;
 }
 
-/** Reads one value. On refusal it adds to the trail, and its result is not used. */
+/** Reads one value. A refusal is added to the trail, and the result is then not used. */
 export type Reader<T> = (value: unknown, trail: Trail) => T;
 
-/** Records a refusal. The result is a placeholder, because `readWith` throws. */
+/** Records a refusal. The result is a placeholder. */
 export function refuse<T>(trail: Trail, type: string, msg: string, input: unknown): T {
   trail.detail.push({ type, loc: [...trail.loc], msg, input: input ?? null });
   return undefined as T;
@@ -54,6 +54,11 @@ export const anything: Reader<unknown> = (value) => value;
 export const str: Reader<string> = (value, trail) =>
   typeof value === "string" ? value : refuse(trail, "string_type", "Input should be a valid string", value);
 
+/** A string, or a value that another reader accepts. */
+export function textOr<T>(reader: Reader<T>): Reader<string | T> {
+  return (value, trail) => (typeof value === "string" ? value : reader(value, trail));
+}
+
 function scalar<T extends number | boolean>(coerce: (value: unknown) => T | Refusal): Reader<T> {
   return (value, trail) => {
     const result = coerce(value);
@@ -72,10 +77,10 @@ export function oneOf<const T extends string | boolean>(...choices: T[]): Reader
   return (value, trail) => (allowed.has(value) ? (value as T) : refuse(trail, "literal_error", msg, value));
 }
 
-/** `stream` where nothing is streamed: false, or the 0 that equals it. */
+/** `stream` of a request that is not streamed: false, or 0, which equals it in Python. */
 export const notStreaming: Reader<false> = (value, trail) => {
   if (value === false || (typeof value === "number" && value === 0)) return false;
-  // Routes that stream take `true` before they validate: only for `true` is `false` the answer.
+  // Routes with streaming handle `true` before they validate a body.
   return value === true
     ? refuse(trail, "literal_error", "Input should be false", value)
     : refuse(trail, "bool_type", "Input should be a valid boolean", value);
@@ -86,7 +91,7 @@ export function nullable<T>(reader: Reader<T>): Reader<T | null> {
   return (value, trail) => (value === null ? null : reader(value, trail));
 }
 
-/** A value as a word for messages and look-ups: text as it is, anything else by its kind (JSON can hide a `toString`). */
+/** A value as a word for messages and look-ups: text unchanged, another value by its type. Never calls `toString` of an object. */
 export function wordOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null) return "null";
@@ -98,14 +103,17 @@ export function wordOf(value: unknown): string {
 export const record: Reader<JsonObject> = (value, trail) =>
   isObject(value) ? value : refuse(trail, "dict_type", "Input should be a valid dictionary", value);
 
+/** An object whose values a reader accepts. The object is kept unchanged. */
+export function recordOf(reader: Reader<unknown>): Reader<JsonObject> {
+  return (value, trail) => {
+    const given = record(value, trail);
+    for (const key of Object.keys(given ?? {})) at(key, reader, given[key], trail);
+    return given;
+  };
+}
+
 /** An object whose values are all strings. */
-export const stringRecord: Reader<Record<string, string>> = (value, trail) => {
-  const entries = record(value, trail);
-  if (entries !== undefined) {
-    for (const key of Object.keys(entries)) at(key, str, entries[key], trail);
-  }
-  return entries as Record<string, string>;
-};
+export const stringRecord = recordOf(str);
 
 /** Reads a value one step deeper. */
 export function at<T>(key: string | number, reader: Reader<T>, value: unknown, trail: Trail): T {
@@ -115,7 +123,7 @@ export function at<T>(key: string | number, reader: Reader<T>, value: unknown, t
   return result;
 }
 
-/** A list; the same array comes back when no element changed, so that long token lists are not copied. */
+/** A list. Returns the same array when no element changed, so that long token lists are not copied. */
 export function list<T>(element: Reader<T>): Reader<T[]> {
   return (value, trail) => {
     if (!Array.isArray(value)) return refuse(trail, "list_type", "Input should be a valid list", value);
@@ -130,83 +138,69 @@ export function list<T>(element: Reader<T>): Reader<T[]> {
   };
 }
 
-/** A table of fields: a bare reader is a required field, `optional(reader)` may be absent. */
+/** A table of fields. A plain reader is a required field; `optional(reader)` may be absent. */
 export type Fields = Record<string, Reader<unknown> | { optional: Reader<unknown> }>;
 
 export const optional = (reader: Reader<unknown>) => ({ optional: reader });
 
+/** A field that may be absent or null. */
+export const nullish = (reader: Reader<unknown>) => optional(nullable(reader));
+
 /** What happens to keys that are not in the table. */
 export type Unknowns = "drop" | "keep" | "forbid";
 
-/** Reads an object by a table of its fields; the result's keys come in the table's order unless unknowns are kept. */
-export function object<T>(fields: Fields, unknowns: Unknowns): Reader<T> {
-  const readFields = fieldsReader(fields, unknowns);
+/** Reads an object by a table of its fields. The result has the order of the table unless unknown keys are kept. */
+export function object<T>(fields: Fields, unknowns: Unknowns = "drop"): Reader<T> {
   const known = new Set(Object.keys(fields));
-  return (value, trail) => {
-    if (!isObject(value)) {
-      const msg = "Input should be a valid dictionary or object to extract fields from";
-      return refuse(trail, "model_attributes_type", msg, value);
-    }
-    const result = readFields(value, trail);
-    if (unknowns === "forbid") {
-      for (const key of Object.keys(value)) {
-        if (known.has(key)) continue;
-        trail.loc.push(key);
-        refuse(trail, "extra_forbidden", "Extra inputs are not permitted", value[key]);
-        trail.loc.pop();
-      }
-    }
-    return result as T;
-  };
-}
-
-/** Reads the fields of a table. */
-function fieldsReader(fields: Fields, unknowns: Unknowns): (value: JsonObject, trail: Trail) => JsonObject {
   const table = Object.entries(fields).map(([name, field]) =>
     typeof field === "function"
       ? { name, read: field, isRequired: true }
       : { name, read: field.optional, isRequired: false },
   );
   return (value, trail) => {
+    if (!isObject(value)) return notAnObject(value, trail);
     const result: JsonObject = unknowns === "keep" ? { ...value } : {};
     let found = 0;
     for (const { name, read, isRequired } of table) {
       const given = value[name];
-      if (given === undefined) {
-        if (isRequired) missing(value, trail, name);
-        continue;
-      }
-      found++;
-      trail.loc.push(name);
-      result[name] = read(given, trail);
-      trail.loc.pop();
+      if (given !== undefined) {
+        found++;
+        result[name] = at(name, read, given, trail);
+      } else if (isRequired) at(name, missing, value, trail);
     }
-    // A known field counts twice, an unknown one that is kept once.
+    // Each known field counts twice, and each unknown field that is kept once.
     if (trail.score !== undefined)
       trail.score += unknowns === "keep" ? found + Object.keys(value).length : 2 * found;
-    return result;
+    if (unknowns === "forbid") {
+      for (const key of Object.keys(value)) if (!known.has(key)) at(key, extraForbidden, value[key], trail);
+    }
+    return result as T;
   };
 }
 
-function missing(value: JsonObject, trail: Trail, name: string): void {
-  trail.loc.push(name);
-  refuse(trail, "missing", "Field required", value);
-  trail.loc.pop();
+function notAnObject<T>(value: unknown, trail: Trail): T {
+  const msg = "Input should be a valid dictionary or object to extract fields from";
+  return refuse(trail, "model_attributes_type", msg, value);
 }
 
+const missing: Reader<unknown> = (value, trail) => refuse(trail, "missing", "Field required", value);
+
+const extraForbidden: Reader<unknown> = (value, trail) =>
+  refuse(trail, "extra_forbidden", "Extra inputs are not permitted", value);
+
 /**
- * The reader that fits best, the first of equals, as pydantic chooses among models. If none
- * accepts the value, the refusals of the closest one are reported.
+ * Reads with the reader that fits best, the first of several that fit equally well, as pydantic does for a union of
+ * models. If no reader accepts the value, the refusals of the closest one are reported.
  */
 export function best<T>(
   value: unknown,
   trail: Trail,
   readers: readonly Reader<T>[],
   hints: {
-    /** The only one that can take the value. */
-    only?: Reader<T> | undefined;
-    /** The one whose refusals are reported. */
-    meant?: Reader<T> | undefined;
+    /** The only reader that can accept the value. */
+    only?: Reader<T>;
+    /** The reader whose refusals are reported. */
+    meant?: Reader<T>;
   } = {},
 ): T {
   const { only, meant } = hints;
@@ -237,17 +231,22 @@ export function best<T>(
   return found.result;
 }
 
-/** Chooses the reader by the object's `type`; refuses objects without one and unknown ones by name. */
-export function byType<T>(readers: Record<string, Reader<T>>): Reader<T> {
-  const table = new Map(Object.entries(readers));
-  const tags = [...table.keys()].map((tag) => `'${tag}'`).join(", ");
+/**
+ * Chooses the reader by the `type` of the object. Refuses objects without a type or with an unknown one. An entry is a
+ * reader, or a table of fields for `object`.
+ */
+export function byType<T>(
+  entries: Readonly<Record<string, Reader<T> | Fields>>,
+  unknowns: Unknowns = "drop",
+): Reader<T> {
+  const readers = new Map<string, Reader<T>>();
+  for (const [tag, entry] of Object.entries(entries))
+    readers.set(tag, typeof entry === "function" ? entry : object(entry, unknowns));
+  const tags = [...readers.keys()].map((tag) => `'${tag}'`).join(", ");
   return (value, trail) => {
-    if (!isObject(value)) {
-      const msg = "Input should be a valid dictionary or object to extract fields from";
-      return refuse(trail, "model_attributes_type", msg, value);
-    }
+    if (!isObject(value)) return notAnObject(value, trail);
     const tag = value["type"];
-    const reader = typeof tag === "string" ? table.get(tag) : undefined;
+    const reader = typeof tag === "string" ? readers.get(tag) : undefined;
     if (reader !== undefined) return reader(value, trail);
     if (tag === undefined) {
       return refuse(trail, "union_tag_not_found", "Unable to extract tag using discriminator 'type'", value);

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { readStrictUsage, readUsage, type Usage } from "../convert/usage.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { readUsage, type Usage } from "../convert/usage.ts";
 import type { ResponseInputItem, ResponseOutputItem } from "./item-types.ts";
 import {
   anything,
@@ -10,28 +10,21 @@ import {
   int,
   list,
   notStreaming,
-  nullable,
+  nullish,
   object,
   oneOf,
   optional,
-  type Reader,
   readWith,
   record,
   str,
   stringRecord,
+  textOr,
 } from "./readers.ts";
 import type { Tool, ToolChoice } from "./tool-types.ts";
 import { isTrusted, trust } from "./trusted.ts";
 import { readInputItem, readOutputItem } from "./validate-items.ts";
 import { readPrompt } from "./validate-parts.ts";
-import {
-  readEchoedToolChoice,
-  readLooseToolChoice,
-  readRequestTool,
-  readResponseTool,
-  readStrictResponseTool,
-  readToolChoice,
-} from "./validate-tools.ts";
+import { readEchoedToolChoice, readRequestTool, readResponseTool, readToolChoice } from "./validate-tools.ts";
 import type { Location } from "./validation.ts";
 
 export type { Usage } from "../convert/usage.ts";
@@ -43,26 +36,6 @@ const CONTEXTS = ["auto", "current_turn", "all_turns"] as const;
 const SUMMARIES = ["auto", "concise", "detailed"] as const;
 const VERBOSITIES = ["low", "medium", "high"] as const;
 const SERVICE_TIERS = ["auto", "default", "flex", "scale", "priority"] as const;
-const ERROR_CODES = [
-  "server_error",
-  "rate_limit_exceeded",
-  "invalid_prompt",
-  "vector_store_timeout",
-  "invalid_image",
-  "invalid_image_format",
-  "invalid_base64_image",
-  "invalid_image_url",
-  "image_too_large",
-  "image_too_small",
-  "image_parse_error",
-  "image_content_policy_violation",
-  "invalid_image_mode",
-  "image_file_too_large",
-  "unsupported_image_media_type",
-  "empty_image_file",
-  "failed_to_download_image",
-  "image_file_not_found",
-] as const;
 const TRUNCATIONS = ["auto", "disabled"] as const;
 const STATUSES = ["completed", "failed", "in_progress", "cancelled", "queued", "incomplete"] as const;
 const INCLUDABLES = [
@@ -76,7 +49,7 @@ const INCLUDABLES = [
   "message.output_text.logprobs",
 ] as const;
 
-/** How much the model reasons, and how much of it the answer shows. */
+/** How much the model reasons, and how much of its reasoning the answer contains. */
 export interface ReasoningOptions {
   context?: (typeof CONTEXTS)[number] | null;
   mode?: string;
@@ -85,7 +58,7 @@ export interface ReasoningOptions {
   summary?: (typeof SUMMARIES)[number] | null;
 }
 
-/** The form the answer must have. */
+/** The required format of the answer. */
 export type TextFormat =
   | { type: "text" }
   | { type: "json_object" }
@@ -97,7 +70,7 @@ export type TextFormat =
       strict?: boolean | null;
     };
 
-/** The form and length of the answer. */
+/** The format and verbosity of the answer. */
 export interface TextOptions {
   format?: TextFormat;
   verbosity?: (typeof VERBOSITIES)[number] | null;
@@ -110,7 +83,7 @@ export interface PromptTemplate {
   version?: string | null;
 }
 
-/** The body of `POST /v1/responses`: a key that is absent was not set; an explicit null is kept. */
+/** The body of `POST /v1/responses`. An absent key was not set; an explicit null is kept. */
 export interface ResponseCreateParams {
   input: string | ResponseInputItem[];
   background?: boolean | null;
@@ -137,10 +110,10 @@ export interface ResponseCreateParams {
   stream?: false | null;
 }
 
-/** How far a response has come. */
+/** The state of a response. */
 export type ResponseStatus = (typeof STATUSES)[number];
 
-/** A finished model answer, or an agent's whole trajectory, in the shape of the Responses API. */
+/** An answer of a model, or the whole trajectory of an agent, in the format of the Responses API. */
 export interface Response {
   id: string;
   created_at: number;
@@ -174,69 +147,55 @@ export interface Response {
   user?: string | null;
 }
 
-const inputItems = list(readInputItem);
-const readInput: Reader<string | ResponseInputItem[]> = (value, trail) =>
-  typeof value === "string" ? value : inputItems(value, trail);
+const readInput = textOr(list(readInputItem));
 
-const format = byType<unknown>({
-  text: object({ type: str }, "forbid"),
-  json_object: object({ type: str }, "forbid"),
-  json_schema: object(
-    { name: str, schema: record, type: str, description: optional(str), strict: optional(nullable(bool)) },
-    "forbid",
-  ),
-});
-
-const looseFormat = byType<unknown>({
-  text: record,
-  json_object: record,
-  json_schema: object({ name: str, schema: record }, "keep"),
-});
+const format = byType(
+  {
+    text: { type: str },
+    json_object: { type: str },
+    json_schema: { name: str, schema: record, type: str, description: optional(str), strict: nullish(bool) },
+  },
+  "forbid",
+);
 
 const params: Fields = {
-  background: optional(nullable(bool)),
-  include: optional(nullable(list(oneOf(...INCLUDABLES)))),
+  background: nullish(bool),
+  include: nullish(list(oneOf(...INCLUDABLES))),
   input: readInput,
-  instructions: optional(nullable(str)),
-  max_output_tokens: optional(nullable(int)),
-  max_tool_calls: optional(nullable(int)),
-  metadata: optional(nullable(stringRecord)),
-  model: optional(nullable(str)),
+  instructions: nullish(str),
+  max_output_tokens: nullish(int),
+  max_tool_calls: nullish(int),
+  metadata: nullish(stringRecord),
+  model: nullish(str),
   parallel_tool_calls: optional(bool),
-  previous_response_id: optional(nullable(str)),
-  prompt: optional(nullable(readPrompt)),
-  reasoning: optional(
-    nullable(
-      object(
-        {
-          context: optional(nullable(oneOf(...CONTEXTS))),
-          mode: optional(str),
-          effort: optional(nullable(oneOf(...EFFORTS))),
-          generate_summary: optional(nullable(oneOf(...SUMMARIES))),
-          summary: optional(nullable(oneOf(...SUMMARIES))),
-        },
-        "forbid",
-      ),
+  previous_response_id: nullish(str),
+  prompt: nullish(readPrompt),
+  reasoning: nullish(
+    object(
+      {
+        context: nullish(oneOf(...CONTEXTS)),
+        mode: optional(str),
+        effort: nullish(oneOf(...EFFORTS)),
+        generate_summary: nullish(oneOf(...SUMMARIES)),
+        summary: nullish(oneOf(...SUMMARIES)),
+      },
+      "forbid",
     ),
   ),
-  service_tier: optional(nullable(oneOf(...SERVICE_TIERS))),
-  store: optional(nullable(bool)),
-  temperature: optional(nullable(float)),
-  text: optional(
-    nullable(
-      object({ format: optional(format), verbosity: optional(nullable(oneOf(...VERBOSITIES))) }, "forbid"),
-    ),
-  ),
+  service_tier: nullish(oneOf(...SERVICE_TIERS)),
+  store: nullish(bool),
+  temperature: nullish(float),
+  text: nullish(object({ format: optional(format), verbosity: nullish(oneOf(...VERBOSITIES)) }, "forbid")),
   tool_choice: optional(readToolChoice),
   tools: optional(list(readRequestTool)),
-  top_logprobs: optional(nullable(int)),
-  top_p: optional(nullable(float)),
-  truncation: optional(nullable(oneOf(...TRUNCATIONS))),
-  user: optional(nullable(str)),
-  stream: optional(nullable(notStreaming)),
+  top_logprobs: nullish(int),
+  top_p: nullish(float),
+  truncation: nullish(oneOf(...TRUNCATIONS)),
+  user: nullish(str),
+  stream: nullish(notStreaming),
 };
 
-/** The top-level keys a Responses request may have, in the order they are written. */
+/** The top-level keys of a Responses request, in the order in which they are written. */
 export const CREATE_PARAM_KEYS: readonly string[] = Object.keys(params);
 
 /** The reader behind `parseCreateParams`, for composing larger bodies. */
@@ -245,65 +204,45 @@ export const readCreateParams = object<ResponseCreateParams>(params, "forbid");
 const responseFields: Fields = {
   id: str,
   created_at: float,
-  error: optional(nullable(record)),
-  incomplete_details: optional(nullable(record)),
-  instructions: optional(nullable(readInput)),
-  metadata: optional(nullable(stringRecord)),
+  error: nullish(record),
+  incomplete_details: nullish(record),
+  instructions: nullish(readInput),
+  metadata: nullish(stringRecord),
   model: str,
   object: oneOf("response"),
   output: list(readOutputItem),
   parallel_tool_calls: bool,
-  temperature: optional(nullable(float)),
+  temperature: nullish(float),
   tool_choice: readEchoedToolChoice,
   tools: list(readResponseTool),
-  top_p: optional(nullable(float)),
-  background: optional(nullable(bool)),
+  top_p: nullish(float),
+  background: nullish(bool),
   conversation: optional(anything),
-  max_output_tokens: optional(nullable(int)),
-  max_tool_calls: optional(nullable(int)),
-  previous_response_id: optional(nullable(str)),
-  prompt: optional(nullable(record)),
-  prompt_cache_key: optional(nullable(str)),
-  reasoning: optional(nullable(record)),
-  safety_identifier: optional(nullable(str)),
-  service_tier: optional(nullable(str)),
-  status: optional(nullable(oneOf(...STATUSES))),
-  text: optional(nullable(record)),
-  top_logprobs: optional(nullable(int)),
-  truncation: optional(nullable(str)),
-  usage: optional(nullable(readUsage)),
-  user: optional(nullable(str)),
+  max_output_tokens: nullish(int),
+  max_tool_calls: nullish(int),
+  previous_response_id: nullish(str),
+  prompt: nullish(record),
+  prompt_cache_key: nullish(str),
+  reasoning: nullish(record),
+  safety_identifier: nullish(str),
+  service_tier: nullish(str),
+  status: nullish(oneOf(...STATUSES)),
+  text: nullish(record),
+  top_logprobs: nullish(int),
+  truncation: nullish(str),
+  usage: nullish(readUsage),
+  user: nullish(str),
 };
 
-/** The keys of a Response on the wire, in the order they are written. */
+/** The keys of a Response, in the order in which they are written. */
 export const RESPONSE_KEYS: readonly string[] = Object.keys(responseFields);
-
-const choiceLikeRequest: Reader<ToolChoice> = (value, trail) =>
-  isObject(value) ? readLooseToolChoice(value, trail) : readToolChoice(value, trail);
-
-/** What the Python original requires of a Response beyond `responseFields`. */
-const strictFields: Fields = {
-  ...responseFields,
-  error: optional(nullable(object({ code: oneOf(...ERROR_CODES), message: str }, "keep"))),
-  incomplete_details: optional(
-    nullable(object({ reason: optional(nullable(oneOf("max_output_tokens", "content_filter"))) }, "keep")),
-  ),
-  tool_choice: choiceLikeRequest,
-  tools: list(readStrictResponseTool),
-  reasoning: optional(nullable(object({ effort: optional(nullable(oneOf(...EFFORTS))) }, "keep"))),
-  service_tier: optional(nullable(oneOf(...SERVICE_TIERS, "fast"))),
-  text: optional(nullable(object({ format: optional(nullable(looseFormat)) }, "keep"))),
-  truncation: optional(nullable(oneOf(...TRUNCATIONS))),
-  usage: optional(nullable(readStrictUsage)),
-};
-const readStrictResponse = object<Response>(strictFields, "keep");
 
 /** The reader behind `parseResponse`, for composing larger bodies. */
 export const readResponse = object<Response>(responseFields, "keep");
 
 /**
- * Reads the body of a Responses request strictly: an unknown top-level key is refused, unknown fields of messages,
- * calls, outputs and reasoning are dropped, hosted items are kept whole.
+ * Reads the body of a Responses request. Unknown top-level keys are refused. Unknown fields of messages, calls, outputs
+ * and reasoning are dropped. Items of hosted tools are kept unchanged.
  *
  * @example parseCreateParams({ input: "hi", made_up: 1 }, ["body"]) // throws ValidationError
  */
@@ -312,19 +251,8 @@ export function parseCreateParams(value: unknown, prefix: Location = []): Respon
   return trust(readWith(readCreateParams, value, prefix));
 }
 
-/** How a Response is read. */
-export interface ParseResponseOptions {
-  /** Refuse what the Python original refuses: usage without details, unknown words in closed lists. */
-  refuseLikeOriginal?: boolean;
-}
-
-/** Reads a Response as `/verify` requires it; keys it does not know are kept. */
-export function parseResponse(
-  value: unknown,
-  prefix: Location = [],
-  { refuseLikeOriginal = false }: ParseResponseOptions = {},
-): Response {
-  if (refuseLikeOriginal) return readWith(readStrictResponse, value, prefix);
+/** Reads a Response. Unknown keys are kept. */
+export function parseResponse(value: unknown, prefix: Location = []): Response {
   if (isTrusted(value)) return value as Response;
   return trust(readWith(readResponse, value, prefix));
 }

@@ -26,12 +26,11 @@ describe("a body that was parsed in this process", () => {
     expect(materializeResponse(answer)).toBe(answer);
   });
 
-  it("is parsed when it has come over a wire, and when the original's checks are asked for", () => {
+  it("is parsed when it was sent over a wire", () => {
     const sent = trust({ input: 1 });
     expect(() => parseCreateParams(JSON.parse(JSON.stringify(sent)))).toThrow();
     const loose = trust({ ...response, tool_choice: 1 });
     expect(parseResponse(loose)).toBe(loose);
-    expect(() => parseResponse(loose, [], { refuseLikeOriginal: true })).toThrow();
   });
 
   it("is parsed when it was put together by somebody else", () => {

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { convertChatCompletion } from "../convert/convert-chat-completion.ts";
-import { convertChatRequest } from "../convert/convert-chat-request.ts";
+import { readChatParams } from "../../../scripts/conformance/original.ts";
+import {
+  parseChatCompletion as parseOriginalCompletion,
+  parseResponse as parseOriginalResponse,
+} from "../../../scripts/conformance/original-schemas.ts";
+import { convertChatCompletion, convertChatRequest } from "../convert/convert-chat-to-responses.ts";
 import { parseCreateParams, parseResponse } from "./responses.ts";
 import { parseChatParams } from "./validate-chat.ts";
 import { parseChatCompletion } from "./validate-completion.ts";
 import { ValidationError } from "./validation.ts";
 
-const strict = { refuseLikeOriginal: true };
 const message = { role: "assistant", content: "a" };
 const completion = {
   ...{ id: "c", object: "chat.completion", created: 1, model: "m" },
@@ -17,7 +20,7 @@ const withChoice = (fields: object) => ({
   choices: [{ ...completion.choices[0], ...fields }],
 });
 
-describe("parseChatCompletion, refusing like the original", () => {
+describe("parseChatCompletion", () => {
   it.each([
     [{ ...completion, model: null }],
     [{ ...completion, object: null }],
@@ -29,19 +32,19 @@ describe("parseChatCompletion, refusing like the original", () => {
     [withChoice({ message: { ...message, tool_calls: [{ function: { name: "f", arguments: "{}" } }] } })],
     [withChoice({ logprobs: { content: [{ token: "t" }] } })],
     [{ ...completion, usage: { prompt_tokens: 1, completion_tokens: 1 } }],
-  ])("refuses %j, which is read otherwise", (answer) => {
-    expect(() => parseChatCompletion(answer, [], strict)).toThrow(ValidationError);
+  ])("accepts %j, which the original refuses", (answer) => {
+    expect(() => parseOriginalCompletion(answer)).toThrow(ValidationError);
     expect(parseChatCompletion(answer)).toBeDefined();
   });
 
-  it("reads counts that are written differently, and copies totals below zero", () => {
+  it("converts counts in other types, and copies negative totals", () => {
     const usage = {
       ...{ prompt_tokens: "7", completion_tokens: true, total_tokens: -1 },
       prompt_tokens_details: { cached_tokens: true },
       completion_tokens_details: { reasoning_tokens: -1 },
       reasoning_output_tokens: true,
     };
-    const answer = parseChatCompletion({ ...completion, usage }, [], strict);
+    const answer = parseOriginalCompletion({ ...completion, usage });
     expect(convertChatCompletion(answer, parseCreateParams({ input: "q", model: "m" })).usage).toEqual({
       ...{ input_tokens: 7, output_tokens: 1, total_tokens: -1 },
       input_tokens_details: { cached_tokens: 1 },
@@ -50,7 +53,7 @@ describe("parseChatCompletion, refusing like the original", () => {
   });
 });
 
-describe("parseResponse, refusing like the original", () => {
+describe("parseResponse", () => {
   const response = {
     ...{ id: "r", object: "response", created_at: 1, model: "m", output: [] },
     ...{ parallel_tool_calls: true, tool_choice: "auto", tools: [] },
@@ -64,18 +67,18 @@ describe("parseResponse, refusing like the original", () => {
     [{ service_tier: "odd" }],
     [{ text: { format: { type: "odd" } } }],
     [{ error: { code: "odd", message: "m" } }],
-  ])("refuses %j, which is read otherwise", (fields) => {
-    expect(() => parseResponse({ ...response, ...fields }, [], strict)).toThrow(ValidationError);
+  ])("accepts %j, which the original refuses", (fields) => {
+    expect(() => parseOriginalResponse({ ...response, ...fields })).toThrow(ValidationError);
     expect(parseResponse({ ...response, ...fields })).toBeDefined();
     const tools = [{ type: "function", name: "f", extra: 1 }];
-    expect(parseResponse({ ...response, tools }, [], strict)).toEqual({ ...response, tools });
+    expect(parseOriginalResponse({ ...response, tools })).toEqual({ ...response, tools });
   });
 });
 
 describe("parseChatParams", () => {
   const user = { role: "user", content: "q" };
 
-  it("takes nulls where nothing is asked for, and converts them", () => {
+  it("accepts null for settings, and converts them", () => {
     const chat = parseChatParams({
       messages: [user],
       model: null,
@@ -87,12 +90,12 @@ describe("parseChatParams", () => {
     expect(convertChatRequest(chat)).toMatchObject({ tools: [], tool_choice: "auto" });
   });
 
-  it("keeps thoughts unless told to be like the original, which keeps null calls instead", () => {
+  it("keeps reasoning and leaves out null calls, unlike the original", () => {
     const turn = { role: "assistant", content: "a", reasoning: "r", tool_calls: null };
     expect(parseChatParams({ messages: [turn] }).messages[0]).toEqual({
       ...{ role: "assistant", content: "a", reasoning: "r" },
     });
-    expect(parseChatParams({ messages: [turn] }, [], { likeOriginal: true }).messages[0]).toEqual({
+    expect(readChatParams({ messages: [turn] }).messages[0]).toEqual({
       ...{ role: "assistant", content: "a", tool_calls: null },
     });
   });
@@ -109,11 +112,11 @@ describe("parseChatParams", () => {
     expect(() => parseChatParams({ messages: [user], ...fields })).toThrow(ValidationError);
   });
 
-  it("keeps settings the schema does not know, unlike the original; conversions report them", () => {
+  it("keeps unknown settings, unlike the original, and conversions report them", () => {
     const odd = { prompt_cache_key: "k", top_k: 5, functions: [{ name: "f" }], nothing: null };
     const chat = parseChatParams({ messages: [user], ...odd });
     expect(chat).toEqual({ messages: [user], ...odd });
-    expect(parseChatParams({ messages: [user], ...odd }, [], { likeOriginal: true })).toEqual({
+    expect(readChatParams({ messages: [user], ...odd })).toEqual({
       messages: [user],
     });
     const lost: string[] = [];

@@ -1,8 +1,6 @@
-import type { JsonObject } from "../../python/json/json-object.ts";
 import type { HostedItemType } from "./item-types.ts";
 import {
   anything,
-  at,
   bool,
   byType,
   either,
@@ -10,123 +8,96 @@ import {
   float,
   int,
   list,
-  nullable,
+  nullish,
   object,
   oneOf,
   optional,
   type Reader,
-  record,
+  recordOf,
   str,
   stringRecord,
 } from "./readers.ts";
 
-const id = optional(nullable(str));
-const maybeText = optional(nullable(str));
+/** All unknown keys of hosted items are kept. */
+const kept = (fields: Fields): Reader<unknown> => object(fields, "keep");
+
+const maybeText = nullish(str);
+const id = maybeText;
 const type = optional(str);
 const status = oneOf("in_progress", "completed", "incomplete");
 
-const texts = optional(nullable(list(str)));
-const searchSource = object({ type: oneOf("url"), url: str }, "keep");
+const texts = nullish(list(str));
+const searchSource = kept({ type: oneOf("url"), url: str });
 const searchAction = either<unknown>(
-  object(
-    {
-      type: oneOf("search"),
-      query: maybeText,
-      queries: texts,
-      sources: optional(nullable(list(searchSource))),
-    },
-    "keep",
-  ),
-  object({ type: oneOf("open_page"), url: maybeText }, "keep"),
-  object({ type: oneOf("find_in_page"), pattern: str, url: str }, "keep"),
+  kept({
+    type: oneOf("search"),
+    query: maybeText,
+    queries: texts,
+    sources: nullish(list(searchSource)),
+  }),
+  kept({ type: oneOf("open_page"), url: maybeText }),
+  kept({ type: oneOf("find_in_page"), pattern: str, url: str }),
 );
 const point: Fields = { x: int, y: int };
 const keys = texts;
 const computerAction = either<unknown>(
-  object(
-    { type: oneOf("click"), button: oneOf("left", "right", "wheel", "back", "forward"), ...point, keys },
-    "keep",
-  ),
-  object({ type: oneOf("double_click", "move"), ...point, keys }, "keep"),
-  object({ type: oneOf("drag"), path: list(object(point, "keep")), keys }, "keep"),
-  object({ type: oneOf("keypress"), keys: list(str) }, "keep"),
-  object({ type: oneOf("screenshot", "wait") }, "keep"),
-  object({ type: oneOf("scroll"), scroll_x: int, scroll_y: int, ...point, keys }, "keep"),
-  object({ type: oneOf("type"), text: str }, "keep"),
+  kept({ type: oneOf("click"), button: oneOf("left", "right", "wheel", "back", "forward"), ...point, keys }),
+  kept({ type: oneOf("double_click", "move"), ...point, keys }),
+  kept({ type: oneOf("drag"), path: list(kept(point)), keys }),
+  kept({ type: oneOf("keypress"), keys: list(str) }),
+  kept({ type: oneOf("screenshot", "wait") }),
+  kept({ type: oneOf("scroll"), scroll_x: int, scroll_y: int, ...point, keys }),
+  kept({ type: oneOf("type"), text: str }),
 );
-const safetyCheck = object({ id: str, code: maybeText, message: maybeText }, "keep");
-const shellAction = object(
-  {
-    type: oneOf("exec"),
-    command: list(str),
-    env: stringRecord,
-    timeout_ms: optional(nullable(int)),
-    user: maybeText,
-    working_directory: maybeText,
-  },
-  "keep",
-);
+const safetyCheck = kept({ id: str, code: maybeText, message: maybeText });
+const shellAction = kept({
+  type: oneOf("exec"),
+  command: list(str),
+  env: stringRecord,
+  timeout_ms: nullish(int),
+  user: maybeText,
+  working_directory: maybeText,
+});
 const interpreterOutput = either<unknown>(
-  object({ type: oneOf("logs"), logs: str }, "keep"),
-  object({ type: oneOf("image"), url: str }, "keep"),
+  kept({ type: oneOf("logs"), logs: str }),
+  kept({ type: oneOf("image"), url: str }),
 );
-const screenshot = object(
-  { type: oneOf("computer_screenshot"), file_id: maybeText, image_url: maybeText },
-  "keep",
-);
+const screenshot = kept({ type: oneOf("computer_screenshot"), file_id: maybeText, image_url: maybeText });
 
-const plainValue = either<unknown>(str, float);
-const attributes: Reader<JsonObject> = (value, trail) => {
-  const given = record(value, trail);
-  for (const name of Object.keys(given ?? {})) at(name, plainValue, given[name], trail);
-  return given;
-};
-const searchResult = object(
+const attributes = recordOf(either<unknown>(str, float));
+const searchResult = kept({
+  attributes: nullish(attributes),
+  file_id: maybeText,
+  filename: maybeText,
+  score: nullish(float),
+  text: maybeText,
+});
+const caller = nullish(byType({ direct: { type: str }, program: { caller_id: str, type: str } }, "keep"));
+const prompt_cache_breakpoint = nullish(kept({ mode: oneOf("explicit") }));
+const customOutputPart = byType(
   {
-    attributes: optional(nullable(attributes)),
-    file_id: maybeText,
-    filename: maybeText,
-    score: optional(nullable(float)),
-    text: maybeText,
-  },
-  "keep",
-);
-const caller = optional(
-  nullable(
-    byType<unknown>({
-      direct: object({ type: str }, "keep"),
-      program: object({ caller_id: str, type: str }, "keep"),
-    }),
-  ),
-);
-const prompt_cache_breakpoint = optional(nullable(object({ mode: oneOf("explicit") }, "keep")));
-const customOutputPart = byType<unknown>({
-  input_text: object({ text: str, type: str, prompt_cache_breakpoint }, "keep"),
-  input_image: object(
-    {
+    input_text: { text: str, type: str, prompt_cache_breakpoint },
+    input_image: {
       detail: oneOf("low", "high", "auto", "original"),
       type: str,
       file_id: maybeText,
       image_url: maybeText,
       prompt_cache_breakpoint,
     },
-    "keep",
-  ),
-  input_file: object(
-    {
+    input_file: {
       type: str,
-      detail: optional(nullable(oneOf("auto", "low", "high"))),
+      detail: nullish(oneOf("auto", "low", "high")),
       file_data: maybeText,
       file_id: maybeText,
       file_url: maybeText,
       filename: maybeText,
       prompt_cache_breakpoint,
     },
-    "keep",
-  ),
-});
+  },
+  "keep",
+);
 
-/** The fields of the items hosted tools make or are answered with; ids are looser than the API's own schema. */
+/** The fields of the items of hosted tools. More ids are optional than in the API's own schema. */
 export const hostedFields: Record<HostedItemType, Fields> = {
   mcp_call: {
     arguments: str,
@@ -146,7 +117,7 @@ export const hostedFields: Record<HostedItemType, Fields> = {
     id: str,
     queries: list(str),
     status: oneOf("in_progress", "searching", "completed", "incomplete", "failed"),
-    results: optional(nullable(list(searchResult))),
+    results: nullish(list(searchResult)),
   },
   web_search_call: {
     id: str,
@@ -158,15 +129,15 @@ export const hostedFields: Record<HostedItemType, Fields> = {
     call_id: str,
     pending_safety_checks: list(safetyCheck),
     status,
-    action: optional(nullable(computerAction)),
-    actions: optional(nullable(list(computerAction))),
+    action: nullish(computerAction),
+    actions: nullish(list(computerAction)),
   },
   computer_call_output: {
     call_id: str,
     output: screenshot,
     id,
-    acknowledged_safety_checks: optional(nullable(list(safetyCheck))),
-    status: optional(nullable(status)),
+    acknowledged_safety_checks: nullish(list(safetyCheck)),
+    status: nullish(status),
   },
   image_generation_call: {
     id: str,
@@ -178,10 +149,10 @@ export const hostedFields: Record<HostedItemType, Fields> = {
     container_id: str,
     status: oneOf("in_progress", "completed", "incomplete", "interpreting", "failed"),
     code: maybeText,
-    outputs: optional(nullable(list(interpreterOutput))),
+    outputs: nullish(list(interpreterOutput)),
   },
   local_shell_call: { id: str, call_id: str, action: shellAction, status },
-  local_shell_call_output: { id: str, output: str, status: optional(nullable(status)) },
+  local_shell_call_output: { id: str, output: str, status: nullish(status) },
   custom_tool_call: { call_id: str, input: str, name: str, id, caller, namespace: maybeText },
   custom_tool_call_output: { call_id: str, output: either<unknown>(str, list(customOutputPart)), id, caller },
 };

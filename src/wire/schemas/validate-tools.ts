@@ -9,6 +9,7 @@ import {
   int,
   list,
   nullable,
+  nullish,
   object,
   oneOf,
   optional,
@@ -22,10 +23,11 @@ import {
 } from "./readers.ts";
 import type { Tool, ToolChoice } from "./tool-types.ts";
 
+const onlyType: Fields = { type: str };
 const text = optional(str);
-const maybeText = optional(nullable(str));
+const maybeText = nullish(str);
 const contextSize = optional(oneOf("low", "medium", "high"));
-const callers = optional(nullable(list(oneOf("direct", "programmatic"))));
+const callers = nullish(list(oneOf("direct", "programmatic")));
 
 const connector = oneOf(
   "connector_dropbox",
@@ -41,84 +43,58 @@ const connector = oneOf(
 const functionTool: Fields = {
   name: str,
   parameters: nullable(record),
-  strict: optional(nullable(bool)),
+  strict: nullish(bool),
   type: str,
   description: maybeText,
   defer_loading: optional(bool),
   allowed_callers: callers,
-  output_schema: optional(nullable(record)),
+  output_schema: nullish(record),
 };
 
-/** Tables below an object that forbids unknown keys forbid them too; a streaming request's tools are read without that. */
-
-const location = (unknowns: Unknowns, type: Fields[string]) =>
-  optional(
-    nullable(
-      object({ type, city: maybeText, country: maybeText, region: maybeText, timezone: maybeText }, unknowns),
-    ),
-  );
-
-function comparison(unknowns: Unknowns): Reader<unknown> {
-  const scalar = either<unknown>(str, float);
-  const leaf = object(
-    {
-      key: str,
-      type: oneOf("eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"),
-      value: either<unknown>(scalar, bool, list(scalar)),
-    },
-    unknowns,
-  );
-  const compound = object({ filters: list(record), type: oneOf("and", "or") }, unknowns);
-  return either<unknown>(leaf, compound);
-}
-
-function networkPolicy(unknowns: Unknowns): Reader<unknown> {
-  return byType<unknown>({
-    disabled: object({ type: str }, unknowns),
-    allowlist: object(
-      { type: str, allowed_domains: list(str), domain_secrets: optional(list(record)) },
-      unknowns,
-    ),
-  });
-}
-
-function container(unknowns: Unknowns, type: string): Reader<unknown> {
-  return object(
-    {
-      type: oneOf(type),
-      file_ids: optional(list(str)),
-      memory_limit: optional(nullable(oneOf("1g", "4g", "16g", "64g"))),
-      network_policy: optional(networkPolicy(unknowns)),
-      ...(type === "container_auto" ? { skills: optional(list(record)) } : {}),
-    },
-    unknowns,
-  );
-}
-
-const echoedFunction: Fields = {
-  ...functionTool,
-  parameters: optional(nullable(record)),
-  strict: optional(nullable(bool)),
-};
-
+/** The fields of each type of tool. Nested objects treat unknown keys in the same way as the tool itself. */
 function toolTable(unknowns: Unknowns): Record<string, Fields> {
+  const nested = (fields: Fields) => object<unknown>(fields, unknowns);
+  const location = (type: Fields[string]) =>
+    nullish(nested({ type, city: maybeText, country: maybeText, region: maybeText, timezone: maybeText }));
   const webSearch: Fields = {
     type: str,
-    filters: optional(nullable(object({ allowed_domains: optional(nullable(list(str))) }, unknowns))),
+    filters: nullish(nested({ allowed_domains: nullish(list(str)) })),
     search_context_size: contextSize,
-    user_location: location(unknowns, optional(oneOf("approximate"))),
+    user_location: location(optional(oneOf("approximate"))),
   };
   const webSearchPreview: Fields = {
     type: str,
     search_content_types: optional(list(oneOf("text", "image"))),
     search_context_size: contextSize,
-    user_location: location(unknowns, oneOf("approximate")),
+    user_location: location(oneOf("approximate")),
   };
-  const onlyType: Fields = { type: str };
-  const toolFilter = object({ read_only: optional(bool), tool_names: optional(list(str)) }, unknowns);
+  const scalar = either<unknown>(str, float);
+  const comparison = either<unknown>(
+    nested({
+      key: str,
+      type: oneOf("eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"),
+      value: either<unknown>(scalar, bool, list(scalar)),
+    }),
+    nested({ filters: list(record), type: oneOf("and", "or") }),
+  );
+  const container: Fields = {
+    file_ids: optional(list(str)),
+    memory_limit: nullish(oneOf("1g", "4g", "16g", "64g")),
+    network_policy: optional(
+      byType(
+        {
+          disabled: onlyType,
+          allowlist: { type: str, allowed_domains: list(str), domain_secrets: optional(list(record)) },
+        },
+        unknowns,
+      ),
+    ),
+  };
+  const skills = optional(list(record));
+  const toolFilter = nested({ read_only: optional(bool), tool_names: optional(list(str)) });
   const format = either<unknown>(
-    object({ type: oneOf("text") }, unknowns),
-    object({ type: oneOf("grammar"), definition: str, syntax: oneOf("lark", "regex") }, unknowns),
+    nested({ type: oneOf("text") }),
+    nested({ type: oneOf("grammar"), definition: str, syntax: oneOf("lark", "regex") }),
   );
   const custom: Fields = {
     type: str,
@@ -129,21 +105,18 @@ function toolTable(unknowns: Unknowns): Record<string, Fields> {
     allowed_callers: callers,
   };
   return {
-    function: unknowns === "keep" ? echoedFunction : functionTool,
+    function: functionTool,
     file_search: {
       type: str,
       vector_store_ids: list(str),
-      filters: optional(nullable(comparison(unknowns))),
+      filters: nullish(comparison),
       max_num_results: optional(int),
       ranking_options: optional(
-        object(
-          {
-            hybrid_search: optional(object({ embedding_weight: float, text_weight: float }, unknowns)),
-            ranker: optional(oneOf("auto", "default-2024-11-15")),
-            score_threshold: optional(float),
-          },
-          unknowns,
-        ),
+        nested({
+          hybrid_search: optional(nested({ embedding_weight: float, text_weight: float })),
+          ranker: optional(oneOf("auto", "default-2024-11-15")),
+          score_threshold: optional(float),
+        }),
       ),
     },
     computer: onlyType,
@@ -161,17 +134,15 @@ function toolTable(unknowns: Unknowns): Record<string, Fields> {
       type: str,
       server_label: str,
       allowed_callers: callers,
-      allowed_tools: optional(nullable(either<unknown>(list(str), toolFilter))),
+      allowed_tools: nullish(either<unknown>(list(str), toolFilter)),
       authorization: text,
       connector_id: optional(connector),
       defer_loading: optional(bool),
-      headers: optional(nullable(stringRecord)),
-      require_approval: optional(
-        nullable(
-          either<unknown>(
-            oneOf("always", "never"),
-            object({ always: optional(toolFilter), never: optional(toolFilter) }, unknowns),
-          ),
+      headers: nullish(stringRecord),
+      require_approval: nullish(
+        either<unknown>(
+          oneOf("always", "never"),
+          nested({ always: optional(toolFilter), never: optional(toolFilter) }),
         ),
       ),
       server_description: text,
@@ -180,15 +151,15 @@ function toolTable(unknowns: Unknowns): Record<string, Fields> {
     },
     code_interpreter: {
       type: str,
-      container: either<unknown>(str, container(unknowns, "auto")),
+      container: either<unknown>(str, nested({ type: oneOf("auto"), ...container })),
       allowed_callers: callers,
     },
     image_generation: {
       type: str,
       action: optional(oneOf("generate", "edit", "auto")),
       background: optional(oneOf("transparent", "opaque", "auto")),
-      input_fidelity: optional(nullable(oneOf("high", "low"))),
-      input_image_mask: optional(object({ file_id: text, image_url: text }, unknowns)),
+      input_fidelity: nullish(oneOf("high", "low")),
+      input_image_mask: optional(nested({ file_id: text, image_url: text })),
       model: text,
       moderation: optional(oneOf("auto", "low")),
       output_compression: optional(int),
@@ -205,16 +176,8 @@ function toolTable(unknowns: Unknowns): Record<string, Fields> {
       description: str,
       tools: list(
         either<unknown>(
-          object(
-            {
-              ...functionTool,
-              type: oneOf("function"),
-              parameters: optional(anything),
-              strict: optional(nullable(bool)),
-            },
-            unknowns,
-          ),
-          object({ ...custom, type: oneOf("custom") }, unknowns),
+          nested({ ...functionTool, type: oneOf("function"), parameters: optional(anything) }),
+          nested({ ...custom, type: oneOf("custom") }),
         ),
       ),
     },
@@ -228,13 +191,11 @@ function toolTable(unknowns: Unknowns): Record<string, Fields> {
     shell: {
       type: str,
       allowed_callers: callers,
-      environment: optional(
-        nullable(
-          either<unknown>(
-            container(unknowns, "container_auto"),
-            object({ type: oneOf("local"), skills: optional(list(record)) }, unknowns),
-            object({ type: oneOf("container_reference"), container_id: str }, unknowns),
-          ),
+      environment: nullish(
+        either<unknown>(
+          nested({ type: oneOf("container_auto"), ...container, skills }),
+          nested({ type: oneOf("local"), skills }),
+          nested({ type: oneOf("container_reference"), container_id: str }),
         ),
       ),
     },
@@ -242,36 +203,28 @@ function toolTable(unknowns: Unknowns): Record<string, Fields> {
   };
 }
 
-function toolReader(unknowns: Unknowns): Reader<Tool> {
-  const entries = Object.entries(toolTable(unknowns)).map(([type, fields]): [string, Reader<Tool>] => [
-    type,
-    object<Tool>(fields, unknowns),
-  ]);
-  return byType(Object.fromEntries(entries));
-}
+/** Reads a tool of a known type. */
+export const toolReader = (unknowns: Unknowns): Reader<Tool> => byType(toolTable(unknowns), unknowns);
 
-/** Reads a tool of a request: known types only, unknown keys refused. A function without `strict` is as if it were null. */
+/** Reads a tool of a request: a known type without unknown keys. */
 export const readRequestTool: Reader<Tool> = toolReader("forbid");
 
 const looseTool = toolReader("drop");
 
-/** Whether a tool would be accepted once its unknown keys are gone. */
+/** Whether a tool is accepted without its unknown keys. */
 export const isUsableTool = (tool: unknown): boolean => tryReading(looseTool, tool) !== undefined;
-
-/** Reads a tool of a response: the forms of a request, unknown keys kept. */
-export const readStrictResponseTool: Reader<Tool> = toolReader("keep");
 
 const lenientFunction = object<Tool>(
   {
     name: str,
-    parameters: optional(nullable(record)),
-    strict: optional(nullable(bool)),
-    description: optional(nullable(str)),
+    parameters: nullish(record),
+    strict: nullish(bool),
+    description: nullish(str),
   },
   "keep",
 );
 
-/** Reads a tool echoed in a response: any object with a `type`, unknown keys kept. */
+/** Reads a tool of a response: any object with a `type`. Unknown keys are kept. */
 export const readResponseTool: Reader<Tool> = (value, trail) => {
   if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
   if (value["type"] === "function") return lenientFunction(value, trail);
@@ -279,11 +232,10 @@ export const readResponseTool: Reader<Tool> = (value, trail) => {
   return refuse(trail, "union_tag_not_found", "Unable to extract tag using discriminator 'type'", value);
 };
 
-const onlyType: Fields = { type: str };
 const choiceFields: Record<string, Fields> = {
   function: { name: str, type: str },
   custom: { name: str, type: str },
-  mcp: { server_label: str, type: str, name: optional(nullable(str)) },
+  mcp: { server_label: str, type: str, name: nullish(str) },
   allowed_tools: { mode: oneOf("auto", "required"), tools: list(record), type: str },
   file_search: onlyType,
   web_search_preview: onlyType,
@@ -298,30 +250,16 @@ const choiceFields: Record<string, Fields> = {
   programmatic_tool_calling: onlyType,
 };
 
+/** Reads a tool choice that is an object of a known type. */
+export const toolChoiceReader = (unknowns: Unknowns): Reader<ToolChoice> => byType(choiceFields, unknowns);
+
 const choiceWord = oneOf("none", "auto", "required");
-const choiceObject = byType(
-  Object.fromEntries(
-    Object.entries(choiceFields).map(([type, fields]): [string, Reader<ToolChoice>] => [
-      type,
-      object<ToolChoice>(fields, "forbid"),
-    ]),
-  ),
-);
+const choiceObject = toolChoiceReader("forbid");
 
-/** Reads a tool-choice object of a response: the forms of a request, unknown keys kept. */
-export const readLooseToolChoice: Reader<ToolChoice> = byType(
-  Object.fromEntries(
-    Object.entries(choiceFields).map(([type, fields]): [string, Reader<ToolChoice>] => [
-      type,
-      object<ToolChoice>(fields, "keep"),
-    ]),
-  ),
-);
-
-/** Reads a request's tool choice: one of three words or a tool-choice object. */
+/** Reads the tool choice of a request: a word, or an object of a known type. */
 export const readToolChoice: Reader<ToolChoice> = (value, trail) =>
   isObject(value) ? choiceObject(value, trail) : choiceWord(value, trail);
 
-/** Reads the tool choice echoed in a response: a word or any object. */
+/** Reads the tool choice of a response: a word, or any object. */
 export const readEchoedToolChoice: Reader<ToolChoice> = (value, trail) =>
   isObject(value) ? (value as unknown as ToolChoice) : choiceWord(value, trail);

@@ -8,12 +8,12 @@ import { readInputItem } from "../schemas/validate-items.ts";
 import { isUsableTool } from "../schemas/validate-tools.ts";
 import { type Location, ValidationError } from "../schemas/validation.ts";
 
-/** From a flattened tool name to the namespace and name a client knows it by. */
+/** Maps a flattened tool name to its namespace and its name at the client. */
 export type NamespaceMap = Readonly<Record<string, readonly [namespace: string, name: string]>>;
 
-/** A streaming request made plain. */
+/** A plain request, made from a streaming one. */
 export interface SanitizedRequest {
-  /** The body without what the request schema does not know. */
+  /** The body without unknown keys. */
   request: JsonObject;
   namespaces: NamespaceMap;
 }
@@ -23,8 +23,8 @@ const DELIMITER = "__";
 const TEXT_PARTS = new Set<unknown>(["input_text", "output_text", "text"]);
 
 /**
- * Makes a plain request of what streaming harnesses send: namespaced tools are flattened, tools hidden in the input are hoisted, what
- * does not validate is dropped and leading instructions are gathered.
+ * Converts the request of a streaming harness to a plain one. Tools in namespaces are flattened, tools in the input are
+ * moved to `tools`, invalid content is dropped, and leading instructions are collected.
  */
 export function sanitizeStreamingResponses(body: JsonObject, onLoss?: OnLoss): SanitizedRequest {
   const namespaces: Record<string, [string, string]> = Object.create(null);
@@ -43,7 +43,7 @@ export function sanitizeStreamingResponses(body: JsonObject, onLoss?: OnLoss): S
   return { request, namespaces: { ...namespaces } };
 }
 
-/** A value of another type is left as it is, for validation to refuse. */
+/** Another value is left unchanged, and the validation refuses it. */
 const isToolList = (tools: unknown) => tools === null || Array.isArray(tools);
 
 function flatten(tools: unknown, namespaces: Record<string, [string, string]>): unknown[] {
@@ -121,7 +121,7 @@ function textOf(item: JsonObject | undefined): string {
     .join("");
 }
 
-/** Validates a sanitized body; keys that are forbidden deeper inside are cut off and the rest is tried again. */
+/** Validates a sanitized body. Forbidden nested keys are removed, and the rest is validated again. */
 export function parseSanitizedParams(
   body: JsonObject,
   prefix: Location = [],
@@ -151,4 +151,16 @@ function remove(root: unknown, path: Location): void {
   }
   const last = path.at(-1);
   if (isObject(node) && last !== undefined) delete node[last];
+}
+
+/** A streaming chat request without its streaming options. */
+export interface SanitizedChatRequest {
+  request: JsonObject;
+  includeUsage: boolean;
+}
+
+/** Converts a streaming chat request to a plain one by removing the settings of the stream. */
+export function sanitizeStreamingChat(body: JsonObject): SanitizedChatRequest {
+  const { stream: _, stream_options: options, ...request } = body;
+  return { request, includeUsage: isObject(options) && isTruthy(options["include_usage"]) };
 }
