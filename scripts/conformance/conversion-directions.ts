@@ -11,10 +11,9 @@ import {
 import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
 import { convertToAnthropicMessage } from "../../src/wire/convert/convert-to-anthropic-message.ts";
 import { convertToAnthropicRequest } from "../../src/wire/convert/convert-to-anthropic-request.ts";
-import { stripMcpPrefix } from "../../src/wire/convert/mcp-tool-name.ts";
-import { splitItems } from "../../src/wire/convert/split-items.ts";
 import { parseThinkTags, wrapInThinkTags } from "../../src/wire/convert/think-tags.ts";
 import { accumulateUsage, normalizeUsage, sumUsage, type Usage } from "../../src/wire/convert/usage.ts";
+import { splitItems, stripMcpPrefix } from "../../src/wire/read-output.ts";
 import { rolloutIdOf } from "../../src/wire/rollout-id.ts";
 import type { AnthropicMessage, AnthropicThinking } from "../../src/wire/schemas/anthropic-types.ts";
 import type { ChatCompletion, ChatMessage } from "../../src/wire/schemas/chat-types.ts";

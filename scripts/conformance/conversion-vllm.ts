@@ -4,19 +4,17 @@ import { convertChatCompletion } from "../../src/wire/convert/convert-chat-to-re
 import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
 import {
   bareReasoningCompletion,
-  contextOverflowCompletion,
-  isContextOverflow,
-  mergeReasoning,
-} from "../../src/wire/convert/vllm-completion.ts";
-import {
   buildVllmChatBody,
+  contextOverflowCompletion,
   endsInBareReasoning,
   insertAudio,
+  isContextOverflow,
+  mergeReasoning,
   takeAudio,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,
-} from "../../src/wire/convert/vllm-request.ts";
+} from "../../src/wire/convert/vllm.ts";
 import type { ChatCompletion, ChatCreateParams } from "../../src/wire/schemas/chat-types.ts";
 import { parseCreateParams } from "../../src/wire/schemas/responses.ts";
 import { attachTokens, findTokens } from "../../src/wire/tokens/vllm-tokens.ts";

@@ -1,6 +1,7 @@
 import { isObject } from "../../src/python/json/json-object.ts";
 import type { Usage } from "../../src/wire/convert/usage.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "../../src/wire/schemas/chat-types.ts";
+import type { Tool } from "../../src/wire/schemas/item-types.ts";
 import {
   bool,
   byType,
@@ -19,7 +20,6 @@ import {
   type Trail,
 } from "../../src/wire/schemas/readers.ts";
 import { parseResponse as parseAny, type Response } from "../../src/wire/schemas/responses.ts";
-import type { Tool } from "../../src/wire/schemas/tool-types.ts";
 import { readTokens } from "../../src/wire/schemas/validate-items.ts";
 import { readToolChoice, toolChoiceReader, toolReader } from "../../src/wire/schemas/validate-tools.ts";
 

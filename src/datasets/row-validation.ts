@@ -1,9 +1,9 @@
 import { errorMessage } from "../errors.ts";
 import { loads, loadsPlain } from "../python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
+import type { Tool } from "../wire/schemas/item-types.ts";
 import type { Trail } from "../wire/schemas/readers.ts";
 import { readCreateParams } from "../wire/schemas/responses.ts";
-import type { Tool } from "../wire/schemas/tool-types.ts";
 import { type Line, unreadableReason } from "./lines.ts";
 
 /** One thing wrong with a row. */

@@ -35,9 +35,7 @@ export {
   convertToAnthropicRequest,
   type ToAnthropicRequestOptions,
 } from "./convert/convert-to-anthropic-request.ts";
-export { stripMcpPrefix } from "./convert/mcp-tool-name.ts";
 export { type EnvelopeOptions, responseEnvelope } from "./convert/response-envelope.ts";
-export { splitItems } from "./convert/split-items.ts";
 export { parseThinkTags, type ThinkParts, wrapInThinkTags } from "./convert/think-tags.ts";
 export {
   accumulateUsage,
@@ -48,23 +46,21 @@ export {
   usageFromChat,
 } from "./convert/usage.ts";
 export {
-  bareReasoningCompletion,
-  contextOverflowCompletion,
-  isContextOverflow,
-  mergeReasoning,
-} from "./convert/vllm-completion.ts";
-export {
   type AudioOfRow,
+  bareReasoningCompletion,
   buildVllmChatBody,
+  contextOverflowCompletion,
   endsInBareReasoning,
   insertAudio,
+  isContextOverflow,
+  mergeReasoning,
   metadataObject,
   takeAudio,
   templateSettings,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,
-} from "./convert/vllm-request.ts";
+} from "./convert/vllm.ts";
 export { countingIds, type IdPrefix, type NewId, newId } from "./ids.ts";
 export {
   functionCallOutputs,
@@ -77,6 +73,8 @@ export {
   type ParsedArguments,
   parseArguments,
   readLastItem,
+  splitItems,
+  stripMcpPrefix,
 } from "./read-output.ts";
 export { rolloutIdOf } from "./rollout-id.ts";
 export { type RandomSource, sampleSchema, seededRandom } from "./sample-schema.ts";

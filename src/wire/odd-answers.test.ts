@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { assistantMessageToItems, convertChatCompletion } from "./convert/convert-chat-to-responses.ts";
-import { mergeReasoning } from "./convert/vllm-completion.ts";
+import { mergeReasoning } from "./convert/vllm.ts";
 import { parseCreateParams } from "./schemas/responses.ts";
 import { parseChatCompletion } from "./schemas/validate-completion.ts";
 

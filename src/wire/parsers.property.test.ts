@@ -9,8 +9,7 @@ import { convertChatCompletion, convertChatRequest } from "./convert/convert-cha
 import { convertResponsesToChat } from "./convert/convert-responses-to-chat.ts";
 import { convertToAnthropicMessage } from "./convert/convert-to-anthropic-message.ts";
 import { convertToAnthropicRequest } from "./convert/convert-to-anthropic-request.ts";
-import { mergeReasoning } from "./convert/vllm-completion.ts";
-import { buildVllmChatBody } from "./convert/vllm-request.ts";
+import { buildVllmChatBody, mergeReasoning } from "./convert/vllm.ts";
 import { lastAssistantText, lastItemText, outputText, parseArguments } from "./read-output.ts";
 import { HOSTED_ITEM_TYPES } from "./schemas/item-types.ts";
 import { materializeCreateParams, materializeResponse } from "./schemas/materialize.ts";

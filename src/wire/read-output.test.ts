@@ -7,8 +7,10 @@ import {
   outputText,
   parseArguments,
   readLastItem,
+  splitItems,
+  stripMcpPrefix,
 } from "./read-output.ts";
-import type { ResponseOutputItem } from "./schemas/item-types.ts";
+import type { ResponseInputItem, ResponseOutputItem } from "./schemas/item-types.ts";
 
 const say = (...texts: string[]): ResponseOutputItem => ({
   type: "message",
@@ -44,7 +46,7 @@ describe("lastItemText", () => {
       expect(lastItemText({ output })).toBe("");
   });
 
-  it("reports a refusal apart", () => {
+  it("reports a refusal separately", () => {
     expect(readLastItem({ output: [refuse] })).toEqual({ kind: "refusal", refusal: "no" });
     expect(lastItemText({ output: [refuse] })).toBe("");
   });
@@ -70,4 +72,39 @@ describe("calls", () => {
     expect(parseArguments("{broken")).toEqual({ ok: false, reason: "not_json" });
     expect(parseArguments("")).toEqual({ ok: false, reason: "not_json" });
   });
+});
+
+describe("splitItems", () => {
+  const counts = (items: ResponseInputItem[]) => {
+    const { input, output } = splitItems(items);
+    return [input.length, output.length];
+  };
+  const user: ResponseInputItem = { role: "user", content: "q" };
+  const result: ResponseInputItem = { type: "function_call_output", call_id: "c", output: "o" };
+
+  it("splits at the first generated item", () => {
+    expect(counts([user, result, { type: "reasoning", id: "r", summary: [] }, user])).toEqual([2, 2]);
+    expect(counts([user, { role: "assistant", content: "a" }, user])).toEqual([1, 2]);
+    expect(counts([user, { type: "web_search_call" }])).toEqual([1, 1]);
+  });
+
+  it("never splits at results and approvals", () => {
+    expect(
+      counts([user, result, { type: "mcp_approval_response" }, { type: "custom_tool_call_output" }]),
+    ).toEqual([4, 0]);
+    expect(counts([])).toEqual([0, 0]);
+  });
+});
+
+it.each([
+  ["mcp__harbour__find__it", "harbour", "find__it"],
+  ["mcp__other__find", "harbour", "mcp__other__find"],
+  ["find", "harbour", "find"],
+  ["mcp__harbour__find__it", undefined, "find__it"],
+  ["mcp__harbour__find", null, "find"],
+  ["mcp__harbour__", undefined, ""],
+  ["mcp__harbour", undefined, "mcp__harbour"],
+  ["find__it", undefined, "find__it"],
+])("stripMcpPrefix: %s, server %s", (name, server, bare) => {
+  expect(stripMcpPrefix(name, server)).toBe(bare);
 });

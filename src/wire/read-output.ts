@@ -1,15 +1,22 @@
 import { JsonTextError, loadsPlain } from "../python/json/json-loads.ts";
-import { isObject } from "../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import { strip as stripSpace } from "../python/whitespace.ts";
-import type { FunctionCall, FunctionCallOutput, ResponseOutputItem } from "./schemas/item-types.ts";
+import {
+  type FunctionCall,
+  type FunctionCallOutput,
+  HOSTED_CALL_TYPES,
+  type ResponseInputItem,
+  type ResponseOutputItem,
+} from "./schemas/item-types.ts";
 import { wordOf } from "./schemas/readers.ts";
+import { typeOfUntyped } from "./schemas/validate-items.ts";
 
 /** The part of a response that the readers use. */
 export interface HasOutput {
   readonly output: readonly ResponseOutputItem[];
 }
 
-/** All the text the model wrote: every `output_text` part of every message, joined with nothing between. */
+/** The text that the model wrote: the `output_text` parts of all messages, joined without a separator. */
 export function outputText(response: HasOutput): string {
   let text = "";
   for (const item of response.output) {
@@ -19,10 +26,10 @@ export function outputText(response: HasOutput): string {
   return text;
 }
 
-/** What the first content part of the last output item says. */
+/** The content of the last output item: text or a refusal. */
 export type LastItemText = { kind: "text"; text: string } | { kind: "refusal"; refusal: string };
 
-/** The last output item's first content part; an item without content (a call, bare reasoning) reads as "". */
+/** Reads the first content part of the last output item. An item without content, such as a call, has the text "". */
 export function readLastItem(response: HasOutput): LastItemText {
   const item = response.output.at(-1);
   const content = item !== undefined && "content" in item ? item.content : undefined;
@@ -33,21 +40,21 @@ export function readLastItem(response: HasOutput): LastItemText {
   return { kind: "text", text: "text" in part && typeof part.text === "string" ? part.text : "" };
 }
 
-/** The text of the last output item's first content part; "" where there is none and for a refusal. */
+/** The text of the first content part of the last output item; "" for a refusal or without such a part. */
 export function lastItemText(response: HasOutput): string {
   const last = readLastItem(response);
   return last.kind === "text" ? last.text : "";
 }
 
-/** How the parts of the message are put together. */
+/** Options for `lastAssistantText`. */
 export interface LastAssistantTextOptions {
-  /** Goes between the parts of the message; a newline unless given. */
+  /** Separator of the parts of the message. Default: a newline. */
   joiner?: string;
-  /** Whether white space around the whole text is removed; yes unless told otherwise. */
+  /** Whether white space around the whole text is removed. Default true. */
   strip?: boolean;
 }
 
-/** The text of the last assistant message, searching backwards; "" when the model wrote none. */
+/** The text of the last assistant message; "" if the model wrote none. */
 export function lastAssistantText(response: HasOutput, options: LastAssistantTextOptions = {}): string {
   const { joiner = "\n", strip = true } = options;
   for (let index = response.output.length - 1; index >= 0; index--) {
@@ -65,7 +72,7 @@ function joinParts(parts: readonly object[], joiner: string): string {
   return texts.join(joiner);
 }
 
-/** The function calls the model made, in order. */
+/** The function calls of the model, in order. */
 export function functionCalls(response: HasOutput): FunctionCall[] {
   return response.output.filter((item): item is FunctionCall => item.type === "function_call");
 }
@@ -80,7 +87,7 @@ export type ParsedArguments =
   | { ok: true; value: Record<string, unknown> }
   | { ok: false; reason: "not_json" | "not_object" };
 
-/** Decodes a call's arguments as Python's json.loads would; models write broken JSON, so failure is a value. */
+/** Decodes the arguments of a call like `json.loads` of Python. Models write invalid JSON, so a failure is a value. */
 export function parseArguments(text: string): ParsedArguments {
   let value: unknown;
   try {
@@ -90,4 +97,37 @@ export function parseArguments(text: string): ParsedArguments {
     throw error;
   }
   return isObject(value) ? { ok: true, value } : { ok: false, reason: "not_object" };
+}
+
+/** Types of items that a model generates. Results and approvals are not among them. */
+const GENERATED = new Set<string>(["reasoning", "function_call", ...HOSTED_CALL_TYPES]);
+
+/** Whether the model generated this item. */
+export function isGenerated(item: ResponseInputItem): boolean {
+  const type = item.type ?? typeOfUntyped(item as JsonObject);
+  if (type !== "message") return GENERATED.has(type);
+  const { role = "assistant" } = item as { role?: unknown };
+  return role === "assistant";
+}
+
+/** Splits a list of items at the first generated one, into the prompt and the output of the model. */
+export function splitItems<T extends ResponseInputItem>(items: readonly T[]): { input: T[]; output: T[] } {
+  const found = items.findIndex(isGenerated);
+  const cut = found === -1 ? items.length : found;
+  return { input: items.slice(0, cut), output: items.slice(cut) };
+}
+
+const MCP = "mcp__";
+
+/**
+ * The name of a tool without the prefix that MCP clients add for `serverName`. Names with the prefix of another server
+ * are unchanged. Without `serverName`, the prefix of any server is removed.
+ */
+export function stripMcpPrefix(name: string, serverName?: string | null): string {
+  if (serverName != null) {
+    const prefix = `${MCP}${serverName}__`;
+    return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  }
+  const end = name.startsWith(MCP) ? name.indexOf("__", MCP.length) : -1;
+  return end === -1 ? name : name.slice(end + 2);
 }

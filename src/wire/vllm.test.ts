@@ -2,16 +2,14 @@ import { describe, expect, it } from "vitest";
 import { ConversionError, type Loss } from "./convert/conversion-loss.ts";
 import {
   bareReasoningCompletion,
+  buildVllmChatBody,
   contextOverflowCompletion,
+  endsInBareReasoning,
   isContextOverflow,
   mergeReasoning,
-} from "./convert/vllm-completion.ts";
-import {
-  buildVllmChatBody,
-  endsInBareReasoning,
   tokenizeBody,
   type VllmSettings,
-} from "./convert/vllm-request.ts";
+} from "./convert/vllm.ts";
 import type { ChatCompletion, ChatMessage } from "./schemas/chat-types.ts";
 import { attachTokens, findTokens, TokenInformationError } from "./tokens/vllm-tokens.ts";
 

@@ -9,7 +9,7 @@ import {
   convertAnthropicRequest,
 } from "../../wire/convert/convert-anthropic-to-responses.ts";
 import { chatMessagesToItems, convertChatCompletion } from "../../wire/convert/convert-chat-to-responses.ts";
-import { mergeReasoning } from "../../wire/convert/vllm-completion.ts";
+import { mergeReasoning } from "../../wire/convert/vllm.ts";
 import type { AnthropicMessage } from "../../wire/schemas/anthropic-types.ts";
 import type { ChatCompletion, ChatMessage } from "../../wire/schemas/chat-types.ts";
 import {

@@ -11,7 +11,7 @@ import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-
 import { convertToAnthropicMessage } from "../../wire/convert/convert-to-anthropic-message.ts";
 import { convertToChatCompletion } from "../../wire/convert/convert-to-chat-completion.ts";
 import { type Usage, usageFromChat } from "../../wire/convert/usage.ts";
-import { mergeReasoning } from "../../wire/convert/vllm-completion.ts";
+import { mergeReasoning } from "../../wire/convert/vllm.ts";
 import { ROLLOUT_HEADER } from "../../wire/rollout-id.ts";
 import type { ChatCompletion, ChatCreateParams } from "../../wire/schemas/chat-types.ts";
 import { materializeResponse } from "../../wire/schemas/materialize.ts";

@@ -15,9 +15,9 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 import { redactKnown } from "../../secrets.ts";
 import { maskMembers, type ToolExceptions } from "../../wire/result-members.ts";
 import { ROLLOUT_START_HEADER } from "../../wire/rollout-id.ts";
+import type { FunctionTool } from "../../wire/schemas/item-types.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
-import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
 import { type AppHost, type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import {
   missingFields,

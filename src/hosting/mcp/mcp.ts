@@ -7,7 +7,7 @@ import type { ResourcesServerDefinition } from "../../definitions/define-resourc
 import { HttpError } from "../../definitions/errors.ts";
 import { GymError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { stripMcpPrefix } from "../../wire/convert/mcp-tool-name.ts";
+import { stripMcpPrefix } from "../../wire/read-output.ts";
 import type { AppParts, Handler, RouteCall } from "../app.ts";
 import type { DeclaredTool } from "../apps/check-rows.ts";
 import { jsonSchemaOf } from "../apps/openapi.ts";

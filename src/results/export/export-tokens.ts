@@ -2,10 +2,11 @@ import { PyFloat } from "../../python/numbers/py-float.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
-import { TOKEN_PROJECTIONS, type TokenFormat } from "../../wire/tokens/token-projections.ts";
 import {
   type DriftPolicy,
   sequencesOf,
+  TOKEN_PROJECTIONS,
+  type TokenFormat,
   type TokenSequence,
   TokenSequenceError,
   tokenCallsOf,

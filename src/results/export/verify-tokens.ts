@@ -5,8 +5,7 @@ import { RolloutError } from "../../rollouts/errors.ts";
 import { parseRow, type Row, readLineBatches } from "../../rollouts/files/jsonl-rows.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, callsOf } from "../../wire/tokens/token-continuity.ts";
-import type { TokenFormat } from "../../wire/tokens/token-projections.ts";
-import type { DriftPolicy, TokenSequence } from "../../wire/tokens/token-sequences.ts";
+import type { DriftPolicy, TokenFormat, TokenSequence } from "../../wire/tokens/token-sequences.ts";
 import { callsOfRow } from "./export-calls.ts";
 import { isTokenFormat, rowSequences, sequenceOfRecord } from "./export-tokens.ts";
 

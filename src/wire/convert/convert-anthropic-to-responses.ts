@@ -9,10 +9,10 @@ import type {
   Reasoning,
   ResponseInputItem,
   ResponseOutputItem,
+  ToolChoice,
 } from "../schemas/item-types.ts";
 import { int, nullish, object, optional, type Reader, readWith, refuse, wordOf } from "../schemas/readers.ts";
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../schemas/responses.ts";
-import type { ToolChoice } from "../schemas/tool-types.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { responseEnvelope } from "./response-envelope.ts";
 import type { Usage } from "./usage.ts";

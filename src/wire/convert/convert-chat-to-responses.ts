@@ -18,10 +18,10 @@ import type {
   OutputMessage,
   OutputPart,
   Reasoning,
+  ToolChoice,
 } from "../schemas/item-types.ts";
 import { list, object, type Reader, readWith, str, wordOf } from "../schemas/readers.ts";
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../schemas/responses.ts";
-import type { ToolChoice } from "../schemas/tool-types.ts";
 import { CHAT_PARAM_KEYS } from "../schemas/validate-chat.ts";
 import { readTokens } from "../schemas/validate-items.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";

@@ -7,8 +7,8 @@ import type {
   ChatTextPart,
   ChatTool,
 } from "../schemas/chat-types.ts";
+import type { FunctionTool, Tool, ToolChoice } from "../schemas/item-types.ts";
 import type { ResponseCreateParams } from "../schemas/responses.ts";
-import type { FunctionTool, Tool, ToolChoice } from "../schemas/tool-types.ts";
 import { ChatTurns } from "./chat-turns.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 

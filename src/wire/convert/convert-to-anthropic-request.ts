@@ -17,10 +17,11 @@ import type {
   InputPart,
   Reasoning,
   ResponseInputItem,
+  Tool,
+  ToolChoice,
 } from "../schemas/item-types.ts";
 import { wordOf } from "../schemas/readers.ts";
 import type { ResponseCreateParams } from "../schemas/responses.ts";
-import type { Tool, ToolChoice } from "../schemas/tool-types.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { thinkingBlocks, toolUseBlock } from "./convert-to-anthropic-message.ts";
 

@@ -1,8 +1,13 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { Usage } from "../convert/usage.ts";
-import type { OutputPart, ResponseInputItem, ResponseOutputItem, TokenInformation } from "./item-types.ts";
+import type {
+  OutputPart,
+  ResponseInputItem,
+  ResponseOutputItem,
+  TokenInformation,
+  Tool,
+} from "./item-types.ts";
 import { CREATE_PARAM_KEYS, RESPONSE_KEYS, type Response, type ResponseCreateParams } from "./responses.ts";
-import type { Tool } from "./tool-types.ts";
 import { isMaterialized, isTrusted, trust, trustMaterialized } from "./trusted.ts";
 
 /** Request params with every key present, as `/verify` echoes them. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { readUsage, type Usage } from "../convert/usage.ts";
-import type { ResponseInputItem, ResponseOutputItem } from "./item-types.ts";
+import type { ResponseInputItem, ResponseOutputItem, Tool, ToolChoice } from "./item-types.ts";
 import {
   anything,
   bool,
@@ -20,7 +20,6 @@ import {
   stringRecord,
   textOr,
 } from "./readers.ts";
-import type { Tool, ToolChoice } from "./tool-types.ts";
 import { isTrusted, trust } from "./trusted.ts";
 import { readInputItem, readOutputItem } from "./validate-items.ts";
 import { readPrompt } from "./validate-parts.ts";
@@ -29,7 +28,6 @@ import type { Location } from "./validation.ts";
 
 export type { Usage } from "../convert/usage.ts";
 export type * from "./item-types.ts";
-export type * from "./tool-types.ts";
 
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const CONTEXTS = ["auto", "current_turn", "all_turns"] as const;

@@ -17,6 +17,7 @@ import type {
   EasyMessage,
   FunctionCall,
   FunctionCallOutput,
+  FunctionTool,
   InputFile,
   InputImage,
   InputText,
@@ -24,7 +25,6 @@ import type {
   Reasoning,
 } from "./item-types.ts";
 import type { PromptTemplate, Response, ResponseCreateParams, TextOptions } from "./responses.ts";
-import type { FunctionTool } from "./tool-types.ts";
 
 /** Fails to compile where `From` is not assignable to `To`. */
 type Assign<To, From extends To> = [From, To];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitItems } from "../convert/split-items.ts";
+import { splitItems } from "../read-output.ts";
 import { list, readWith } from "./readers.ts";
 import { readInputItem, readOutputItem } from "./validate-items.ts";
 import { ValidationError } from "./validation.ts";

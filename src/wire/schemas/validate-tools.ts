@@ -1,4 +1,5 @@
 import { isObject } from "../../python/json/json-object.ts";
+import type { Tool, ToolChoice } from "./item-types.ts";
 import {
   anything,
   bool,
@@ -21,7 +22,6 @@ import {
   tryReading,
   type Unknowns,
 } from "./readers.ts";
-import type { Tool, ToolChoice } from "./tool-types.ts";
 
 const onlyType: Fields = { type: str };
 const text = optional(str);

@@ -1,4 +1,4 @@
-import { isGenerated } from "../convert/split-items.ts";
+import { isGenerated } from "../read-output.ts";
 import type { ResponseOutputItem } from "../schemas/item-types.ts";
 
 /** The token ids of one model call. */

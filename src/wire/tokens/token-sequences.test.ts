@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResponseOutputItem, TokenInformation } from "../schemas/item-types.ts";
-import { TOKEN_PROJECTIONS } from "./token-projections.ts";
-import { sequencesOf, tokenCallsOf } from "./token-sequences.ts";
+import { sequencesOf, TOKEN_PROJECTIONS, tokenCallsOf } from "./token-sequences.ts";
 
 const call = (prompt: number[], generation: number[]): TokenInformation => ({
   prompt_token_ids: prompt,

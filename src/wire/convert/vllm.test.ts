@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { insertAudio, takeAudio } from "./vllm-request.ts";
+import { insertAudio, takeAudio } from "./vllm.ts";
 
 it("takes one kind of recording out of the metadata", () => {
   expect(takeAudio(null)).toEqual({ sources: [], metadata: undefined });
