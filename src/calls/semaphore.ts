@@ -1,8 +1,10 @@
+import { Waiters } from "./waiters.ts";
+
 /** Runs at most `limit` tasks at a time; the others wait in order. `null`: no limit. */
 export class Semaphore {
   #limit: number | null;
   #running = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Waiters();
 
   constructor(limit: number | null) {
     this.#limit = checked(limit);
@@ -15,11 +17,9 @@ export class Semaphore {
   /** Sets another limit. Tasks above a lower limit run to completion. */
   resize(limit: number | null): void {
     this.#limit = checked(limit);
-    for (const next of this.#waiting) {
-      if (this.#isFull) return;
-      this.#waiting.delete(next);
+    while (this.#waiters.size > 0 && !this.#isFull) {
       this.#running++;
-      next();
+      this.#waiters.wakeFirst();
     }
   }
 
@@ -30,7 +30,7 @@ export class Semaphore {
   /** Runs the task when a slot is free; a caller that aborts while waiting never starts it. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#isFull) await this.#turn(signal);
+    if (this.#isFull) await this.#waiters.wait(signal);
     else this.#running++;
     try {
       return await task();
@@ -39,33 +39,10 @@ export class Semaphore {
     }
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const start = () => {
-        signal?.removeEventListener("abort", giveUp);
-        resolve();
-      };
-      const giveUp = () => {
-        this.#waiting.delete(start);
-        reject(signal?.reason);
-      };
-      this.#waiting.add(start);
-      signal?.addEventListener("abort", giveUp);
-    });
-  }
-
   // The slot passes to the next waiter without being freed, so a later caller cannot take it first.
   #release(): void {
-    if (this.#limit !== null && this.#running > this.#limit) {
-      this.#running--;
-      return;
-    }
-    for (const next of this.#waiting) {
-      this.#waiting.delete(next);
-      next();
-      return;
-    }
-    this.#running--;
+    const isOver = this.#limit !== null && this.#running > this.#limit;
+    if (isOver || !this.#waiters.wakeFirst()) this.#running--;
   }
 }
 

@@ -1,6 +1,6 @@
 import { steadyNow } from "../calls/deadline.ts";
+import { Waiters } from "../calls/waiters.ts";
 import type { ProviderError } from "./provider-error.ts";
-import { Waiters } from "./waiters.ts";
 
 /** Maximum concurrent calls to one endpoint with one model and key. Further calls wait. */
 export const MOST_CONCURRENT = 4_096;

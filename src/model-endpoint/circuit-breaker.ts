@@ -1,6 +1,6 @@
 import { steadyNow } from "../calls/deadline.ts";
+import { Waiters } from "../calls/waiters.ts";
 import type { ProviderError } from "./provider-error.ts";
-import { Waiters } from "./waiters.ts";
 
 /** Consecutive failures after which an endpoint counts as down. */
 const FAILURES_TO_OPEN = 8;

@@ -13,13 +13,20 @@ import type { Slot } from "./adaptive-limit.ts";
 import type { ApiKey } from "./api-key.ts";
 import { ORDINARY_PASS } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
-import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
+import {
+  chooseEndpoint,
+  type Endpoint,
+  lowerCase,
+  openHeaders,
+  replicaOf,
+  requestPath,
+  secretHeaders,
+} from "./endpoint.ts";
 import { CallReports, gaveUp, outage, recordFailure, restated, slotResult } from "./failed-attempts.ts";
 import { workerShare } from "./limit-shares.ts";
 import type { EndpointSignal, ProviderCall, ProviderReply, SignalReply } from "./provider-call.ts";
 import { ProviderError } from "./provider-error.ts";
 import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
-import { lowerCase, openHeaders, requestPath, secretHeaders } from "./request.ts";
 import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 import { type AttemptReply, jsonProblem, parseAnswer, sendAttempt } from "./transport.ts";

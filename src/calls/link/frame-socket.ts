@@ -4,7 +4,7 @@ const NEWLINE = 10;
 
 export interface FrameHandlers {
   /** Called with a message: its head, and its text. */
-  received(head: unknown, text: string): void;
+  received(head: readonly unknown[], text: string): void;
   /** Called once, when the socket is closed. */
   closed(): void;
 }
@@ -24,7 +24,7 @@ export class FrameSocket {
   readonly #maxLineBytes: number;
   #outbox = "";
   #scheduled = false;
-  #head: { value: unknown } | undefined;
+  #head: readonly unknown[] | undefined;
   #rest: Buffer[] = [];
   #restBytes = 0;
   #closed = false;
@@ -66,25 +66,30 @@ export class FrameSocket {
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       const line = this.#line(chunk, from, end);
       from = end + 1;
-      if (this.#head === undefined) {
-        this.#head = headOf(line);
-        if (this.#head !== undefined) continue;
+      if (!this.#take(line)) {
         this.close();
         return;
       }
-      const { value } = this.#head;
-      this.#head = undefined;
-      const text = textOf(line);
-      if (text === undefined) {
-        this.close();
-        return;
-      }
-      this.#handlers.received(value, text);
     }
     if (from === chunk.length) return;
     this.#rest.push(from === 0 ? chunk : chunk.subarray(from));
     this.#restBytes += chunk.length - from;
     if (this.#restBytes > this.#maxLineBytes) this.close();
+  }
+
+  /** Handles a head, or the text after it. Returns false for a line that is not part of this protocol. */
+  #take(line: string): boolean {
+    const head = this.#head;
+    if (head === undefined) {
+      const value = parseJson(line);
+      if (Array.isArray(value)) this.#head = value;
+      return this.#head !== undefined;
+    }
+    this.#head = undefined;
+    const text = line.startsWith(QUOTED) ? parseJson(line.slice(QUOTED.length)) : line;
+    if (typeof text !== "string") return false;
+    this.#handlers.received(head, text);
+    return true;
   }
 
   #line(chunk: Buffer, from: number, end: number): string {
@@ -100,20 +105,9 @@ function asLine(text: string): string {
   return text.includes("\n") || text.startsWith(QUOTED) ? QUOTED + JSON.stringify(text) : text;
 }
 
-function textOf(line: string): string | undefined {
-  if (!line.startsWith(QUOTED)) return line;
+function parseJson(text: string): unknown {
   try {
-    return String(JSON.parse(line.slice(QUOTED.length)));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Undefined for a line that is not a message of this protocol. */
-function headOf(line: string): { value: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return Array.isArray(value) ? { value } : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,6 +1,5 @@
 import { connect } from "node:net";
-import type { Cookies } from "../cookies.ts";
-import { NO_COOKIES } from "../cookies.ts";
+import { type Cookies, NO_COOKIES } from "../cookies.ts";
 import { FrameSocket } from "./frame-socket.ts";
 
 /** The head of a call; its body follows as text. A head with only an id cancels the call. */
@@ -21,10 +20,7 @@ export type ReplyHead = readonly [
   headers: Readonly<Record<string, string>>,
 ];
 
-/**
- * A connection that sends a longer line is closed. Twice the size of the largest response, because quoting may double a
- * text.
- */
+/** A longer line closes the connection. Twice the size of the largest response, because quoting may double a text. */
 export const MAX_LINE_BYTES = 512 * 1024 * 1024;
 /** After a failed connection, calls to the other process use HTTP for this long. */
 const RETRY_AFTER_MS = 1_000;
@@ -36,9 +32,9 @@ export interface LinkCall {
   server: string;
   path: string;
   body: string;
-  cookies?: Cookies | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
-  signal?: AbortSignal | undefined;
+  cookies?: Cookies;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
 }
 
 export interface LinkReply {
@@ -93,6 +89,7 @@ export class Links {
 interface Pending {
   resolve(reply: LinkReply): void;
   reject(error: unknown): void;
+  stopListening(): void;
 }
 
 /** The connection to one process. */
@@ -141,16 +138,8 @@ export class Link {
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", onAbort);
-      this.#pending.set(id, {
-        resolve: (reply) => {
-          signal?.removeEventListener("abort", onAbort);
-          resolve(reply);
-        },
-        reject: (error) => {
-          signal?.removeEventListener("abort", onAbort);
-          reject(error);
-        },
-      });
+      const stopListening = () => signal?.removeEventListener("abort", onAbort);
+      this.#pending.set(id, { resolve, reject, stopListening });
       const head: CallHead = [id, server, method, path, cookies ?? NO_COOKIES, headers ?? {}];
       this.#frames.send(head, body);
     });
@@ -164,6 +153,7 @@ export class Link {
     const pending = this.#pending.get(id);
     if (!pending) return;
     this.#pending.delete(id);
+    pending.stopListening();
     pending.resolve({ status, cookies, headers, text });
   }
 
@@ -172,6 +162,9 @@ export class Link {
     this.#closedAt = Date.now();
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const call of pending) call.reject(new LinkLost());
+    for (const { reject, stopListening } of pending) {
+      stopListening();
+      reject(new LinkLost());
+    }
   }
 }

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
+import { FrameSocket } from "../../calls/link/frame-socket.ts";
 import { processWide } from "../../process-wide.ts";
 import type { CostMeter } from "../cost.ts";
-import type { SpendMessage, TotalMessage } from "./budget-server.ts";
-import { LineSocket } from "./line-socket.ts";
+import { MAX_LINE_BYTES, type SpendMessage, type TotalMessage } from "./budget-server.ts";
 
 const CONNECT_WITHIN_MS = 5_000;
 /** Costs within this time are reported together. */
@@ -13,20 +13,22 @@ const REPORT_EVERY_MS = 10;
  * process counts alone.
  */
 export class BudgetClient {
-  readonly #lines: LineSocket<SpendMessage>;
+  readonly #frames: FrameSocket;
   readonly #meters = new Map<string, SharedMeter>();
   #isOpen = true;
 
   private constructor(socket: ReturnType<typeof connect>) {
-    this.#lines = new LineSocket(socket, {
-      messages: (batch) => {
-        for (const { key, spent, reported } of batch as TotalMessage[])
-          this.#meters.get(key)?.update(spent, reported);
+    this.#frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+      received: (message) => {
+        const [key, spent, reported] = message as TotalMessage;
+        this.#meters.get(key)?.update(spent, reported);
       },
       closed: () => {
         this.#isOpen = false;
       },
     });
+    // The socket must not keep the process alive.
+    socket.unref();
   }
 
   /** Resolves with undefined when nothing answers at the socket. */
@@ -55,12 +57,16 @@ export class BudgetClient {
   /** Adds the spending of other processes on the same budget. A meter without a limit is not shared. */
   share(key: string, meter: CostMeter): void {
     if (meter.limit === null || this.#meters.has(key)) return;
-    this.#meters.set(key, new SharedMeter(meter, (spent) => this.#lines.send({ key, spent })));
-    this.#lines.send({ key });
+    this.#meters.set(key, new SharedMeter(meter, (spent) => this.#send([key, spent])));
+    this.#send([key, 0]);
   }
 
   close(): void {
-    this.#lines.close();
+    this.#frames.close();
+  }
+
+  #send(message: SpendMessage): void {
+    this.#frames.send(message, "");
   }
 }
 

@@ -1,22 +1,25 @@
 import { rmSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { FrameSocket } from "../../calls/link/frame-socket.ts";
 import { isPrivateDirectory, makeSocketDirectory, userDirectory } from "../../files/private-directory.ts";
 import { CostMeter, RUN_METER, runMeter } from "../cost.ts";
-import { LineSocket } from "./line-socket.ts";
 
 /** Totals that change within this time are sent to the processes of a run together. */
 const SEND_EVERY_MS = 10;
 
 /** From a process to the server: the process uses a budget, or has spent part of it. */
-export type SpendMessage = { key: string; spent?: number };
+export type SpendMessage = readonly [key: string, spent: number];
 
 /** From the server to a process: the total of all processes, and the part that this process has reported. */
-export type TotalMessage = { key: string; spent: number; reported: number };
+export type TotalMessage = readonly [key: string, spent: number, reported: number];
+
+/** The socket is closed on a longer line, which cannot come from this program. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 interface Member {
-  readonly lines: LineSocket<TotalMessage>;
+  readonly frames: FrameSocket;
   /** Dollars that this process has reported, by budget. */
   readonly reported: Map<string, number>;
 }
@@ -70,25 +73,25 @@ export class BudgetServer {
 
   close(): void {
     this.#server.close();
-    for (const { lines } of [...this.#members]) lines.close();
+    for (const { frames } of [...this.#members]) frames.close();
     process.off("exit", this.#cleanUp);
     this.#cleanUp();
   }
 
   readonly #cleanUp = (): void => rmSync(this.#directory, { recursive: true, force: true });
 
-  #welcome(socket: ConstructorParameters<typeof LineSocket>[0]): void {
-    const lines = new LineSocket<TotalMessage>(socket, {
-      messages: (batch) => {
-        for (const message of batch as SpendMessage[]) this.#received(member, message);
-      },
+  #welcome(socket: Socket): void {
+    const frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+      received: (message) => this.#received(member, message as SpendMessage),
       closed: () => this.#members.delete(member),
     });
-    const member: Member = { lines, reported: new Map() };
+    // The socket must not keep the process alive.
+    socket.unref();
+    const member: Member = { frames, reported: new Map() };
     this.#members.add(member);
   }
 
-  #received(member: Member, { key, spent = 0 }: SpendMessage): void {
+  #received(member: Member, [key, spent]: SpendMessage): void {
     member.reported.set(key, (member.reported.get(key) ?? 0) + spent);
     const meter = this.#meter(key);
     if (spent > 0) meter.add(spent);
@@ -114,9 +117,11 @@ export class BudgetServer {
     }, SEND_EVERY_MS).unref();
   }
 
-  #send({ lines, reported }: Member, key: string): void {
+  #send({ frames, reported }: Member, key: string): void {
     const own = reported.get(key);
-    if (own !== undefined) lines.send({ key, spent: this.#meter(key).spent, reported: own });
+    if (own === undefined) return;
+    const message: TotalMessage = [key, this.#meter(key).spent, own];
+    frames.send(message, "");
   }
 }
 

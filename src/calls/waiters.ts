@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "../calls/deadline.ts";
+import { LONGEST_TIMER_MS } from "./deadline.ts";
 
 /** A queue of callers. Each waits until it is woken, its signal fires or its time is over. */
 export class Waiters {
@@ -28,13 +28,7 @@ export class Waiters {
         reject(signal?.reason);
       };
       const timer = Number.isFinite(milliseconds)
-        ? setTimeout(
-            () => {
-              end();
-              resolve(false);
-            },
-            Math.min(Math.max(0, milliseconds), LONGEST_TIMER_MS),
-          )
+        ? setTimeout(wake, Math.min(Math.max(0, milliseconds), LONGEST_TIMER_MS), false)
         : undefined;
       this.#waiting.add(wake);
       signal?.addEventListener("abort", giveUp);
