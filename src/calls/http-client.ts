@@ -18,8 +18,8 @@ export interface HttpRequest {
   /** Includes the query. */
   path: string;
   headers: Readonly<Record<string, string>>;
-  body?: string | undefined;
-  signal?: AbortSignal | undefined;
+  body?: string;
+  signal?: AbortSignal;
   /** Time limit from the start to the last received byte; null or absent: as long as the signal allows. */
   timeoutMs?: number | null;
   /** Maximum size of the response body, also after decompression. */

@@ -26,7 +26,7 @@ export function nextDelay(
     attempt: number;
     /** Since the first attempt, by a monotonic clock. */
     elapsedMs: number;
-    retryAfterMs?: number | undefined;
+    retryAfterMs?: number;
   },
   random: () => number = Math.random,
 ): number | undefined {

@@ -66,7 +66,7 @@ export class RunClient implements ServerClient {
     const send = (signal: AbortSignal | undefined) =>
       local
         ? callLocally(local, method, path, body, { ...options, signal })
-        : this.#elsewhere(method, server, path, body, { ...options, ...(signal && { signal }) });
+        : this.#elsewhere(method, server, path, body, { ...options, signal });
     const { timeoutMs, signal, timeoutKey } = options;
     if (timeoutMs === undefined || timeoutMs === null) return send(signal);
     const deadline = new Deadline(timeoutMs, signal);
@@ -125,10 +125,10 @@ export class RunClient implements ServerClient {
         const { text: raw, ...reply } = await this.#http.request(origin, {
           method,
           path,
-          ...(method === "POST" && { body: text }),
-          ...(cookies && { cookies }),
-          ...(headers && { headers }),
-          ...(signal && { signal }),
+          body: method === "POST" ? text : undefined,
+          cookies,
+          headers,
+          signal,
         });
         return new ReceivedReply({ ...reply, raw });
       } catch (error) {
@@ -154,7 +154,7 @@ async function callLocally(
   method: string,
   path: string,
   body: unknown,
-  options: Omit<CallOptions, "signal"> & { signal: AbortSignal | undefined },
+  options: CallOptions,
 ): Promise<ServerReply> {
   const { cookies = NO_COOKIES, headers = NO_HEADERS, signal = NEVER, onStage } = options;
   signal.throwIfAborted();
@@ -220,7 +220,7 @@ export class ReceivedReply implements ServerReply {
   #body: unknown;
   #isParsed: boolean;
 
-  constructor(reply: { status: number; cookies: Cookies; body?: unknown; raw?: string | undefined }) {
+  constructor(reply: { status: number; cookies: Cookies; body?: unknown; raw?: string }) {
     this.status = reply.status;
     this.cookies = reply.cookies;
     this.#raw = reply.raw;

@@ -7,14 +7,14 @@ export interface AppCall {
   /** Path without query, as sent. */
   path: string;
   /** Query string with its `?`; only HTTP requests have one. */
-  query?: string | undefined;
+  query?: string;
   /** Parsed JSON; undefined without a body. Over HTTP or a link also a `MalformedBody`. */
   body: unknown;
   cookies: Cookies;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   signal: AbortSignal;
   /** Reports the current stage of a rollout to co-hosted callers. */
-  onStage?: StageListener | undefined;
+  onStage?: StageListener;
 }
 
 /** Splits the target of a request into path and query. */

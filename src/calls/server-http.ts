@@ -41,10 +41,8 @@ export class ServerHttp {
     if (cookie) headers["cookie"] = cookie;
     const { method, body, signal } = request;
     const path = safePath(request.path) + (request.query ?? "");
-    const answer = await this.#client.request(origin, {
-      ...{ method, path, headers, body, signal },
-      maxBytes: MAX_RESPONSE_BYTES,
-    });
+    const maxBytes = MAX_RESPONSE_BYTES;
+    const answer = await this.#client.request(origin, { method, path, headers, body, signal, maxBytes });
     return { ...answer, cookies: parseSetCookies(answer.headers["set-cookie"]) };
   }
 

@@ -20,7 +20,7 @@ export interface TokenSnapshot {
   /** Whether something is known to be missing. */
   incomplete: boolean;
   /** What is wrong with the records themselves, if anything. */
-  problem?: string | undefined;
+  problem?: string;
   snapshotId: string;
   version: number;
 }

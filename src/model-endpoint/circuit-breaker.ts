@@ -21,7 +21,7 @@ export interface BreakerEvents {
 }
 
 export interface PassOptions {
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   giveUpAt: number;
   longestOutageMs: number;
 }

@@ -114,50 +114,43 @@ function dollarsOf(given: unknown): number | null {
   );
 }
 
-type Bill = Pick<ProviderReply<unknown>, "cost" | "cached" | "retries" | "waitedMs">;
-
 /**
- * Adds to a usage the cost of the call, whether it came from the cache, the number of retries, and the waiting time.
+ * Adds to the usage of an answer the cost of the call, whether it came from the cache, the number of retries, and the
+ * waiting time.
  */
-function billed<T extends object>(usage: T, { cost, cached, retries, waitedMs }: Bill): T {
-  return {
-    ...usage,
+function billed<T extends { usage?: object | null }>({
+  value,
+  cost,
+  cached,
+  retries,
+  waitedMs,
+}: ProviderReply<T>): T {
+  if (cost === null && !cached && retries === 0 && waitedMs === 0) return value;
+  const usage = value.usage && {
+    ...value.usage,
     ...(cost !== null && { ng_cost: cost }),
     ...(cached && { ng_cache_hits: 1 }),
     ...(retries > 0 && { ng_retries: retries }),
     ...(waitedMs > 0 && { ng_waited_ms: waitedMs }),
   };
-}
-
-function isPlain({ cost, cached, retries, waitedMs }: Bill): boolean {
-  return cost === null && !cached && retries === 0 && waitedMs === 0;
+  return { ...value, ...(usage && { usage }), ...(cached && { ng_cache_hit: true }) };
 }
 
 /** The response of a call with its cost in `usage.ng_cost`, and `ng_cache_hit` if no call was made. */
 export function billedResponse(reply: ProviderReply<Response>): Response {
-  const { value, cached } = reply;
-  if (isPlain(reply)) return value;
-  const response: Response & { ng_cache_hit?: true } = { ...value };
-  if (value.usage) response.usage = billed(value.usage, reply);
-  if (cached) response.ng_cache_hit = true;
-  return response;
+  return billed(reply);
 }
 
 /** The chat completion of a call, with the same fields. */
 export function billedCompletion(reply: ProviderReply<ChatCompletion>): ChatCompletion {
-  const { value, cached } = reply;
-  if (isPlain(reply)) return value;
-  const completion: ChatCompletion & { ng_cache_hit?: true } = { ...value };
-  if (value.usage) completion.usage = billed(value.usage, reply);
-  if (cached) completion.ng_cache_hit = true;
-  return completion;
+  return billed(reply);
 }
 
-const price = (input: number, output: number, cached?: number, written?: number): Price => ({
+const price = (input: number, output: number, cached_input?: number, cache_write?: number): Price => ({
   input,
   output,
-  ...(cached !== undefined && { cached_input: cached }),
-  ...(written !== undefined && { cache_write: written }),
+  cached_input,
+  cache_write,
 });
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { HttpClient } from "../calls/http-client.ts";
+import { HttpClient } from "../calls/http-client.ts";
 import { GymError } from "../errors.ts";
 import { processWide } from "../process-wide.ts";
 import { isSecretHeader } from "../secrets.ts";
@@ -78,6 +78,28 @@ export function openHeaders(headers: Readonly<Record<string, string>>): [name: s
 /** Header names in the form in which they are compared. */
 export function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** An idle connection is closed after this time; load balancers close it after about a minute. */
+const KEEP_ALIVE_MS = 20_000;
+
+// Shared by all servers of the process, so that they reuse sockets.
+const clients = processWide("http-clients", () => new Map<number, HttpClient>());
+
+/** The connections to model endpoints. */
+export function endpointConnections(connectTimeoutMs: number): HttpClient {
+  let client = clients.get(connectTimeoutMs);
+  if (!client) {
+    client = new HttpClient({
+      connectTimeoutMs,
+      keepAliveMs: KEEP_ALIVE_MS,
+      // The adaptive limit bounds calls per model and key; this bounds an address with several models and keys.
+      maxConnections: 4 * MOST_CONCURRENT,
+      proxy: true,
+    });
+    clients.set(connectTimeoutMs, client);
+  }
+  return client;
 }
 
 interface LogLike {

@@ -4,12 +4,11 @@ import { GymError } from "../errors.ts";
 import { ApiKey } from "./api-key.ts";
 import { runBudgets } from "./budget/budget-client.ts";
 import { CostMeter, listPrice, RUN_METER, runMeter } from "./cost.ts";
-import { parseEndpointUrl, sharedEndpoint } from "./endpoint.ts";
+import { endpointConnections, parseEndpointUrl, sharedEndpoint } from "./endpoint.ts";
 import { noteSharedLimit, ownShare } from "./limit-shares.ts";
 import { Provider } from "./provider.ts";
 import { ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
-import { endpointConnections } from "./transport.ts";
 
 export interface OpenProviderOptions {
   /** One base URL, or those of replicas. */

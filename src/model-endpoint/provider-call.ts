@@ -1,4 +1,6 @@
-import type { AttemptReply } from "./transport.ts";
+import type { HttpAnswer } from "../calls/http-client.ts";
+
+export type AttemptReply = HttpAnswer;
 
 export interface ProviderCall<T> {
   /** Below the base URL, such as `/chat/completions`. */
@@ -17,7 +19,7 @@ export interface ProviderCall<T> {
   headers?: Readonly<Record<string, string>>;
   /** A rollout stays with its replica, regardless of the worker; calls outside rollouts use the session. */
   sessionId?: string;
-  rolloutId?: string | undefined;
+  rolloutId?: string;
   /** Whether the path is below the host instead of the base URL's last `/v1`. */
   besideBase?: boolean;
   /** The replica of an earlier call that this one continues. */
@@ -43,7 +45,7 @@ export interface ProviderReply<T> {
 export interface EndpointSignal {
   /** Below the host, with its query: `/pause?mode=keep`. */
   path: string;
-  body?: string | undefined;
+  body?: string;
   signal: AbortSignal;
 }
 

@@ -17,14 +17,14 @@ export type ProviderFailureClass = keyof typeof PROVIDER_FAILURES;
 export interface ProviderErrorParts {
   class: ProviderFailureClass;
   /** The status of the endpoint's response; absent without a response. */
-  providerStatus?: number | undefined;
+  providerStatus?: number;
   /** The body of the response, for callers that interpret some errors. */
-  body?: string | undefined;
+  body?: string;
   retryable: boolean;
   message: string;
-  retryAfterMs?: number | undefined;
+  retryAfterMs?: number;
   /** Whether the failure looks permanent, so that few attempts are made. */
-  lasting?: boolean | undefined;
+  lasting?: boolean;
   cause?: unknown;
 }
 
@@ -62,6 +62,13 @@ export class ProviderError extends GymError {
       default:
         return 502;
     }
+  }
+}
+
+/** An attempt exceeded its time limit. */
+export class AttemptTimeout extends GymError {
+  constructor(milliseconds: number) {
+    super("PROVIDER_TIMEOUT", `no answer within ${milliseconds / 1000} s (request_timeout_seconds)`);
   }
 }
 

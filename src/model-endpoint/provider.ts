@@ -1,4 +1,5 @@
 import { sleep, steadyNow } from "../calls/deadline.ts";
+import { type HttpRequest, RequestTimeout } from "../calls/http-client.ts";
 import { nextDelay, type RetryBudget } from "../calls/retry.ts";
 import { Semaphore } from "../calls/semaphore.ts";
 import { errorMessage } from "../errors.ts";
@@ -6,9 +7,7 @@ import type { Logger } from "../logger.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { isObject } from "../python/json/json-object.ts";
 import { answerRedactor, redactor } from "../secrets.ts";
-import { ConversionError } from "../wire/convert/conversion-loss.ts";
-import { countOf, numericCounts } from "../wire/convert/usage.ts";
-import { ValidationError } from "../wire/schemas/validation.ts";
+import { countOf } from "../wire/convert/usage.ts";
 import type { Slot } from "./adaptive-limit.ts";
 import type { ApiKey } from "./api-key.ts";
 import { ORDINARY_PASS } from "./circuit-breaker.ts";
@@ -24,16 +23,20 @@ import {
 } from "./endpoint.ts";
 import { CallReports, gaveUp, outage, recordFailure, restated, slotResult } from "./failed-attempts.ts";
 import { workerShare } from "./limit-shares.ts";
-import type { EndpointSignal, ProviderCall, ProviderReply, SignalReply } from "./provider-call.ts";
-import { ProviderError } from "./provider-error.ts";
-import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
+import type {
+  AttemptReply,
+  EndpointSignal,
+  ProviderCall,
+  ProviderReply,
+  SignalReply,
+} from "./provider-call.ts";
+import { AttemptTimeout, ProviderError } from "./provider-error.ts";
+import { failureOfError } from "./read-failure.ts";
+import { parseAnswer, readReply } from "./read-reply.ts";
 import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
-import { type AttemptReply, jsonProblem, parseAnswer, sendAttempt } from "./transport.ts";
 
 const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
-/** Statuses of an unknown path. */
-const MISPLACED: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 /** A failure that looks permanent ends the call after this many attempts, or one for each replica. */
 const LASTING_ATTEMPTS = 3;
 
@@ -53,6 +56,13 @@ export interface ProviderParts {
   meters: readonly CostMeter[];
   cache: ResponseCache | undefined;
   log: Logger;
+}
+
+/** The headers of requests, and functions that remove their secrets from a text. */
+interface Credentials {
+  headers: Readonly<Record<string, string>>;
+  redact: (text: string) => string;
+  redactAnswer: (text: string) => string;
 }
 
 interface Answer<T> {
@@ -92,9 +102,7 @@ export class Provider {
   readonly #own: Semaphore | undefined;
   readonly #timeoutMs: number | null;
   readonly #maxResponseBytes: number;
-  #redact: (text: string) => string;
-  #redactAnswer: (text: string) => string;
-  #headers: Readonly<Record<string, string>>;
+  #credentials: Credentials;
   readonly #reports: CallReports;
   /** Endpoints that have answered. Their host exists, so a failed name lookup is temporary. */
   readonly #answered = new WeakSet<Endpoint>();
@@ -113,10 +121,7 @@ export class Provider {
       baseDelayMs: settings.retry_first_pause_seconds * 1000,
       maxDelayMs: settings.retry_longest_pause_seconds * 1000,
     };
-    this.#headers = {};
-    this.#redact = (text) => text;
-    this.#redactAnswer = this.#redact;
-    this.#takeKey();
+    this.#credentials = credentialsOf(parts);
   }
 
   get hosts(): string[] {
@@ -125,7 +130,7 @@ export class Provider {
 
   /** Removes the API key from a text. */
   redact(text: string): string {
-    return this.#redact(text);
+    return this.#credentials.redact(text);
   }
 
   /** Makes one call with retries and returns the result of `read`. */
@@ -147,35 +152,43 @@ export class Provider {
   /** Sends a request once to every replica, immediately: it must not wait behind the calls that it affects. */
   async signalAll({ path, body, signal }: EndpointSignal): Promise<SignalReply[]> {
     return Promise.all(
-      this.#parts.endpoints.map(async ({ url, connections }) => {
-        try {
-          const { status, text } = await sendAttempt({
-            connections,
-            origin: url.origin,
-            path: url.basePath.replace(/\/v1$/, "") + path,
-            method: "POST",
-            headers: this.#headers,
-            body,
-            signal,
-            timeoutMs: this.#timeoutMs,
-            maxBytes: this.#maxResponseBytes,
-          });
-          return { host: url.host, status, text: this.#redactAnswer(text) };
-        } catch (error) {
-          if (signal.aborted) throw signal.reason;
-          throw failureOfError(error, url.host, this.#redact);
-        }
+      this.#parts.endpoints.map(async (endpoint) => {
+        const { url } = endpoint;
+        const { status, text } = await this.#request(endpoint, {
+          path: withoutVersion(url.basePath) + path,
+          method: "POST",
+          body,
+          signal,
+        });
+        return { host: url.host, status, text };
       }),
     );
   }
 
-  #takeKey(): void {
-    const { apiKey, authorize, headers } = this.#parts;
-    const credentials = authorize(apiKey.value);
-    this.#headers = { "content-type": "application/json", ...lowerCase(headers), ...credentials };
-    const secrets = [apiKey.value, ...Object.values(credentials), ...secretHeaders(headers)];
-    this.#redact = redactor(secrets);
-    this.#redactAnswer = answerRedactor(secrets);
+  /** Sends one request. An endpoint that echoes its request would write the key into results, so it is removed. */
+  async #request(
+    { url, connections }: Endpoint,
+    request: Pick<ProviderCall<unknown>, "headers" | "signal"> &
+      Pick<HttpRequest, "path" | "method" | "body">,
+  ): Promise<AttemptReply> {
+    const { headers, redact, redactAnswer } = this.#credentials;
+    const timeoutMs = this.#timeoutMs;
+    try {
+      const reply = await connections.request(url.origin, {
+        ...request,
+        headers: request.headers ? { ...headers, ...request.headers } : headers,
+        timeoutMs,
+        maxBytes: this.#maxResponseBytes,
+        // Without this, a request on a closed connection would be retried after a delay and count as a failure of the
+        // endpoint.
+        resendable: true,
+      });
+      return { ...reply, text: redactAnswer(reply.text) };
+    } catch (error) {
+      if (request.signal.aborted) throw request.signal.reason;
+      const cause = error instanceof RequestTimeout ? new AttemptTimeout(timeoutMs ?? 0) : error;
+      throw failureOfError(cause, url.host, redact);
+    }
   }
 
   #cacheKey(call: ProviderCall<unknown>, body: string | undefined): CacheKeyParts | undefined {
@@ -320,69 +333,24 @@ export class Provider {
   async #send<T>(endpoint: Endpoint, call: ProviderCall<T>, body: string | undefined): Promise<Answer<T>> {
     const { query } = this.#parts;
     const { url } = endpoint;
-    const base = call.besideBase ? { ...url, basePath: url.basePath.replace(/\/v1$/, "") } : url;
+    const base = call.besideBase ? { ...url, basePath: withoutVersion(url.basePath) } : url;
     let reply: AttemptReply;
     try {
-      reply = await sendAttempt({
-        connections: endpoint.connections,
-        origin: url.origin,
+      reply = await this.#request(endpoint, {
         path: requestPath(base, call.path, query),
         method: call.method ?? "POST",
-        headers: call.headers ? { ...this.#headers, ...call.headers } : this.#headers,
+        headers: call.headers,
         body,
         signal: call.signal,
-        timeoutMs: this.#timeoutMs,
-        maxBytes: this.#maxResponseBytes,
       });
     } catch (error) {
-      if (call.signal.aborted) throw call.signal.reason;
-      const failure = failureOfError(error, url.host, this.#redact);
-      throw failure.lasting && this.#answered.has(endpoint)
-        ? restated(failure, failure.message, false)
-        : failure;
+      const isPassing = error instanceof ProviderError && error.lasting && this.#answered.has(endpoint);
+      throw isPassing ? restated(error, error.message, false) : error;
     }
     this.#answered.add(endpoint);
-    // An endpoint that echoes its request, as debugging gateways do, would write the key into results.
-    const clean = { ...reply, text: this.#redactAnswer(reply.text) };
-    return this.#read(clean, endpoint, call, `${base.basePath}${call.path}`);
-  }
-
-  #read<T>(reply: AttemptReply, endpoint: Endpoint, call: ProviderCall<T>, path: string): Answer<T> {
-    const { host } = endpoint.url;
-    // An unknown path usually means a wrong base URL, so the message shows the path.
-    const place = MISPLACED.has(reply.status) ? host + path : host;
-    if (reply.status >= 400) throw failureOfReply(reply, place, this.#redact);
-    const problem = (text: string) => invalidResponse(reply, host, text, this.#redact);
-    if (reply.status >= 300) throw redirect(reply, host + path, this.#redact);
-    let parsed: unknown;
-    try {
-      parsed = parseAnswer(reply.text, call.exactNumbers);
-    } catch (error) {
-      throw problem(jsonProblem(error));
-    }
-    const hidden = hiddenError(reply, parsed);
-    if (hidden) throw failureOfReply(hidden, host, this.#redact);
-    try {
-      const usage = isObject(parsed) ? numericCounts(parsed["usage"]) : undefined;
-      return {
-        value: call.read(parsed, reply),
-        reply,
-        usage,
-        replica: this.#parts.endpoints.indexOf(endpoint),
-      };
-    } catch (error) {
-      if (error instanceof ValidationError || error instanceof ConversionError) {
-        const isLasting = isUnknownForm(error);
-        throw invalidResponse(
-          reply,
-          host,
-          `the body does not fit (${error.message})`,
-          this.#redact,
-          !isLasting,
-        );
-      }
-      throw error;
-    }
+    const { redact } = this.#credentials;
+    const answer = readReply(reply, call, { host: url.host, path: base.basePath + call.path, redact });
+    return { ...answer, reply, replica: this.#parts.endpoints.indexOf(endpoint) };
   }
 
   /** Adds to the message that the endpoint asks for a longer pause than the budget allows. */
@@ -403,16 +371,24 @@ export class Provider {
       this.#parts.log.warn(errorMessage(error));
       return false;
     }
-    this.#takeKey();
+    this.#credentials = credentialsOf(this.#parts);
     return true;
   }
 }
 
-/** An unknown item type depends on the request, so another paid response would have it too. */
-function isUnknownForm(error: ValidationError | ConversionError): boolean {
-  return error instanceof ConversionError
-    ? error.failure === "unsupported"
-    : error.detail.some(({ type }) => type.startsWith("union_tag_"));
+function credentialsOf({ apiKey, authorize, headers }: ProviderParts): Credentials {
+  const authorization = authorize(apiKey.value);
+  const secrets = [apiKey.value, ...Object.values(authorization), ...secretHeaders(headers)];
+  return {
+    headers: { "content-type": "application/json", ...lowerCase(headers), ...authorization },
+    redact: redactor(secrets),
+    redactAnswer: answerRedactor(secrets),
+  };
+}
+
+/** A base path without its last `/v1`. */
+function withoutVersion(basePath: string): string {
+  return basePath.replace(/\/v1$/, "");
 }
 
 /** The key that selects the replica: the same for all attempts of a rollout. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConnectionError } from "../calls/errors.ts";
+import { AttemptTimeout } from "./provider-error.ts";
 import {
   failureOfError,
   failureOfReply,
@@ -10,7 +11,6 @@ import {
   requestedPause,
   resetPause,
 } from "./read-failure.ts";
-import { AttemptTimeout } from "./transport.ts";
 
 const plain = (text: string) => text;
 const reply = (status: number, text: string, headers: Record<string, string> = {}) => ({

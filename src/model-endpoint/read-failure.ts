@@ -2,8 +2,8 @@ import { retryAfterMs } from "../calls/retry.ts";
 import { errorMessage } from "../errors.ts";
 import { printable } from "../printable.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
-import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
-import { type AttemptReply, AttemptTimeout } from "./transport.ts";
+import type { AttemptReply } from "./provider-call.ts";
+import { AttemptTimeout, ProviderError, type ProviderFailureClass } from "./provider-error.ts";
 
 const MAX_QUOTED = 1_000;
 /** OpenSSL's error for a server that does not answer a handshake with TLS. */

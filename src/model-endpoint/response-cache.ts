@@ -5,7 +5,7 @@ import { errorMessage, GymError } from "../errors.ts";
 import { replaceFile } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { isObject } from "../python/json/json-object.ts";
-import type { AttemptReply } from "./transport.ts";
+import type { AttemptReply } from "./provider-call.ts";
 
 /** Larger answers are not cached. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;

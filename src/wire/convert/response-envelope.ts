@@ -25,7 +25,7 @@ export interface EnvelopeOptions {
   /** The name the response carries; the request's model unless given. */
   model?: string;
   createdAt: number;
-  newId?: NewId | undefined;
+  newId?: NewId;
 }
 
 /** A Response without output that echoes its request's settings; fails where no model is named. */

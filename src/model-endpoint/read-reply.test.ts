@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonProblem, parseAnswer } from "./transport.ts";
+import { jsonProblem, parseAnswer } from "./read-reply.ts";
 
 function problemOf(text: string): string {
   try {
