@@ -2,7 +2,7 @@ import { type FailureInfo, isServerCallError } from "../calls/errors.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
 import type { StreamOutcome } from "../wire/stream/sse.ts";
 
-/** Why a recorded call is not a plain success. */
+/** Why a recorded call is not a success. */
 export type ErrorCategory =
   | "timeout"
   | "rate_limit"
@@ -40,7 +40,7 @@ export function categoryOfStream(outcome: StreamOutcome | undefined): ErrorCateg
   }
 }
 
-/** The category of an exception. `status` is the one of the response, where the exception decides it. */
+/** The category of an exception. `status` is the status of the response, if the exception determines it. */
 export function categoryOfError(error: unknown, status: number | undefined): ErrorCategory {
   const failure = failureOf(error);
   if (failure?.class === "timeout") return "timeout";

@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { errorMessage } from "../errors.ts";
 import { appendDurably } from "../files/durable-file.ts";
 import type { Logger } from "../logger.ts";
@@ -6,9 +7,8 @@ import type { JsonObject } from "../python/json/json-object.ts";
 import type { Dialect } from "../wire/stream/sse.ts";
 import type { ErrorCategory } from "./error-category.ts";
 import { withinLimit } from "./limits.ts";
-import { modelCallFiles } from "./rollout-files.ts";
 
-/** One line of `<id>.capture.jsonl`: a model call as it went over the wire. */
+/** One line of `<id>.capture.jsonl`: a model call as it was sent and received. */
 export interface ModelCallLine {
   model_call_id: string;
   dialect: Dialect;
@@ -22,13 +22,28 @@ export interface ModelCallLine {
   error_category: ErrorCategory | null;
   request: JsonObject | null;
   response: JsonObject | null;
-  /** The body, where it was not a JSON object. */
+  /** The body, if it was not a JSON object. */
   request_raw?: string;
-  /** The body, where it was not a JSON object or came as a stream. */
+  /** The body, if it was not a JSON object or was a stream. */
   response_raw?: string;
 }
 
-/** Writes model calls to the files of their rollouts. A failure here does not fail the call. */
+/** Files of one rollout in the directory of model calls. */
+export function modelCallFiles(directory: string, rolloutId: string) {
+  return {
+    records: join(directory, `${rolloutId}.capture.jsonl`),
+    /** An empty file that exists if a record could not be written. */
+    incomplete: join(directory, `${rolloutId}.capture.incomplete`),
+  };
+}
+
+/** Removes the model calls that an earlier run recorded under this id. */
+export async function clearModelCalls(directory: string, rolloutId: string): Promise<void> {
+  const { records, incomplete } = modelCallFiles(directory, rolloutId);
+  await Promise.all([rm(records, { force: true }), rm(incomplete, { force: true })]);
+}
+
+/** Writes model calls to the files of their rollouts. A failure to write does not fail the call. */
 export class ModelCallLog {
   readonly #directory: string;
   readonly #redact: (text: string) => string;
@@ -40,7 +55,7 @@ export class ModelCallLog {
     this.#log = options.log;
   }
 
-  /** Returns when the line is on the device, or the rollout is marked as incomplete. */
+  /** Resolves when the line is on the device, or when the rollout is marked as incomplete. */
   async record(rolloutId: string, line: () => ModelCallLine): Promise<void> {
     const files = modelCallFiles(this.#directory, rolloutId);
     try {

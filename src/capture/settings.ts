@@ -1,18 +1,19 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
-import { GymError } from "../errors.ts";
+import { errorMessage, GymError } from "../errors.ts";
+import { makeDirectory } from "../files/make-directory.ts";
 import { laxBool, laxFloat, laxInt } from "../wire/schemas/lax.ts";
 
 type GlobalConfig = Readonly<Record<string, unknown>>;
 
-/** The keys that turn recording on contradict each other or have unusable values. */
+/** The keys that enable recording contradict each other or have invalid values. */
 export class CaptureConfigError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("CAPTURE_CONFIG", message, options);
   }
 }
 
-/** Whether a run is observed: agents attribute their calls to rollouts and model servers record them. */
+/** Whether a run is observed: agents attribute their calls to rollouts, and model servers record them. */
 export function isObserved(config: GlobalConfig): boolean {
   const value = config["observability_enabled"];
   if (typeof value === "boolean") return value;
@@ -22,7 +23,7 @@ export function isObserved(config: GlobalConfig): boolean {
   throw new CaptureConfigError(`observability_enabled must be true or false, not ${JSON.stringify(value)}.`);
 }
 
-/** Where model calls of an observed run are recorded; undefined when it is not observed. */
+/** The directory for the model calls of an observed run; undefined if the run is not observed. */
 export function modelCallDirectory(config: GlobalConfig): string | undefined {
   if (!isObserved(config)) return undefined;
   const directory = config["model_call_capture_dir"];
@@ -48,10 +49,10 @@ const TokenCaptureBlock = z.strictObject({
   mask_fraction_min_samples: laxInt().pipe(z.number().min(1)).default(50),
 });
 
-/** The block `token_id_capture`, checked, when it is enabled. */
+/** The settings of an enabled `token_id_capture` block. */
 export interface TokenCaptureSettings {
   allAgents: boolean;
-  /** Where records go; undefined when a sink of the user's takes them. */
+  /** The directory for records; undefined if a sink of the user stores them. */
   directory: string | undefined;
   sink: string | undefined;
   sinkOptions: Readonly<Record<string, unknown>>;
@@ -60,7 +61,7 @@ export interface TokenCaptureSettings {
   maskFractionMinSamples: number;
 }
 
-/** The settings of `token_id_capture`; undefined when it is absent or not enabled. Errors in it are reported either way. */
+/** The settings of `token_id_capture`; undefined if it is absent or not enabled. Errors are reported in both cases. */
 export function tokenCaptureSettings(config: GlobalConfig): TokenCaptureSettings | undefined {
   const given = config["token_id_capture"];
   if (given === undefined || given === null) return undefined;
@@ -108,4 +109,15 @@ export function capturesTokens(
 ): boolean {
   if (settings === undefined) return false;
   return settings.allAgents || laxBool().safeParse(agent["token_id_capture"]).data === true;
+}
+
+/** Creates the directory of a config key. */
+export async function makeCaptureDirectory(key: string, directory: string): Promise<void> {
+  try {
+    await makeDirectory(directory);
+  } catch (error) {
+    throw new CaptureConfigError(`${key} '${directory}' cannot be used: ${errorMessage(error)}.`, {
+      cause: error,
+    });
+  }
 }

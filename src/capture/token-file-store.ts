@@ -1,19 +1,34 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { z } from "zod";
 import { errorMessage } from "../errors.ts";
 import { appendDurably, replaceFile } from "../files/durable-file.ts";
 import { withFileLock } from "../files/file-lock.ts";
-import { type TokenFiles, tokenFiles } from "./rollout-files.ts";
 import { parseTokenRecord, type TokenCaptureRecord, tokenRecordLine } from "./token-record.ts";
 import type { TokenSink, TokenSnapshot, TokenSource } from "./token-sink.ts";
 
-/** Upper bound of the records of one rollout, which are read into memory together. */
+/** Files of one rollout in the directory of token records. */
+function tokenFiles(directory: string, rolloutId: string) {
+  return {
+    records: join(directory, `${rolloutId}.tokens.jsonl`),
+    state: join(directory, `${rolloutId}.tokens.state.json`),
+    /** Ids of calls that were announced, one per line. */
+    intents: join(directory, `${rolloutId}.tokens.intents`),
+    /** Ids of calls whose tokens are lost, one per line. */
+    incomplete: join(directory, `${rolloutId}.tokens.incomplete`),
+    lock: join(directory, `${rolloutId}.tokens.lock`),
+  };
+}
+
+type TokenFiles = ReturnType<typeof tokenFiles>;
+
+/** Maximum size of the records of one rollout, which are read into memory together. */
 const MAX_RECORDS_BYTES = 1024 ** 3;
 const NEWLINE = 0x0a;
 const UNKNOWN_CALL = "unknown";
 
-/** Keeps token records in files, a set per rollout. */
+/** Stores token records in files, one set of files per rollout. */
 export class TokenFileStore implements TokenSink, TokenSource {
   readonly #directory: string;
   readonly #redact: (text: string) => string;
@@ -90,7 +105,7 @@ export class TokenFileStore implements TokenSink, TokenSource {
     return this.#locked(rolloutId, async (files) => {
       const state = await readTokenState(files.state);
       if (!state.frozen || state.snapshot_id !== snapshotId || state.version !== version) return false;
-      // The state stays: a writer that is late must find that the rollout is over.
+      // The state is kept, so that a late writer finds that the rollout is over.
       await writeTokenState(files.state, { ...state, retired: true, entry_digests: {}, indexed_size: 0 });
       await removeAll([files.records, files.incomplete, files.intents]);
       return true;
@@ -119,7 +134,7 @@ async function markState(files: TokenFiles, state: TokenState): Promise<void> {
   await writeTokenState(files.state, { ...state, incomplete: true, version: state.version + 1 });
 }
 
-/** Brings the index up to date when a writer died between its record and its index. */
+/** Updates the index if a writer was killed between its record and its index. */
 async function indexRecords(files: TokenFiles, state: TokenState): Promise<void> {
   const size = await sizeOf(files.records);
   if (size === state.indexed_size) return;
@@ -185,22 +200,26 @@ function* linesOf(bytes: Buffer): Generator<string> {
   }
 }
 
-async function readIds(path: string): Promise<string[]> {
+/** Settles like `work`, but resolves with `otherwise` if the file does not exist. */
+async function ifExists<T>(work: Promise<T>, otherwise: T): Promise<T> {
   try {
-    return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+    return await work;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return otherwise;
     throw error;
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
-    throw error;
-  }
+async function readIds(path: string): Promise<string[]> {
+  const text = await ifExists(readFile(path, "utf8"), "");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+function sizeOf(path: string): Promise<number> {
+  return ifExists(
+    stat(path).then(({ size }) => size),
+    0,
+  );
 }
 
 async function removeAll(paths: readonly string[]): Promise<void> {
@@ -217,23 +236,16 @@ const State = z.looseObject({
   indexed_size: z.number().int().default(0),
 });
 
-/** `<id>.tokens.state.json`: how far the capture of a rollout has come. */
-export type TokenState = z.output<typeof State>;
+/** `<id>.tokens.state.json`: the progress of the capture of a rollout. */
+type TokenState = z.output<typeof State>;
 
-/** A rollout without a state file has just begun. */
-export async function readTokenState(path: string): Promise<TokenState> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return State.parse({});
-    throw error;
-  }
-  return State.parse(JSON.parse(text));
+/** The capture of a rollout without a state file has just started. */
+async function readTokenState(path: string): Promise<TokenState> {
+  return State.parse(JSON.parse(await ifExists(readFile(path, "utf8"), "{}")));
 }
 
-/** What can be rebuilt from the records need not be synced to disk. */
-export function writeTokenState(
+/** A state that can be rebuilt from the records need not be synced to disk. */
+function writeTokenState(
   path: string,
   state: TokenState,
   options: { durable: boolean } = { durable: true },

@@ -3,10 +3,10 @@ import type { ResponseOutputItem } from "../wire/schemas/item-types.ts";
 import type { Response } from "../wire/schemas/responses.ts";
 import type { TokenRecord } from "../wire/tokens/token-rebuild.ts";
 
-/** Fields may have another meaning in a later version. */
+/** A later version may change the meaning of fields. */
 const TOKEN_SCHEMA_VERSION = 1;
 
-/** One line of `<id>.tokens.jsonl`: the tokens of one model call and the items they stand for. */
+/** One line of `<id>.tokens.jsonl`: the tokens of one model call and its items. */
 export interface TokenCaptureRecord extends TokenRecord {
   schema_version: typeof TOKEN_SCHEMA_VERSION;
   rollout_id: string;
@@ -66,10 +66,10 @@ function sorted(value: unknown): unknown {
 
 const REQUIRED = ["prompt_token_ids", "generation_token_ids", "generation_log_probs"] as const;
 
-/** Why the tokens of an answer cannot be recorded; the rollout is then incomplete. */
+/** The tokens of an answer cannot be recorded. The rollout is then incomplete. */
 class TokensMissing extends Error {}
 
-/** The record of an answer: one of its items carries the tokens, all three lists of them. */
+/** Creates the record of an answer. One of its items must have all three token lists. */
 export function tokenRecordOf(
   response: Pick<Response, "output" | "model">,
   call: { rolloutId: string; modelCallId: string; finishedAt: number },

@@ -5,7 +5,7 @@ import { withinLimit } from "./limits.ts";
 import { tokenRecordOf } from "./token-record.ts";
 import type { TokenSink } from "./token-sink.ts";
 
-/** Hands the tokens of model calls to a sink. A failure marks the rollout as incomplete and does not fail the call. */
+/** Passes the tokens of model calls to a sink. A failure marks the rollout as incomplete, but does not fail the call. */
 export class TokenRecorder {
   readonly #sink: TokenSink;
   readonly #log: Logger;
@@ -15,7 +15,7 @@ export class TokenRecorder {
     this.#log = log;
   }
 
-  /** Makes a call and records its tokens before it returns the answer. A failed call leaves its intent open. */
+  /** Makes a call and records its tokens before it returns the answer. A failed call stays announced without a record. */
   async record<T>(
     call: { rolloutId: string; modelCallId: string },
     ask: () => Promise<T>,
@@ -25,7 +25,7 @@ export class TokenRecorder {
       this.#sink.beginCall?.(call.rolloutId, call.modelCallId),
     );
     const answer = await ask();
-    // Without its intent the record would hide that an earlier one could not be written.
+    // A record without an announcement would hide that the announcement could not be written.
     if (announced) {
       await this.#guarded(call, () =>
         this.#sink.put(tokenRecordOf(read(answer), { ...call, finishedAt: Date.now() / 1000 })),

@@ -6,11 +6,11 @@ export interface TrajectoryTurn extends JsonObject {
   invocation_id: string;
   turn_no: number;
   timestamp: number;
-  /** Tools called so far, this turn's included. */
+  /** Number of tool calls up to and including this turn. */
   step_count: number;
 }
 
-/** A rollout as the agent saw it, before the collector joins it with captured model calls (`ng_trajectory`). */
+/** A rollout from the view of the agent, before the collector adds the captured model calls (`ng_trajectory`). */
 export interface Trajectory extends JsonObject {
   schema_version: "1.0";
   task_id: string | null;
@@ -31,7 +31,7 @@ export class TrajectoryRecorder {
   readonly #modelCalls: JsonObject[] = [];
   readonly #gaps: JsonObject[] = [];
 
-  /** One model call with its input and output. */
+  /** Records a model call with its input and output. */
   modelTurn(turn: {
     startedAt: number;
     question: readonly ResponseInputItem[];
@@ -69,7 +69,7 @@ export class TrajectoryRecorder {
     });
   }
 
-  /** A tool call of the latest turn; `errorType` null: it was completed. */
+  /** Records a tool call of the latest turn. `errorType` is null for a completed call. */
   toolCall(call: {
     id: string;
     name: string;
@@ -96,7 +96,7 @@ export class TrajectoryRecorder {
     if (turn) turn.step_count = this.#toolCalls.length;
   }
 
-  /** `status`: whether the agent finished by itself. */
+  /** Creates the trajectory. `status` is `completed` if the agent finished by itself. */
   finish(
     response: Response,
     input: readonly ResponseInputItem[],
@@ -127,7 +127,7 @@ export class TrajectoryRecorder {
   }
 }
 
-/** Separates the response from the trajectory that travelled inside it. */
+/** Separates a response from the trajectory that it contains. */
 export function takeTrajectory(response: Response & JsonObject): {
   response: Response;
   trajectory: Trajectory | undefined;
@@ -137,7 +137,7 @@ export function takeTrajectory(response: Response & JsonObject): {
   return { response: rest as unknown as Response, trajectory: _ng_trajectory as Trajectory };
 }
 
-/** Adds the identity of the rollout and its success to the trajectory, and the trajectory to the result. */
+/** Adds the ids and the success of the rollout to the trajectory, and the trajectory to the result. */
 export function finishTrajectory(result: JsonObject, trajectory: Trajectory, row: JsonObject): JsonObject {
   const taskId = taskIdOf(row) ?? "unknown";
   const rolloutId = rolloutIdOf(row) ?? null;
@@ -154,7 +154,7 @@ export function finishTrajectory(result: JsonObject, trajectory: Trajectory, row
   return { ...result, ng_trajectory: { ...trajectory, task_id: taskId, rollout_id: rolloutId, turns, gaps } };
 }
 
-/** What the task of a row is called: its own name, or its number. */
+/** The id of the task of a row: its own id, or its index. */
 export function taskIdOf(row: JsonObject): string | null {
   for (const key of ["task_id", "problem_id", "instance_id", "_ng_task_index"]) {
     const value = row[key];

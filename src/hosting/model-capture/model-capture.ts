@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { ServerContext } from "../../calls/server-client.ts";
-import { makeCaptureDirectory } from "../../capture/limits.ts";
-import { loadTokenSink } from "../../capture/load-sink.ts";
 import { ModelCallLog } from "../../capture/model-call-log.ts";
 import {
+  makeCaptureDirectory,
   modelCallDirectory,
   type TokenCaptureSettings,
   tokenCaptureSettings,
 } from "../../capture/settings.ts";
 import { TokenFileStore } from "../../capture/token-file-store.ts";
 import { TokenRecorder } from "../../capture/token-recorder.ts";
+import { loadTokenSink } from "../../capture/token-sink.ts";
 import { redactor, secretsIn } from "../../secrets.ts";
 import { isRolloutId } from "../../wire/rollout-id.ts";
 import type { Response } from "../../wire/schemas/responses.ts";

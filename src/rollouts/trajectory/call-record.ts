@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 import type { ModelCallLine } from "../../capture/model-call-log.ts";
-import { modelCallFiles } from "../../capture/rollout-files.ts";
+import { modelCallFiles } from "../../capture/model-call-log.ts";
 import { errorMessage } from "../../errors.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { normalizeUsage } from "../../wire/convert/usage.ts";

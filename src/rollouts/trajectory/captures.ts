@@ -1,4 +1,4 @@
-import { clearModelCalls } from "../../capture/rollout-files.ts";
+import { clearModelCalls } from "../../capture/model-call-log.ts";
 import type { TokenSource } from "../../capture/token-sink.ts";
 import { errorMessage } from "../../errors.ts";
 import { copyWith } from "../../python/json/key-order.ts";

@@ -1,13 +1,12 @@
-import { makeCaptureDirectory } from "../../capture/limits.ts";
-import { loadTokenSink } from "../../capture/load-sink.ts";
 import {
   capturesTokens,
+  makeCaptureDirectory,
   modelCallDirectory,
   type TokenCaptureSettings,
   tokenCaptureSettings,
 } from "../../capture/settings.ts";
 import { TokenFileStore } from "../../capture/token-file-store.ts";
-import { isTokenSource, type TokenSource } from "../../capture/token-sink.ts";
+import { isTokenSource, loadTokenSink, type TokenSource } from "../../capture/token-sink.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { RolloutCaptures } from "./captures.ts";
 
