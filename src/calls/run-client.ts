@@ -13,6 +13,13 @@ export interface LocalServer {
   handle(call: AppCall): Promise<Reply>;
 }
 
+interface OutgoingCall extends CallOptions {
+  method: "GET" | "POST";
+  server: string;
+  path: string;
+  body: unknown;
+}
+
 /** The client of a run. Calls servers in this process directly, and the others over a link or HTTP. */
 export class RunClient implements ServerClient {
   readonly #addresses: ReadonlyMap<string, string>;
@@ -36,11 +43,11 @@ export class RunClient implements ServerClient {
   }
 
   post(server: string, path: string, body: unknown, options: CallOptions = {}): Promise<ServerReply> {
-    return this.#call("POST", server, path, body, options);
+    return this.#call({ ...options, method: "POST", server, path, body });
   }
 
   get(server: string, path: string, options: CallOptions = {}): Promise<ServerReply> {
-    return this.#call("GET", server, path, undefined, { idempotent: true, ...options });
+    return this.#call({ idempotent: true, ...options, method: "GET", server, path, body: undefined });
   }
 
   baseUrl(server: string): string {
@@ -55,48 +62,34 @@ export class RunClient implements ServerClient {
     await this.#http.close();
   }
 
-  async #call(
-    method: "GET" | "POST",
-    server: string,
-    path: string,
-    body: unknown,
-    options: CallOptions,
-  ): Promise<ServerReply> {
-    const local = this.#local.get(server);
+  async #call(call: OutgoingCall): Promise<ServerReply> {
+    const local = this.#local.get(call.server);
     const send = (signal: AbortSignal | undefined) =>
-      local
-        ? callLocally(local, method, path, body, { ...options, signal })
-        : this.#elsewhere(method, server, path, body, { ...options, signal });
-    const { timeoutMs, signal, timeoutKey } = options;
+      local ? callLocally(local, call, signal) : this.#elsewhere(call, signal);
+    const { timeoutMs, signal } = call;
     if (timeoutMs === undefined || timeoutMs === null) return send(signal);
     const deadline = new Deadline(timeoutMs, signal);
     try {
       return await send(deadline.signal);
     } catch (error) {
-      throw deadline.passed ? late(server, path, deadline, timeoutKey, error) : error;
+      throw deadline.passed ? late(call, timeoutMs, error) : error;
     } finally {
       deadline.clear();
     }
   }
 
   /** Calls another process: over its link if it is available, else over HTTP. */
-  async #elsewhere(
-    method: "GET" | "POST",
-    server: string,
-    path: string,
-    body: unknown,
-    options: CallOptions,
-  ): Promise<ServerReply> {
-    const text = method === "POST" ? JSON.stringify(body ?? null) : "";
-    const link = text.length > LONG_BODY ? undefined : await this.#links?.to(server);
-    if (!link) return this.#overHttp(method, server, path, text, options);
-    const { cookies, headers, signal } = options;
+  async #elsewhere(call: OutgoingCall, signal: AbortSignal | undefined): Promise<ServerReply> {
+    const { method, server, path, cookies, headers } = call;
+    const body = method === "POST" ? JSON.stringify(call.body ?? null) : "";
+    const link = body.length > LONG_BODY ? undefined : await this.#links?.to(server);
+    if (!link) return this.#overHttp(call, body, signal);
     try {
       const { text: raw, ...reply } = await link.call({
         method,
         server,
         path,
-        body: text,
+        body,
         cookies,
         headers,
         signal,
@@ -105,27 +98,22 @@ export class RunClient implements ServerClient {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       // The other process may have handled the call, so only an idempotent one is sent again.
-      if (options.idempotent) return this.#overHttp(method, server, path, text, options);
-      throw connectionError(server, this.baseUrl(server), path, 1, error);
+      if (call.idempotent) return this.#overHttp(call, body, signal);
+      throw connectionError(call, this.baseUrl(server), 1, error);
     }
   }
 
-  async #overHttp(
-    method: "GET" | "POST",
-    server: string,
-    path: string,
-    text: string,
-    options: CallOptions,
-  ): Promise<ServerReply> {
-    const origin = this.baseUrl(server);
-    const { cookies, headers, signal } = options;
+  async #overHttp(call: OutgoingCall, text: string, signal: AbortSignal | undefined): Promise<ServerReply> {
+    const origin = this.baseUrl(call.server);
+    const { method, path, cookies, headers } = call;
+    const body = method === "POST" ? text : undefined;
     const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
         const { text: raw, ...reply } = await this.#http.request(origin, {
           method,
           path,
-          body: method === "POST" ? text : undefined,
+          body,
           cookies,
           headers,
           signal,
@@ -133,12 +121,11 @@ export class RunClient implements ServerClient {
         return new ReceivedReply({ ...reply, raw });
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
-        const unsent = neverSent(error);
         const delay =
-          unsent || options.idempotent
+          neverSent(error) || call.idempotent
             ? nextDelay(this.#retry, { attempt, elapsedMs: performance.now() - startedAt })
             : undefined;
-        if (delay === undefined) throw connectionError(server, origin, path, attempt, error);
+        if (delay === undefined) throw connectionError(call, origin, attempt, error);
         await sleep(delay, signal);
       }
     }
@@ -151,44 +138,30 @@ const NEVER = new AbortController().signal;
 /** Rejects when the signal fires, even if the handler ignores it. */
 async function callLocally(
   local: LocalServer,
-  method: string,
-  path: string,
-  body: unknown,
-  options: CallOptions,
+  call: OutgoingCall,
+  signal: AbortSignal = NEVER,
 ): Promise<ServerReply> {
-  const { cookies = NO_COOKIES, headers = NO_HEADERS, signal = NEVER, onStage } = options;
+  const { method, path, body, cookies = NO_COOKIES, headers = NO_HEADERS, onStage } = call;
   signal.throwIfAborted();
   const answer = local.handle({ method, path, body, cookies, headers, signal, onStage });
   return new ReceivedReply(await (signal === NEVER ? answer : untilAborted(answer, signal)));
 }
 
-function late(
-  server: string,
-  path: string,
-  deadline: Deadline,
-  key: string | undefined,
-  cause: unknown,
-): ServerCallError {
-  const limit = `${deadline.milliseconds / 1000} s${key === undefined ? "" : ` (${key})`}`;
+function late({ server, path, timeoutKey }: OutgoingCall, limitMs: number, cause: unknown): ServerCallError {
+  const limit = `${limitMs / 1000} s${timeoutKey === undefined ? "" : ` (${timeoutKey})`}`;
   const message = `${server} ${path} did not answer within ${limit}`;
   return new ServerCallError(server, undefined, { class: "timeout", retryable: true, message }, { cause });
 }
 
 function connectionError(
-  server: string,
+  { server, path }: OutgoingCall,
   origin: string,
-  path: string,
   attempt: number,
-  error: unknown,
+  cause: unknown,
 ): ServerCallError {
   const tries = attempt === 1 ? "" : ` (${attempt} attempts)`;
-  const message = `${server} at ${origin} did not answer ${path}${tries}: ${describe(error)}`;
-  return new ServerCallError(
-    server,
-    undefined,
-    { class: "connection", retryable: true, message },
-    { cause: error },
-  );
+  const message = `${server} at ${origin} did not answer ${path}${tries}: ${describe(cause)}`;
+  return new ServerCallError(server, undefined, { class: "connection", retryable: true, message }, { cause });
 }
 
 function describe(error: unknown): string {

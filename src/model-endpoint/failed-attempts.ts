@@ -3,7 +3,7 @@ import type { Logger } from "../logger.ts";
 import type { Pass } from "./circuit-breaker.ts";
 import type { CostMeter } from "./cost.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
+import { ProviderError } from "./provider-error.ts";
 import type { Price } from "./settings.ts";
 
 /** The result of a failed attempt for the adaptive limit. */
@@ -43,30 +43,13 @@ export function recordFailure({ breaker }: Endpoint, pass: Pass, error: unknown)
 export function gaveUp(error: ProviderError, attempts: number, since: number): ProviderError {
   if (attempts <= 1) return error;
   const seconds = ((steadyNow() - since) / 1000).toFixed(1);
-  return restated(error, `${error.message} (gave up after ${attempts} attempts in ${seconds} s)`);
+  return error.restated(`${error.message} (gave up after ${attempts} attempts in ${seconds} s)`);
 }
 
 /** The error of a call that waited for an endpoint that stayed down. */
 export function outage(last: ProviderError | undefined, downMs: number): ProviderError {
   const cause = last ?? new ProviderError({ class: "connection", retryable: true, message: "no answer" });
-  return restated(cause, `${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
-}
-
-/** The same failure with a different message. */
-export function restated(error: ProviderError, message: string, lasting = error.lasting): ProviderError {
-  const { failure, providerStatus, body, retryAfterMs } = error;
-  const { class: name, retryable } = failure;
-  const kind = name as ProviderFailureClass;
-  return new ProviderError({
-    class: kind,
-    providerStatus,
-    body,
-    retryable,
-    retryAfterMs,
-    lasting,
-    message,
-    cause: error,
-  });
+  return cause.restated(`${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
 }
 
 /** Minimum time between two warnings about refusals, and the longer one for each other kind of failure. */

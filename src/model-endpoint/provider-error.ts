@@ -35,9 +35,11 @@ export class ProviderError extends GymError {
   readonly body: string;
   readonly retryAfterMs: number | undefined;
   readonly lasting: boolean;
+  readonly #parts: ProviderErrorParts;
 
   constructor(parts: ProviderErrorParts) {
     super(PROVIDER_FAILURES[parts.class], parts.message, { cause: parts.cause });
+    this.#parts = parts;
     this.failure = {
       class: parts.class,
       stage: "model",
@@ -48,6 +50,11 @@ export class ProviderError extends GymError {
     this.body = parts.body ?? "";
     this.retryAfterMs = parts.retryAfterMs;
     this.lasting = parts.lasting ?? false;
+  }
+
+  /** The same failure with another message. */
+  restated(message: string, lasting: boolean = this.lasting): ProviderError {
+    return new ProviderError({ ...this.#parts, message, lasting, cause: this });
   }
 
   /** The status of this server's response: the endpoint's if it sent one, else one that matches the failure. */

@@ -21,7 +21,7 @@ import {
   requestPath,
   secretHeaders,
 } from "./endpoint.ts";
-import { CallReports, gaveUp, outage, recordFailure, restated, slotResult } from "./failed-attempts.ts";
+import { CallReports, gaveUp, outage, recordFailure, slotResult } from "./failed-attempts.ts";
 import { workerShare } from "./limit-shares.ts";
 import type {
   AttemptReply,
@@ -345,7 +345,7 @@ export class Provider {
       });
     } catch (error) {
       const isPassing = error instanceof ProviderError && error.lasting && this.#answered.has(endpoint);
-      throw isPassing ? restated(error, error.message, false) : error;
+      throw isPassing ? error.restated(error.message, false) : error;
     }
     this.#answered.add(endpoint);
     const { redact } = this.#credentials;
@@ -359,7 +359,7 @@ export class Provider {
     const { wallClockMs } = this.#budget;
     if (retryAfterMs === undefined || wallClockMs === null || retryAfterMs <= wallClockMs) return error;
     const asked = `it asks to wait ${Math.ceil(retryAfterMs / 1000)} s, more than retry_seconds (${wallClockMs / 1000})`;
-    return restated(error, `${error.message}; ${asked}`);
+    return error.restated(`${error.message}; ${asked}`);
   }
 
   /** A refused key may have been replaced in its file since then. */

@@ -1,6 +1,6 @@
 import type { ErrorTable } from "../errors.ts";
 
-/** Every code an error of the model formats can carry. */
+/** All error codes of the model formats. */
 export const openaiErrorCodes = {
   ValidationError: {
     VALIDATION_FAILED: {

@@ -1,6 +1,6 @@
 /**
- * The wire formats of language models: the Responses API that all servers speak, Chat Completions and Anthropic Messages, the conversions
- * between them, their streams, and the token ids that training needs.
+ * The APIs of language models: the Responses API, which all servers use, Chat Completions and Anthropic Messages, the
+ * conversions between them, their streams, and token ids for training.
  *
  * @module
  */

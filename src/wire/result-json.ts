@@ -5,10 +5,10 @@ import { PyFloat } from "../python/numbers/py-float.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * JSON text of a server's answer or of a rollout row, in which rewards and log probabilities are floats: `1.0`, not `1`. Python
- * readers take `1` for an integer: trainers then build integer tensors, and Hugging Face infers integer columns.
+ * The JSON text of an answer of a server or of a rollout row. Rewards and log-probabilities are written as floats: `1.0`,
+ * not `1`. From an integer, trainers in Python would build integer tensors, and Hugging Face would infer integer columns.
  *
- * Only the known places are written field by field; everything else goes through `JSON.stringify`.
+ * Only the objects with these fields are written field by field. `JSON.stringify` writes all other values.
  */
 export function resultJson(value: unknown): string {
   if (!isObject(value) || !hasFloats(value)) return JSON.stringify(value) ?? "null";

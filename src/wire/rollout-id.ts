@@ -5,12 +5,12 @@ import { ValidationError } from "./schemas/validation.ts";
 
 const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** Whether a text can be a rollout's id; such ids are safe in paths and file names. */
+/** Whether a text is a valid rollout id. Valid ids are safe in paths and file names. */
 export function isRolloutId(text: string): boolean {
   return ROLLOUT_ID.test(text);
 }
 
-/** An attempt as a whole number, read the way Python's `int` reads one; 0 where none is given. */
+/** Reads an attempt number like `int` of Python. 0 without one. */
 function attemptNumber(attempt: unknown): number {
   if (attempt === undefined || attempt === null) return 0;
   const read = typeof attempt === "string" ? Number(parsePyInt(attempt) ?? Number.NaN) : Number(attempt);
@@ -26,7 +26,7 @@ function attemptNumber(attempt: unknown): number {
   ]);
 }
 
-/** The id that captures and trajectories of a rollout are filed under; undefined when the row has no identity. */
+/** The id of the captures and trajectories of a rollout; undefined if the row has no id and no indexes. */
 export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | undefined {
   const {
     _ng_rollout_id: given,
@@ -54,7 +54,7 @@ export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | un
   return number > 0 ? `${id}-a${number}` : id;
 }
 
-/** The rollout a row names; undefined without a valid id. Refusing invalid ids is the caller's task. */
+/** The rollout id of a row; undefined without a valid id. The caller must refuse invalid ids. */
 export function idInRow(row: unknown): string | undefined {
   if (typeof row !== "object" || row === null) return undefined;
   try {
@@ -64,9 +64,9 @@ export function idInRow(row: unknown): string | undefined {
   }
 }
 
-/** Header that names the rollout a model call belongs to, also when nothing is captured. */
+/** Header with the rollout id of a model call. It is also sent when nothing is captured. */
 export const ROLLOUT_HEADER = "x-nemo-gym-rollout";
-/** Sent with `/seed_session` by an agent that starts a rollout: the whole row is checked, and the reply names the tools. */
+/** Header of `/seed_session` from an agent that starts a rollout. The server checks the whole row and returns the tools. */
 export const ROLLOUT_START_HEADER = "x-nemo-gym-rollout-start";
 
 const PREFIX = "/ng-rollout/";
@@ -89,12 +89,12 @@ export function splitRolloutPrefix(path: string): PrefixedPath {
   return { path: tokenCapture ? rest.slice(CAPTURE.length) : rest, rolloutId, tokenCapture };
 }
 
-/** Whether a path already says which rollout it belongs to. */
+/** Whether a path has the prefix of a rollout. */
 export function isPrefixed(path: string): boolean {
   return path.startsWith(PREFIX);
 }
 
-/** The prefix that attributes a call to a rollout. */
+/** The path prefix that attributes a call to a rollout. */
 export function rolloutPrefix(
   rolloutId: string | undefined,
   options: { tokenCapture?: boolean } = {},

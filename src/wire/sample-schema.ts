@@ -22,7 +22,7 @@ const WORDS = [
   "lagoon",
 ];
 
-/** A random value that fits a JSON Schema, for the subset tools are described in; an unsupported schema becomes a word. */
+/** A random value for a JSON Schema of a tool. The result for an unsupported schema is a word. */
 export function sampleSchema(
   schema: unknown,
   random: RandomSource,
@@ -135,7 +135,7 @@ function numberOr(value: unknown, fallback: number): number {
   return typeof value === "number" && Number.isFinite(value) ? value : fallback;
 }
 
-/** A small generator (mulberry32) whose numbers depend on nothing but the parts of its seed. */
+/** A random number generator (mulberry32). Its numbers depend only on the seed. */
 export function seededRandom(...parts: readonly (string | number)[]): RandomSource {
   let state = createHash("sha256").update(JSON.stringify(parts)).digest().readUInt32LE(0);
   return () => {

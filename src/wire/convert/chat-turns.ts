@@ -22,16 +22,20 @@ export interface ChatTurnsOptions {
   onLoss?: OnLoss;
 }
 
+interface Turn {
+  text: string;
+  calls: ChatToolCall[];
+  /** Whether the turn already has a text or a call. The position of later text is then lost. */
+  spoken: boolean;
+}
+
 /** Converts items to chat messages. Consecutive items of the assistant become one message. */
 export class ChatTurns {
   readonly #messages: ChatMessage[] = [];
   readonly #keepTokens: boolean;
   readonly #onLoss: OnLoss | undefined;
-  #text = "";
-  #calls: ChatToolCall[] = [];
-  #touched = false;
-  /** Whether the turn already has a text or a call. The position of later text is then lost. */
-  #spoken = false;
+  /** The turn of the assistant that is being collected. */
+  #turn: Turn | undefined;
   #tokens: TokenInformation | undefined;
 
   constructor({ returnTokenIds = false, onLoss }: ChatTurnsOptions) {
@@ -59,9 +63,9 @@ export class ChatTurns {
           name,
           arguments: text,
         } = item as { call_id: string; name: string; arguments: string };
-        this.#touched = true;
-        this.#spoken = true;
-        this.#calls.push({ id: call_id, type: "function", function: { name, arguments: text } });
+        const turn = this.#open();
+        turn.spoken = true;
+        turn.calls.push({ id: call_id, type: "function", function: { name, arguments: text } });
         break;
       }
       case "function_call_output":
@@ -109,15 +113,14 @@ export class ChatTurns {
   }
 
   #addAssistant(item: JsonObject, index: number): void {
-    this.#noteJoining(index);
-    this.#touched = true;
-    this.#spoken = true;
+    const turn = this.#join(index);
+    turn.spoken = true;
     const { content, tool_calls: calls } = item;
     if (Array.isArray(content)) {
       for (const part of content) {
         const text = isObject(part) ? part["text"] : null;
         if (text !== undefined && typeof text !== "string") badValue(`input.${index}.content holds no parts`);
-        if (text !== undefined) this.#text += text;
+        if (text !== undefined) turn.text += text;
         else this.#onLoss?.({ field: `input.${index}.content`, reason: "only text parts have a form here" });
         if (isObject(part) && Array.isArray(part["annotations"]) && part["annotations"].length > 0) {
           this.#onLoss?.({
@@ -126,25 +129,30 @@ export class ChatTurns {
           });
         }
       }
-    } else if (typeof content === "string") this.#text += content;
+    } else if (typeof content === "string") turn.text += content;
     else if (content != null) badValue(`input.${index}.content must be text or a list of parts`);
     if (isTruthy(calls) && !Array.isArray(calls)) badValue(`input.${index}.tool_calls must be a list`);
-    for (const call of Array.isArray(calls) ? calls : []) this.#calls.push(chatCall(call, index));
+    for (const call of Array.isArray(calls) ? calls : []) turn.calls.push(chatCall(call, index));
   }
 
-  /** The message of a turn has its whole text first and then its calls. */
-  #noteJoining(index: number): void {
-    if (this.#spoken)
+  #open(): Turn {
+    this.#turn ??= { text: "", calls: [], spoken: false };
+    return this.#turn;
+  }
+
+  /** Reports that the position of a text is lost: the message of a turn has its whole text first and then its calls. */
+  #join(index: number): Turn {
+    const turn = this.#open();
+    if (turn.spoken)
       this.#onLoss?.({
         field: `input.${index}`,
         reason: "texts that follow a text or a call of the same turn are joined to it",
       });
+    return turn;
   }
 
   #addReasoning(item: Reasoning, index: number): void {
-    this.#noteJoining(index);
-    this.#touched = true;
-    this.#text += wrapInThinkTags((item.summary ?? []).map((summary) => summary.text));
+    this.#join(index).text += wrapInThinkTags((item.summary ?? []).map((summary) => summary.text));
     if (item.encrypted_content) {
       this.#onLoss?.({ field: `input.${index}.encrypted_content`, reason: "think blocks carry only text" });
     }
@@ -163,18 +171,13 @@ export class ChatTurns {
   }
 
   #flush(): void {
-    if (this.#touched || this.#text !== "" || this.#calls.length > 0) {
-      const message: ChatAssistantMessage = {
-        role: "assistant",
-        content: this.#text === "" ? null : this.#text,
-      };
-      if (this.#calls.length > 0) message.tool_calls = this.#calls;
-      this.#messages.push(this.#tokens === undefined ? message : Object.assign(message, this.#tokens));
+    if (this.#turn !== undefined) {
+      const { text, calls } = this.#turn;
+      const message: ChatAssistantMessage = { role: "assistant", content: text === "" ? null : text };
+      if (calls.length > 0) message.tool_calls = calls;
+      this.#messages.push(Object.assign(message, this.#tokens));
     }
-    this.#text = "";
-    this.#calls = [];
-    this.#spoken = false;
-    this.#touched = false;
+    this.#turn = undefined;
     this.#tokens = undefined;
   }
 }
@@ -208,7 +211,7 @@ function chatCall(call: unknown, index: number): ChatToolCall {
   };
 }
 
-/** Chat tool messages hold text only. */
+/** Tool messages of a chat contain only text. */
 function toolContent(output: unknown, index: number, takesChatParts = false): string | ChatTextPart[] {
   if (typeof output === "string") return output;
   if (!Array.isArray(output)) badValue(`input.${index}: a tool's output must be text or a list of parts`);

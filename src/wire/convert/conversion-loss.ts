@@ -1,20 +1,20 @@
 import { GymError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 
-/** Something a conversion had to leave out because the target has no place for it. */
+/** A value that a conversion leaves out because the target format has no equivalent. */
 export interface Loss {
-  /** Where it stood in the source, such as `text.format` or `input.2.content`. */
+  /** The path of the value in the source, such as `text.format` or `input.2.content`. */
   field: string;
   reason: string;
 }
 
-/** Called for every loss. docs/reference/model-conversions.md lists the documented ones. */
+/** Called for every loss. docs/reference/model-conversions.md lists them. */
 export type OnLoss = (loss: Loss) => void;
 
-/** Why a conversion failed: the target cannot express it, or the value itself is unusable. */
+/** Why a conversion failed: the target format has no equivalent, or the value is invalid. */
 export type ConversionFailure = "unsupported" | "value";
 
-/** A request or answer that cannot be converted to the other dialect. */
+/** A request or answer cannot be converted to the other API. */
 export class ConversionError extends GymError {
   readonly failure: ConversionFailure;
 
@@ -24,12 +24,12 @@ export class ConversionError extends GymError {
   }
 }
 
-/** Fails because the target dialect has no form for what was given. */
+/** Throws because the target format has no equivalent for a value. */
 export function unsupported(message: string): never {
   throw new ConversionError("unsupported", message);
 }
 
-/** Fails because a value is missing or has the wrong shape. */
+/** Throws because a value is missing or invalid. */
 export function badValue(message: string): never {
   throw new ConversionError("value", message);
 }
@@ -37,12 +37,12 @@ export function badValue(message: string): never {
 const MAX_KNOWN = 1_000;
 const OPENING = "a conversion leaves out ";
 
-/** Whether a line of a server's log reports a loss: worth knowing, but no reason to stop a run. */
+/** Whether a line in the log of a server reports a loss. */
 export function tellsOfLoss(line: string): boolean {
   return line.replace(/^warning: /, "").startsWith(OPENING);
 }
 
-/** Logs each kind of loss once, not once per call. */
+/** Logs each kind of loss once. */
 export class LossLog {
   readonly #log: Logger;
   readonly #known = new Set<string>();
@@ -52,7 +52,7 @@ export class LossLog {
   }
 
   report({ field, reason }: Loss): void {
-    // Positions differ from call to call; what is lost does not.
+    // Indexes differ between calls, so they are not part of the kind.
     const kind = `${field.replace(/\.\d+/g, "")}: ${reason}`;
     if (this.#known.has(kind) || this.#known.size >= MAX_KNOWN) return;
     this.#known.add(kind);

@@ -21,7 +21,7 @@ const TOKEN_FIELDS = [
   "routed_experts",
 ] as const;
 
-/** Turns a Response into a chat completion: one message with its text, its reasoning apart, and its calls. */
+/** Converts a Response to a chat completion: one message with text, separate reasoning, and calls. */
 export function convertToChatCompletion(
   response: Response,
   options: ToChatCompletionOptions = {},

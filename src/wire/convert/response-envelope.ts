@@ -20,15 +20,15 @@ const ECHOED = [
   "user",
 ] as const satisfies (keyof ResponseCreateParams & keyof Response)[];
 
-/** What a response does not take from its request. */
+/** The fields of a response that do not come from its request. */
 export interface EnvelopeOptions {
-  /** The name the response carries; the request's model unless given. */
+  /** The model name in the response. Default: the model of the request. */
   model?: string;
   createdAt: number;
   newId?: NewId;
 }
 
-/** A Response without output that echoes its request's settings; fails where no model is named. */
+/** Creates a Response without output that repeats the settings of its request. Fails if no model is given. */
 export function responseEnvelope(request: ResponseCreateParams, options: EnvelopeOptions): Response {
   const model = options.model ?? request.model;
   if (model == null) {

@@ -1,15 +1,15 @@
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/** A text taken apart by its think blocks. */
+/** A text, split into its think blocks and the rest. */
 export interface ThinkParts {
-  /** The texts of the think blocks, empty ones included. */
+  /** The texts of the think blocks, including empty ones. */
   reasoning: string[];
-  /** Everything outside the blocks, untouched. */
+  /** The text outside the blocks, unchanged. */
   content: string;
 }
 
-/** Removes every closed think block from a text; an unclosed `<think>` and a lone `</think>` stay where they are. */
+/** Removes all closed think blocks from a text. An unclosed `<think>` and a lone `</think>` are text. */
 export function parseThinkTags(text: string): ThinkParts {
   const reasoning: string[] = [];
   let content = "";

@@ -143,42 +143,31 @@ export const readUsage: Reader<Usage> = (value, trail) => {
 };
 
 /** A detail that is unknown in one turn is unknown in the sum. */
-const addKnown = (left: number | null | undefined, right: number | null | undefined): number | null =>
-  left == null || right == null ? null : left + right;
+const addKnown = (left: number | null, right: number | null): number | null =>
+  left === null || right === null ? null : left + right;
 
 /** Adds the usage of a turn. A turn without usage changes nothing. */
 export function accumulateUsage(total: Usage | null, turn: Usage | null | undefined): Usage | null {
   if (turn == null) return total;
+  const { input_tokens_details: input, output_tokens_details: output } = turn;
+  const cached = input?.cached_tokens ?? null;
+  const reasoning = output?.reasoning_tokens ?? null;
   if (total === null) {
     return {
       ...turn,
-      input_tokens_details: {
-        ...turn.input_tokens_details,
-        cached_tokens: turn.input_tokens_details?.cached_tokens ?? null,
-      },
-      output_tokens_details: {
-        ...turn.output_tokens_details,
-        reasoning_tokens: turn.output_tokens_details?.reasoning_tokens ?? null,
-      },
+      input_tokens_details: { ...input, cached_tokens: cached },
+      output_tokens_details: { ...output, reasoning_tokens: reasoning },
     };
   }
+  const { input_tokens_details: inputs, output_tokens_details: outputs } = total;
   return {
     ...total,
     input_tokens: total.input_tokens + turn.input_tokens,
-    input_tokens_details: {
-      ...total.input_tokens_details,
-      cached_tokens: addKnown(
-        total.input_tokens_details.cached_tokens,
-        turn.input_tokens_details?.cached_tokens,
-      ),
-    },
+    input_tokens_details: { ...inputs, cached_tokens: addKnown(inputs.cached_tokens ?? null, cached) },
     output_tokens: total.output_tokens + turn.output_tokens,
     output_tokens_details: {
-      ...total.output_tokens_details,
-      reasoning_tokens: addKnown(
-        total.output_tokens_details.reasoning_tokens,
-        turn.output_tokens_details?.reasoning_tokens,
-      ),
+      ...outputs,
+      reasoning_tokens: addKnown(outputs.reasoning_tokens ?? null, reasoning),
     },
     total_tokens: total.total_tokens + turn.total_tokens,
     ...ownUsage(total, turn),

@@ -12,7 +12,7 @@ import { parseData } from "../stream/sse.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { parseThinkTags, wrapInThinkTags } from "./think-tags.ts";
 
-/** The settings of a vLLM-style backend that shape what is sent and read; wire names, as in its config. */
+/** The settings of a vLLM-style backend that affect requests and answers, with the names of its config keys. */
 export interface VllmSettings {
   model: string;
   return_token_id_information?: boolean;
@@ -27,12 +27,12 @@ export interface VllmSettings {
   sampling_overrides?: JsonObject | null;
 }
 
-/** A body for `/chat/completions` of a vLLM-style engine, which takes more keys than the OpenAI API. */
+/** A body for `/chat/completions` of a vLLM-style engine, which accepts more keys than the OpenAI API. */
 export type VllmChatBody = JsonObject & { model: string; messages: ChatMessage[] };
 
 /**
- * Builds what goes out to a vLLM-style engine. Request keys beat `extra_body` (the config's, then the row's in its metadata);
- * `sampling_overrides` beat everything.
+ * Builds the body for a vLLM-style engine. Precedence, highest first: `sampling_overrides`, the keys of the request,
+ * `extra_body` in the metadata of the row, `extra_body` of the config.
  */
 export function buildVllmChatBody(
   params: ChatCreateParams,
@@ -64,7 +64,7 @@ export function buildVllmChatBody(
   return body;
 }
 
-/** The template settings of the config, above them those of the request, and above both those of the row in its metadata. */
+/** The template settings. Precedence, highest first: the metadata of the row, the request, the config. */
 export function templateSettings(
   params: ChatCreateParams,
   settings: Pick<VllmSettings, "chat_template_kwargs">,
@@ -78,7 +78,7 @@ export function templateSettings(
   };
 }
 
-/** Rows carry engine settings as JSON text, because metadata values are strings. */
+/** Reads engine settings from the metadata of a row. They are JSON text, because metadata values are strings. */
 export function metadataObject(metadata: Record<string, string>, name: string): JsonObject {
   const text = metadata[name];
   if (!text) return {};
@@ -107,7 +107,7 @@ function outboundMessage(
   return withReasoningApart(message, index, settings, onLoss);
 }
 
-/** The engine's chat template wants earlier thoughts in a field of their own; it takes one text, so the first block goes. */
+/** The chat template of the engine reads earlier reasoning from a separate field with one text, so only the first block is sent. */
 function withReasoningApart(
   message: ChatAssistantMessage,
   index: number,
@@ -146,14 +146,14 @@ const TOKENIZE_KEYS = [
   "required_prefix_token_ids",
 ] as const;
 
-/** The body of the engine's `/tokenize`: every key of the chat body that shapes the prompt. */
+/** The body for `/tokenize` of the engine: all keys of the chat body that affect the prompt. */
 export function tokenizeBody(body: VllmChatBody): JsonObject {
   const picked: JsonObject = {};
   for (const key of TOKENIZE_KEYS) if (body[key] !== undefined) picked[key] = body[key];
   return picked;
 }
 
-/** Whether the history ends in an assistant turn that says and calls nothing: thoughts only. */
+/** Whether the last message is an assistant turn without content and calls. */
 export function endsInBareReasoning(messages: readonly ChatMessage[]): boolean {
   const last = messages.at(-1);
   if (last?.role !== "assistant" || (last.tool_calls?.length ?? 0) > 0) return false;
@@ -163,15 +163,15 @@ export function endsInBareReasoning(messages: readonly ChatMessage[]): boolean {
 
 const AUDIO_KEYS = ["audio_data", "audio_path", "audio_paths"] as const;
 
-/** The recordings of a row. */
+/** The audio of a row. */
 export interface AudioOfRow {
-  /** Data URIs as they are, and paths that the server resolves. */
+  /** Data URIs, and paths that the server resolves. */
   sources: ({ kind: "data"; url: string } | { kind: "path"; path: string })[];
-  /** The metadata without the audio keys; undefined when nothing else was in it. */
+  /** The metadata without the audio keys; undefined if it has no other keys. */
   metadata: JsonObject | undefined;
 }
 
-/** Takes the recordings out of a row's metadata, where at most one of the three audio keys may be set. */
+/** Takes the audio from the metadata of a row. At most one of the three audio keys may be set. */
 export function takeAudio(metadata: JsonObject | null | undefined): AudioOfRow {
   const given = AUDIO_KEYS.filter((key) => metadata?.[key]);
   const [key] = given;
@@ -183,7 +183,7 @@ export function takeAudio(metadata: JsonObject | null | undefined): AudioOfRow {
 
 function sourcesOf(key: (typeof AUDIO_KEYS)[number], value: unknown): AudioOfRow["sources"] {
   if (key === "audio_paths") {
-    // Metadata values are strings on the wire, so a list may come as JSON text.
+    // Metadata values are strings, so a list may be JSON text.
     const paths = typeof value === "string" ? parseData(value) : value;
     if (!Array.isArray(paths)) badValue("metadata.audio_paths must be a list of paths");
     return paths.map((path) => ({ kind: "path", path: wordOf(path) }));
@@ -192,7 +192,7 @@ function sourcesOf(key: (typeof AUDIO_KEYS)[number], value: unknown): AudioOfRow
   return [key === "audio_data" ? { kind: "data", url: value } : { kind: "path", path: value }];
 }
 
-/** Puts recordings before the text of the last user message, or into a new one where there is none. */
+/** Inserts audio before the text of the last user message, or adds a user message. */
 export function insertAudio(messages: readonly ChatMessage[], urls: readonly string[]): ChatMessage[] {
   if (urls.length === 0) return [...messages];
   const parts = urls.map((url): ChatUserPart => ({ type: "audio_url", audio_url: { url } }));
@@ -208,7 +208,7 @@ export function insertAudio(messages: readonly ChatMessage[], urls: readonly str
 const TEXT_KEYS = ["text", "thinking", "content", "summary"] as const;
 const DEEPEST = 4;
 
-/** Writes the engine's separate reasoning field into the content as a think block, where the converter looks for it. */
+/** Moves reasoning that the engine reports separately into the content, as think blocks for the converter. */
 export function mergeReasoning(
   completion: ChatCompletion,
   { uses_reasoning_parser = true }: Pick<VllmSettings, "uses_reasoning_parser">,
@@ -218,7 +218,7 @@ export function mergeReasoning(
   const { reasoning_content, reasoning, ...message } = choice.message;
   const { content } = message;
   const apart = reasoningText(reasoning_content || reasoning || "");
-  // Reasoning without text cannot be merged. It stays, and the converter reports it.
+  // Reasoning without text cannot be moved. The converter reports it.
   if (apart === undefined) return completion;
   const thoughts = [apart, ...thinkingParts(content)].filter((thought) => thought !== "");
   if (thoughts.length === 0) return completion;
@@ -234,7 +234,7 @@ export function mergeReasoning(
   return { ...completion, choices: [{ ...choice, message: merged }, ...others] };
 }
 
-/** Mistral's models put their thoughts between the parts of the content. */
+/** Models of Mistral send reasoning as parts of the content. */
 function thinkingParts(content: unknown): string[] {
   const parts = Array.isArray(content) ? content : [];
   return parts
@@ -242,12 +242,12 @@ function thinkingParts(content: unknown): string[] {
     .map((part) => reasoningText(part) ?? "");
 }
 
-/** Whether an engine's error means that the prompt does not fit its context. */
+/** Whether an error of an engine means that the prompt is too long for its context. */
 export function isContextOverflow(status: number, body: string): boolean {
   return status === 400 && (body.includes("context length") || body.includes("max_tokens"));
 }
 
-/** The answer to a prompt that does not fit: an empty, truncated completion. */
+/** The answer to a prompt that is too long: an empty, truncated completion. */
 export function contextOverflowCompletion(
   model: string,
   now = Math.floor(Date.now() / 1000),
@@ -255,7 +255,7 @@ export function contextOverflowCompletion(
   return emptyCompletion(model, "length", now);
 }
 
-/** The answer to a history of thoughts only, where the engine may not be asked to think on. */
+/** The answer to a history that ends with reasoning, if the engine must not continue it. */
 export function bareReasoningCompletion(model: string, now = Math.floor(Date.now() / 1000)): ChatCompletion {
   return emptyCompletion(model, "content_filter", now);
 }
@@ -272,8 +272,8 @@ function emptyCompletion(model: string, finish_reason: string, created: number):
 }
 
 /**
- * The text of an engine's reasoning field: text, a part with text, or a list of these. Undefined if there is
- * no text.
+ * The text of the reasoning field of an engine, which is text, a part with text, or a list of these. Undefined without
+ * text.
  */
 function reasoningText(value: unknown, depth = 0): string | undefined {
   if (typeof value === "string") return value;

@@ -6,18 +6,18 @@ export interface AnthropicTextBlock {
   text: string;
 }
 
-/** An image in a message, inline. */
+/** An inline image in a message. */
 export interface AnthropicImageBlock {
   type: "image";
   source: { type: "base64"; media_type: AnthropicImageType; data: string };
 }
 
-/** The image types the Messages API takes. */
+/** The image types that the Messages API accepts. */
 export const ANTHROPIC_IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
-/** A media type the Messages API takes for images. */
+/** A media type that the Messages API accepts for images. */
 export type AnthropicImageType = (typeof ANTHROPIC_IMAGE_TYPES)[number];
 
-/** A tool the model wants used. */
+/** A tool call of the model. */
 export interface AnthropicToolUseBlock {
   type: "tool_use";
   id: string;
@@ -25,14 +25,14 @@ export interface AnthropicToolUseBlock {
   input: JsonObject;
 }
 
-/** The output of a used tool. */
+/** The output of a tool. */
 export interface AnthropicToolResultBlock {
   type: "tool_result";
   tool_use_id: string;
   content: string | (AnthropicTextBlock | AnthropicImageBlock)[];
 }
 
-/** Reasoning, signed by the provider. */
+/** Reasoning with the signature of the provider. */
 export interface AnthropicThinkingBlock {
   type: "thinking";
   thinking: string;
@@ -45,7 +45,7 @@ export interface AnthropicRedactedThinkingBlock {
   data: string;
 }
 
-/** One block of a request's message. */
+/** One block of a message in a request. */
 export type AnthropicBlock =
   | AnthropicTextBlock
   | AnthropicImageBlock
@@ -60,21 +60,21 @@ export interface AnthropicMessageParam {
   content: AnthropicBlock[];
 }
 
-/** A tool offered to the model. */
+/** A tool that the model may use. */
 export interface AnthropicTool {
   name: string;
   input_schema: { type: "object"; [key: string]: unknown };
   description?: string;
 }
 
-/** Whether and which tool the model must use. */
+/** Whether the model must use a tool, and which one. */
 export type AnthropicToolChoice =
   | { type: "auto" }
   | { type: "any" }
   | { type: "none" }
   | { type: "tool"; name: string };
 
-/** A Messages request as we send it; `extra_body` settings may add keys. */
+/** A Messages request to a backend. `extra_body` settings may add keys. */
 export interface AnthropicRequest {
   model: string;
   max_tokens: number;
@@ -97,7 +97,7 @@ export type AnthropicOutputBlock =
   | AnthropicRedactedThinkingBlock
   | AnthropicToolUseBlock;
 
-/** A Messages answer in the shape we give to clients; what has no value is left out. */
+/** A Messages answer for clients. Fields without a value are left out. */
 export interface AnthropicMessage {
   id: string;
   type: "message";

@@ -13,19 +13,19 @@ export interface ChatImagePart {
   image_url: { url: string; detail?: "auto" | "low" | "high" };
 }
 
-/** A video in a user message; an extension of vLLM. */
+/** A video in a user message (extension of vLLM). */
 export interface ChatVideoPart {
   type: "video_url";
   video_url: string | { url: string };
 }
 
-/** A recording in a user message by link; an extension of vLLM. */
+/** Audio in a user message, by link (extension of vLLM). */
 export interface ChatAudioUrlPart {
   type: "audio_url";
   audio_url: { url: string };
 }
 
-/** A recording in a user message, inline. */
+/** Inline audio in a user message. */
 export interface ChatInputAudioPart {
   type: "input_audio";
   input_audio: { data: string; format: "wav" | "mp3" };
@@ -37,13 +37,13 @@ export interface ChatFilePart {
   file: { file_data?: string; file_id?: string; filename?: string };
 }
 
-/** The model declining to answer. */
+/** A refusal of the model. */
 export interface ChatRefusalPart {
   type: "refusal";
   refusal: string;
 }
 
-/** One part of a user message; video and audio links are extensions that vLLM understands. */
+/** One part of a user message. Video and audio links are extensions of vLLM. */
 export type ChatUserPart =
   | ChatTextPart
   | ChatImagePart
@@ -52,52 +52,52 @@ export type ChatUserPart =
   | ChatInputAudioPart
   | ChatFilePart;
 
-/** A function the model wants called. */
+/** A function call of the model. */
 export interface ChatFunctionCall {
   id: string;
   type: "function";
   function: { name: string; arguments: string };
 }
 
-/** A custom tool the model wants called with free text. */
+/** A call of a custom tool with free text. */
 export interface ChatCustomCall {
   id: string;
   type: "custom";
   custom: { name: string; input: string };
 }
 
-/** A tool the model wants called. */
+/** A tool call of the model. */
 export type ChatToolCall = ChatFunctionCall | ChatCustomCall;
 
-/** A message of the system or the developer. */
+/** A system or developer message. */
 export interface ChatInstructionMessage {
   role: "system" | "developer";
   content: string | ChatTextPart[];
   name?: string;
 }
 
-/** A message of the user. */
+/** A user message. */
 export interface ChatUserMessage {
   role: "user";
   content: string | ChatUserPart[];
   name?: string;
 }
 
-/** A message of the model, with its reasoning and its calls. */
+/** A message of the model, with its reasoning and its tool calls. */
 export interface ChatAssistantMessage extends Partial<TokenInformation> {
   role: "assistant";
   content?: string | (ChatTextPart | ChatRefusalPart)[] | null;
   tool_calls?: ChatToolCall[];
   refusal?: string | null;
   name?: string;
-  /** The reasoning, where the engine reports it outside of the content; both names are in use. */
+  /** The reasoning, if the engine reports it separately. Engines use either of the two names. */
   reasoning_content?: string | null;
   reasoning?: string | null;
-  /** The one call of clients and engines that know no `tool_calls` yet. */
+  /** The call of older clients and engines without `tool_calls`. */
   function_call?: { name: string; arguments: string } | null;
 }
 
-/** The output of a called tool. */
+/** The output of a tool. */
 export interface ChatToolMessage {
   role: "tool";
   content: string | ChatTextPart[];
@@ -107,22 +107,22 @@ export interface ChatToolMessage {
 /** One turn of a chat conversation. */
 export type ChatMessage = ChatInstructionMessage | ChatUserMessage | ChatAssistantMessage | ChatToolMessage;
 
-/** A function offered to the model. */
+/** A function that the model may call. */
 export interface ChatFunctionTool {
   type: "function";
   function: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
 }
 
-/** A custom tool offered to the model. */
+/** A custom tool that the model may call. */
 export interface ChatCustomTool {
   type: "custom";
   custom: { name: string; description?: string; format?: JsonObject };
 }
 
-/** A tool offered to the model. */
+/** A tool that the model may call. */
 export type ChatTool = ChatFunctionTool | ChatCustomTool;
 
-/** Whether and which tool the model must call. */
+/** Whether the model must call a tool, and which one. */
 export type ChatToolChoice =
   | "none"
   | "auto"
@@ -130,7 +130,7 @@ export type ChatToolChoice =
   | { type: "function"; function: { name: string } }
   | { type: "custom"; custom: { name: string } };
 
-/** The body of `POST /v1/chat/completions`; a key that is absent was not set. */
+/** The body of `POST /v1/chat/completions`. An absent key was not set. */
 export interface ChatCreateParams {
   messages: ChatMessage[];
   model?: string | null;
@@ -171,17 +171,17 @@ export interface ChatTokenLogprob {
   top_logprobs?: unknown[];
 }
 
-/** One of the answers in a completion. */
+/** One answer of a completion. */
 export interface ChatChoice {
   index: number;
   finish_reason: string | null;
   message: ChatAssistantMessage;
   logprobs?: { content?: ChatTokenLogprob[] | null } | null;
-  /** vLLM: the generated token ids. */
+  /** vLLM: token ids of the generated text. */
   token_ids?: number[] | null;
 }
 
-/** The answer of a chat endpoint, read leniently: unknown keys are kept. */
+/** The answer of a chat endpoint. Unknown keys are kept. */
 export interface ChatCompletion {
   id: string;
   created: number;
@@ -189,6 +189,6 @@ export interface ChatCompletion {
   object?: "chat.completion";
   choices: ChatChoice[];
   usage?: JsonObject | null;
-  /** vLLM: the prompt's token ids. */
+  /** vLLM: token ids of the prompt. */
   prompt_token_ids?: number[] | null;
 }

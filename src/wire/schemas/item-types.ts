@@ -1,4 +1,4 @@
-/** The token ids and log-probabilities of one model call, carried by the last item the call produced. */
+/** The token ids and log-probabilities of one model call. The last item of the call contains them. */
 export interface TokenInformation {
   prompt_token_ids: number[];
   generation_token_ids: number[];
@@ -6,7 +6,7 @@ export interface TokenInformation {
   routed_experts?: unknown;
 }
 
-/** How far an item has come. */
+/** The state of an item. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
 /** Text for the model. */
@@ -32,7 +32,7 @@ export interface InputFile {
   file_url?: string | null;
 }
 
-/** A video for the model; exactly one of the two keys is set. */
+/** A video for the model. Exactly one of the two keys is set. */
 export interface InputVideo {
   type: "input_video";
   video_url?: string | { url: string };
@@ -42,7 +42,7 @@ export interface InputVideo {
 /** One part of the input of a user or a tool. */
 export type InputPart = InputText | InputImage | InputFile | InputVideo;
 
-/** Text the model wrote. */
+/** Text of the model. */
 export interface OutputText {
   type: "output_text";
   text: string;
@@ -50,7 +50,7 @@ export interface OutputText {
   logprobs?: Record<string, unknown>[] | null;
 }
 
-/** The model declining to answer. */
+/** A refusal of the model. */
 export interface OutputRefusal {
   type: "refusal";
   refusal: string;
@@ -66,7 +66,7 @@ export interface EasyMessage extends Partial<TokenInformation> {
   content: string | InputPart[];
 }
 
-/** A message the model produced. */
+/** A message of the model. */
 export interface OutputMessage extends Partial<TokenInformation> {
   type?: "message";
   id: string;
@@ -75,7 +75,7 @@ export interface OutputMessage extends Partial<TokenInformation> {
   content: OutputPart[];
 }
 
-/** A function the model wants called; `arguments` is JSON text as the model wrote it. */
+/** A function call of the model. `arguments` is the JSON text that the model wrote. */
 export interface FunctionCall extends Partial<TokenInformation> {
   type: "function_call";
   call_id: string;
@@ -85,7 +85,7 @@ export interface FunctionCall extends Partial<TokenInformation> {
   status?: ItemStatus | null;
 }
 
-/** The output of a called function. */
+/** The output of a function. */
 export interface FunctionCallOutput extends Partial<TokenInformation> {
   type: "function_call_output";
   call_id: string;
@@ -94,7 +94,7 @@ export interface FunctionCallOutput extends Partial<TokenInformation> {
   status?: ItemStatus | null;
 }
 
-/** One block of thought. */
+/** One summary of reasoning. */
 export interface SummaryText {
   type: "summary_text";
   text: string;
@@ -109,7 +109,7 @@ export interface Reasoning extends Partial<TokenInformation> {
   content?: { type: "reasoning_text"; text: string }[] | null;
 }
 
-/** The item types of calls of hosted tools. */
+/** The types of items for calls of hosted tools. */
 export const HOSTED_CALL_TYPES = [
   "mcp_call",
   "mcp_list_tools",
@@ -123,7 +123,7 @@ export const HOSTED_CALL_TYPES = [
   "custom_tool_call",
 ] as const;
 
-/** The item types a hosted tool makes or is answered with; they pass through to Responses-native backends only. */
+/** The types of items of hosted tools: calls, outputs and approvals. Only backends with the Responses API accept them. */
 export const HOSTED_ITEM_TYPES = [
   ...HOSTED_CALL_TYPES,
   "computer_call_output",
@@ -132,22 +132,22 @@ export const HOSTED_ITEM_TYPES = [
   "mcp_approval_response",
 ] as const;
 
-/** The type of an item that a hosted tool makes or is answered with. */
+/** The type of an item of a hosted tool. */
 export type HostedItemType = (typeof HOSTED_ITEM_TYPES)[number];
 
-/** A hosted tool's item, kept with every field it came with. */
+/** An item of a hosted tool. All its fields are kept. */
 export interface HostedItem extends Partial<TokenInformation> {
   type: HostedItemType;
   [key: string]: unknown;
 }
 
-/** An input item without `type` that is not a message, such as a chat-shaped tool turn; kept verbatim. */
+/** An input item without `type` that is not a message, such as a tool turn of a chat. It is kept unchanged. */
 export interface UntypedItem extends Partial<TokenInformation> {
   type?: undefined;
   [key: string]: unknown;
 }
 
-/** An item of a response's `output`. */
+/** An item in the `output` of a response. */
 export type ResponseOutputItem =
   | OutputMessage
   | EasyMessage
@@ -156,10 +156,10 @@ export type ResponseOutputItem =
   | Reasoning
   | HostedItem;
 
-/** An item of a request's `input`. */
+/** An item in the `input` of a request. */
 export type ResponseInputItem = ResponseOutputItem | UntypedItem;
 
-/** A function offered to the model. Clients such as LangChain leave `strict` out, which means null. */
+/** A function that the model may call. A missing `strict`, as LangChain sends it, means null. */
 export interface FunctionTool {
   type: "function";
   name: string;
@@ -168,7 +168,7 @@ export interface FunctionTool {
   description?: string | null;
 }
 
-/** The hosted tools of the Responses API; only Responses-native backends can serve them. */
+/** The hosted tools of the Responses API. Only backends with this API support them. */
 export const HOSTED_TOOL_TYPES = [
   "file_search",
   "computer",
@@ -195,14 +195,14 @@ export interface HostedTool {
   [key: string]: unknown;
 }
 
-/** A tool offered to the model. */
+/** A tool that the model may call. */
 export type Tool = FunctionTool | HostedTool;
 
-/** A tool choice beyond the three words, such as `{type: "function", name}`. */
+/** A tool choice that is an object, such as `{type: "function", name}`. */
 export interface ToolChoiceObject {
   type: string;
   [key: string]: unknown;
 }
 
-/** Whether and which tool the model must call. */
+/** Whether the model must call a tool, and which one. */
 export type ToolChoice = "none" | "auto" | "required" | ToolChoiceObject;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 
-/** Why a scalar was refused, named as pydantic names it. */
+/** Why a scalar was refused, in the words of pydantic. */
 export interface Refusal {
   readonly refused: string;
   readonly msg: string;
@@ -9,27 +9,21 @@ export interface Refusal {
 
 const refusal = (refused: string, msg: string): Refusal => ({ refused, msg });
 
-const INT_TYPE = refusal("int_type", "Input should be a valid integer");
-const INT_PARSING = refusal(
-  "int_parsing",
-  "Input should be a valid integer, unable to parse string as an integer",
-);
-const INT_FRACTION = refusal(
-  "int_from_float",
-  "Input should be a valid integer, got a number with a fractional part",
-);
+const NOT_INT = "Input should be a valid integer";
+const INT_TYPE = refusal("int_type", NOT_INT);
+const INT_PARSING = refusal("int_parsing", `${NOT_INT}, unable to parse string as an integer`);
+const INT_FRACTION = refusal("int_from_float", `${NOT_INT}, got a number with a fractional part`);
 const INT_SIZE = refusal(
   "int_parsing_size",
   "Unable to parse input string as an integer, exceeded maximum size",
 );
 const NOT_FINITE = refusal("finite_number", "Input should be a finite number");
-const FLOAT_TYPE = refusal("float_type", "Input should be a valid number");
-const FLOAT_PARSING = refusal(
-  "float_parsing",
-  "Input should be a valid number, unable to parse string as a number",
-);
-const BOOL_TYPE = refusal("bool_type", "Input should be a valid boolean");
-const BOOL_PARSING = refusal("bool_parsing", "Input should be a valid boolean, unable to interpret input");
+const NOT_FLOAT = "Input should be a valid number";
+const FLOAT_TYPE = refusal("float_type", NOT_FLOAT);
+const FLOAT_PARSING = refusal("float_parsing", `${NOT_FLOAT}, unable to parse string as a number`);
+const NOT_BOOL = "Input should be a valid boolean";
+const BOOL_TYPE = refusal("bool_type", NOT_BOOL);
+const BOOL_PARSING = refusal("bool_parsing", `${NOT_BOOL}, unable to interpret input`);
 
 const INT_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
 const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
@@ -37,12 +31,11 @@ const SPECIAL_FLOAT_TEXT = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i;
 const LONGEST_INT_TEXT = 4300;
 const LARGEST_FLOAT_AS_INT = 2 ** 63;
 
-/** Whether a coercion was refused. */
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === "object" && value !== null && "refused" in value;
 }
 
-/** Reads an integer as pydantic's lax mode does: `5`, `5.0`, `"5"`, `" 5 "`, `"1_000"` and booleans; not `5.5`. */
+/** Reads an integer like the lax mode of pydantic: `5`, `5.0`, `"5"`, `" 5 "`, `"1_000"` and booleans, but not `5.5`. */
 export function coerceInt(value: unknown): number | Refusal {
   switch (typeof value) {
     case "number":
@@ -64,7 +57,7 @@ export function coerceInt(value: unknown): number | Refusal {
   }
 }
 
-/** Reads a number as pydantic's lax mode does: numbers, numeric text (also `nan`, `inf`) and booleans. */
+/** Reads a number like the lax mode of pydantic: numbers, numeric text (also `nan`, `inf`) and booleans. */
 export function coerceFloat(value: unknown): number | Refusal {
   switch (typeof value) {
     case "number":
@@ -86,18 +79,18 @@ export function coerceFloat(value: unknown): number | Refusal {
   }
 }
 
-const BOOLEAN_WORDS = new Map<string, boolean>([
-  ...["1", "on", "t", "true", "y", "yes"].map((word): [string, boolean] => [word, true]),
-  ...["0", "off", "f", "false", "n", "no"].map((word): [string, boolean] => [word, false]),
-]);
+const TRUE_WORDS = new Set(["1", "on", "t", "true", "y", "yes"]);
+const FALSE_WORDS = new Set(["0", "off", "f", "false", "n", "no"]);
 
-/** Reads a boolean as pydantic's lax mode does: booleans, 0 and 1, and words such as `yes`, `off`, `T`. */
+/** Reads a boolean like the lax mode of pydantic: booleans, 0 and 1, and words such as `yes`, `off`, `T`. */
 export function coerceBool(value: unknown): boolean | Refusal {
   switch (typeof value) {
     case "boolean":
       return value;
-    case "string":
-      return BOOLEAN_WORDS.get(value.toLowerCase()) ?? BOOL_PARSING;
+    case "string": {
+      const word = value.toLowerCase();
+      return TRUE_WORDS.has(word) || (FALSE_WORDS.has(word) ? false : BOOL_PARSING);
+    }
     case "number":
       if (value === 0 || value === 1) return value === 1;
       return Number.isInteger(value) && Math.abs(value) < LARGEST_FLOAT_AS_INT ? BOOL_PARSING : BOOL_TYPE;
@@ -107,7 +100,7 @@ export function coerceBool(value: unknown): boolean | Refusal {
 }
 
 function lax<T extends number | boolean>(jsonType: string, coerce: (value: unknown) => T | Refusal) {
-  // The coercion has checked the value already; the inner schema only describes the result for JSON Schema.
+  // The coercion checks the value. The inner schema only describes the result for JSON Schema.
   const coerced = z.unknown().meta({ type: jsonType }) as unknown as z.ZodType<T>;
   return z.preprocess((value, context) => {
     const result = coerce(value);
@@ -127,14 +120,14 @@ const float = lax("number", coerceFloat);
 const bool = lax("boolean", coerceBool);
 const string = z.string();
 
-/** An integer field that also takes `"5"`, `5.0` and booleans, as the Python servers do; refuses `5.5`. */
+/** An integer field that also accepts `"5"`, `5.0` and booleans, like the Python servers. It refuses `5.5`. */
 export const laxInt = () => int;
 
-/** A number field that also takes numeric text and booleans. */
+/** A number field that also accepts numeric text and booleans. */
 export const laxFloat = () => float;
 
-/** A boolean field that also takes 0, 1 and the usual words (`"yes"`, `"off"`, `"true"`). */
+/** A boolean field that also accepts 0, 1 and words such as `"yes"`, `"off"` and `"true"`. */
 export const laxBool = () => bool;
 
-/** A text field: strings only; numbers, booleans and null are refused. */
+/** A text field that accepts only strings. */
 export const strictStr = () => string;

@@ -10,10 +10,10 @@ import type {
 import { CREATE_PARAM_KEYS, RESPONSE_KEYS, type Response, type ResponseCreateParams } from "./responses.ts";
 import { isMaterialized, isTrusted, trust, trustMaterialized } from "./trusted.ts";
 
-/** Request params with every key present, as `/verify` echoes them. */
+/** Request params with all keys, as `/verify` returns them. */
 export type MaterializedCreateParams = Required<ResponseCreateParams>;
 
-/** A Response with every key present; unknown ones stay null. */
+/** A Response with all keys. Keys without a value are null. */
 export type MaterializedResponse = Required<Response>;
 
 function tokensOf(item: Partial<TokenInformation>): Partial<TokenInformation> {
@@ -29,7 +29,7 @@ function materializePart(part: OutputPart): OutputPart {
     : { annotations: part.annotations, text: part.text, type: part.type, logprobs: part.logprobs ?? null };
 }
 
-/** An item with its defaults filled in: message type and status, null for absent ids, statuses and contents. */
+/** Fills in the defaults of an item: type and status of a message, and null for other absent fields. */
 export function materializeItem<T extends ResponseInputItem>(item: T): T;
 export function materializeItem(item: ResponseInputItem): ResponseInputItem {
   switch (item.type) {
@@ -82,7 +82,7 @@ const isOutputPart = (part: JsonObject) =>
 const isInputPart = (part: JsonObject) =>
   typeof part["type"] === "string" && part["type"].startsWith("input_");
 
-/** Untyped items that are not messages come through here too and must stay as they are. */
+/** Returns undefined for an untyped item that is not a message. */
 function materializeMessage(item: MessageLike): ResponseInputItem | undefined {
   const { id, role, content, status } = item;
   if (typeof id === "string" && partsAre(content, isOutputPart)) {
@@ -138,7 +138,7 @@ const nulls = (keys: readonly string[]): Readonly<JsonObject> =>
 const NO_PARAMS = nulls(CREATE_PARAM_KEYS);
 const NO_RESPONSE = nulls(RESPONSE_KEYS);
 
-/** Fills in every optional key of a request: null, or the API's default for tools and tool choice. */
+/** Fills in all optional keys of a request: null, or the default of the API for tools and tool choice. */
 export function materializeCreateParams(params: ResponseCreateParams): MaterializedCreateParams {
   if (isMaterialized(params)) return params as MaterializedCreateParams;
   const source = params as unknown as JsonObject;
@@ -153,7 +153,7 @@ export function materializeCreateParams(params: ResponseCreateParams): Materiali
   return trustMaterialized(result) as unknown as MaterializedCreateParams;
 }
 
-/** Fills in every key of a Response the API knows; extra keys stay where they are, behind the known ones. */
+/** Fills in all known keys of a Response. Other keys follow them unchanged. */
 export function materializeResponse(response: Response): MaterializedResponse {
   if (isMaterialized(response)) return response as MaterializedResponse;
   const source = response as unknown as JsonObject;
@@ -175,7 +175,7 @@ export function materializeResponse(response: Response): MaterializedResponse {
   return trustMaterialized(result) as unknown as MaterializedResponse;
 }
 
-/** Keys come from outside: `__proto__` is one like any other. */
+/** Sets a key from outside, which may be `__proto__`. */
 function define(target: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
 }

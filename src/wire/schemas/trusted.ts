@@ -1,11 +1,11 @@
-/** Bodies that were parsed, or put together from parsed parts, in this process. */
+/** Bodies that this process has parsed, or built from parsed parts. */
 const parsed = new WeakSet<object>();
-/** Bodies that have every key. */
+/** Bodies with all keys. */
 const materialized = new WeakSet<object>();
 
 /**
- * Marks a body as valid: a server of this process that receives this very object does not parse it again. Over a wire the mark is lost,
- * and the body is parsed.
+ * Marks a body as valid. A server in this process that receives the same object does not parse it again. A body that is
+ * sent to another process loses the mark and is parsed.
  */
 export function trust<T extends object>(body: T): T {
   parsed.add(body);
@@ -16,7 +16,7 @@ export function isTrusted(body: unknown): boolean {
   return typeof body === "object" && body !== null && parsed.has(body);
 }
 
-/** Marks a body that has every key; it is not filled in again. */
+/** Marks a body with all keys, so that it is not filled in again. */
 export function trustMaterialized<T extends object>(body: T): T {
   materialized.add(body);
   return body;

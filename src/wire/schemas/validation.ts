@@ -1,22 +1,22 @@
 import type { ZodError } from "zod";
 import { GymError } from "../../errors.ts";
 
-/** Where a value sits in a request: keys and list positions from the outside in. */
+/** The path of a value in a request: keys and list indexes. */
 export type Location = readonly (string | number)[];
 
-/** One refused value, in the shape FastAPI answers with. */
+/** One refused value, in the format of FastAPI. */
 export interface ErrorDetail {
   type: string;
   loc: (string | number)[];
   msg: string;
   input: unknown;
-  /** More about the reason, as the original's own messages have it. */
+  /** Details of the reason, as in messages of the original. */
   ctx?: Record<string, unknown>;
 }
 
 const SHOWN_IN_MESSAGE = 3;
 
-/** A request or response that does not fit its schema; servers answer it with 422 and `{detail}`. */
+/** A request or response does not match its schema. Servers answer with 422 and `{detail}`. */
 export class ValidationError extends GymError {
   readonly detail: ErrorDetail[];
 
@@ -45,7 +45,7 @@ const TYPE_NAMES: Record<string, [type: string, noun: string]> = {
 };
 
 /**
- * Turns a ZodError into FastAPI's list of details, every location below `prefix`.
+ * Converts a ZodError to details in the format of FastAPI. Every location starts with `prefix`.
  *
  * @example zodDetail(error, ["body"]) // [{ type: "missing", loc: ["body", "count"], msg: "Field required", input: {…} }]
  */
@@ -94,7 +94,7 @@ function valueAt(root: unknown, path: Location): unknown {
   return value;
 }
 
-/** The choices of a closed list as pydantic words them: `'a', 'b' or 'c'`. */
+/** The choices of a closed list in the format of pydantic: `'a', 'b' or 'c'`. */
 export function listChoices(values: readonly unknown[]): string {
   const quoted = values.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
   const last = quoted.pop() ?? "";

@@ -4,7 +4,7 @@ import { type Dialect, parseData, type SseEvent } from "./sse.ts";
 
 const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"]);
 
-/** Puts a streamed answer together again as the one object the endpoint would have given without streaming. */
+/** Builds from a stream the answer that the endpoint would have sent without streaming. */
 export function assembleStream(dialect: Dialect, events: readonly SseEvent[]): JsonObject | null {
   const payloads = events.map(({ data }) => data).filter(isObject);
   switch (dialect) {
@@ -17,7 +17,7 @@ export function assembleStream(dialect: Dialect, events: readonly SseEvent[]): J
   }
 }
 
-/** The response of a Responses stream: the last event carries it whole; a broken stream gives the items that were done. */
+/** The last event of a Responses stream contains the response. An interrupted stream has only the completed items. */
 function assembleResponses(events: readonly JsonObject[]): JsonObject | null {
   let shell: JsonObject | null = null;
   const items = new Map<number, unknown>();
@@ -38,7 +38,7 @@ function assembleResponses(events: readonly JsonObject[]): JsonObject | null {
   return { ...shell, output };
 }
 
-/** The message of a Messages stream; null when neither a message nor a block was begun. */
+/** The message of a Messages stream; null if neither a message nor a block was started. */
 function assembleAnthropic(events: readonly JsonObject[]): JsonObject | null {
   let message: JsonObject | null = null;
   const blocks = new Map<number, JsonObject>();
@@ -102,7 +102,7 @@ function addDelta(
   block[known.field] = textOf(block[known.field]) + textOf(delta[known.field]);
 }
 
-/** A tool's input arrives as pieces of JSON text; text that is not JSON is kept under `_raw`. */
+/** The input of a tool is streamed as JSON text. Invalid JSON is kept under `_raw`. */
 function withInput(block: JsonObject, text: string | undefined): JsonObject {
   if (block["type"] !== "tool_use" || text === undefined || text === "") return block;
   const input = parseData(text);
@@ -124,7 +124,7 @@ interface ChoiceSlot {
   finishReason: unknown;
 }
 
-/** The completion of a chat stream; null when no chunk had a choice. */
+/** The completion of a chat stream; null if no chunk has a choice. */
 function assembleChat(chunks: readonly JsonObject[]): JsonObject | null {
   const envelope: JsonObject = { object: "chat.completion" };
   const choices = new Map<number, ChoiceSlot>();

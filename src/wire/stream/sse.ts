@@ -2,33 +2,33 @@ import { GymError } from "../../errors.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { isObject } from "../../python/json/json-object.ts";
 
-/** One server-sent event; `event` is null where the frame has no event line. */
+/** One server-sent event. `event` is null if the frame has no event line. */
 export interface SseEvent {
   event: string | null;
-  /** The decoded data, or the text itself where it is not JSON (`[DONE]`). */
+  /** The decoded JSON, or the text if it is not JSON (`[DONE]`). */
   data: unknown;
 }
 
-/** Ends a chat stream. */
+/** The data of the last event of a chat stream. */
 export const DONE = "[DONE]";
 
-/** The bytes of one event as text; JSON is written as Python writes it, which keeps it on one line. */
+/** Encodes one event. The JSON has the format of Python, on one line. */
 export function encodeSse({ event, data }: SseEvent): string {
   const text = data === DONE ? DONE : dumps(data);
   return event === null ? `data: ${text}\n\n` : `event: ${event}\ndata: ${text}\n\n`;
 }
 
-/** Longest line and event a stream may send before it is given up. */
+/** Maximum length of a line and of an event. */
 const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
 
-/** A stream that breaks the rules of server-sent events or our limits. */
+/** An event of a stream exceeds the limit. */
 export class SseError extends GymError {
   constructor(message: string) {
     super("SSE_LIMIT", message);
   }
 }
 
-/** One event with its data still as text. */
+/** One event with its data as text. */
 export interface RawSseEvent {
   event: string | null;
   data: string;
@@ -40,8 +40,8 @@ export interface SseDecoderOptions {
 }
 
 /**
- * Decodes server-sent events from chunks of any size, with CRLF, LF or CR line ends. Feed it with `push`, and call `end` once to
- * get an event whose closing blank line never came.
+ * Decodes server-sent events from chunks of any size, with CRLF, LF or CR line ends. Pass chunks to `push`. Call `end`
+ * once at the end of the stream, to get an event without a final blank line.
  */
 export class SseDecoder {
   readonly #decoder = new TextDecoder("utf-8");
@@ -79,7 +79,7 @@ export class SseDecoder {
       this.#skipLineFeed = false;
     }
     const lineEnd = /\r\n|\r|\n/g;
-    // Only the new text can hold line ends; what was left over is known to have none.
+    // The rest of the previous chunk has no line ends, so only the new text is searched.
     lineEnd.lastIndex = Math.min(this.#rest.length, buffer.length);
     for (let match = lineEnd.exec(buffer); match !== null; match = lineEnd.exec(buffer)) {
       const line = buffer.slice(start, match.index);
@@ -122,7 +122,7 @@ export class SseDecoder {
   }
 }
 
-/** Decodes a whole stream that is in memory; data that is not JSON comes as text. */
+/** Decodes a whole stream in memory. Data that is not JSON is returned as text. */
 export function decodeSse(text: string | Uint8Array, options: SseDecoderOptions = {}): SseEvent[] {
   const decoder = new SseDecoder(options);
   return [...decoder.push(text), ...decoder.end()].map(({ event, data }) => ({
@@ -131,7 +131,7 @@ export function decodeSse(text: string | Uint8Array, options: SseDecoderOptions 
   }));
 }
 
-/** The JSON value of an event's data, or the text if it is not JSON. */
+/** Parses the data of an event as JSON. Returns the text if it is not JSON. */
 export function parseData(data: string): unknown {
   try {
     return JSON.parse(data);
@@ -140,7 +140,7 @@ export function parseData(data: string): unknown {
   }
 }
 
-/** The three ways clients speak to a model server. */
+/** The three APIs of a model server. */
 export type Dialect = "responses" | "chat" | "messages";
 
 /** How a stream ended. */
@@ -157,7 +157,7 @@ const TERMINAL_TYPES: Record<Dialect, Record<string, StreamOutcome>> = {
   messages: { message_stop: "complete", error: "error" },
 };
 
-/** How the stream ends with this event, or undefined where it goes on. */
+/** The outcome of a stream that ends with this event; undefined if the stream continues. */
 export function terminalOutcome(dialect: Dialect, { event, data }: SseEvent): StreamOutcome | undefined {
   if (dialect === "chat") {
     if (data === DONE) return "complete";
@@ -168,7 +168,7 @@ export function terminalOutcome(dialect: Dialect, { event, data }: SseEvent): St
   return TERMINAL_TYPES[dialect][type];
 }
 
-/** How a whole stream ended; undefined when it broke off without saying so. */
+/** The outcome of a whole stream; undefined if it has no final event. */
 export function streamOutcome(dialect: Dialect, events: readonly SseEvent[]): StreamOutcome | undefined {
   for (const event of events) {
     const outcome = terminalOutcome(dialect, event);

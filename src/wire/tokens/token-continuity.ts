@@ -9,15 +9,15 @@ export interface CallTokens {
 }
 
 /**
- * How a call's prompt relates to the call before it: it continues its tokens exactly, it departs from them after `agreeing` tokens
- * (in the old prompt, or in what was generated), or it is unknown because ids are missing.
+ * How the prompt of a call relates to the previous call. It continues the tokens exactly (`extend`), it differs after
+ * `agreeing` tokens in the previous prompt or generation (`fork`), or the ids are missing (`lost`).
  */
 export type Boundary =
   | { kind: "extend" }
   | { kind: "fork"; agreeing: number; departsIn: "prompt" | "generation" }
   | { kind: "lost" };
 
-/** Classifies the boundary between two consecutive calls; undefined stands for a call whose ids are unknown. */
+/** Classifies the boundary between two consecutive calls. Undefined is a call with unknown ids. */
 export function classifyBoundary(previous: CallTokens | undefined, next: CallTokens | undefined): Boundary {
   if (previous === undefined || next === undefined) return { kind: "lost" };
   const { prompt_token_ids: prompt, generation_token_ids: generation } = previous;
@@ -30,20 +30,20 @@ export function classifyBoundary(previous: CallTokens | undefined, next: CallTok
   return { kind: "extend" };
 }
 
-/** Number of ids of `expected` that `ids` has from `offset` on. */
+/** Number of leading ids of `expected` that are equal to `ids` from `offset` on. */
 function agreement(ids: readonly number[], offset: number, expected: readonly number[]): number {
   let count = 0;
   while (count < expected.length && ids[offset + count] === expected[count]) count++;
   return count;
 }
 
-/** The boundaries of a rollout and how many of each kind there are. */
+/** The boundaries of a rollout, and their number by kind. */
 export interface Continuity {
   boundaries: Boundary[];
   counts: Record<Boundary["kind"], number>;
 }
 
-/** Classifies every boundary of a rollout's calls. */
+/** Classifies all boundaries between the calls of a rollout. */
 export function classifyCalls(calls: readonly (CallTokens | undefined)[]): Continuity {
   const counts = { extend: 0, fork: 0, lost: 0 };
   const boundaries: Boundary[] = [];
@@ -55,15 +55,15 @@ export function classifyCalls(calls: readonly (CallTokens | undefined)[]): Conti
   return { boundaries, counts };
 }
 
-/** A model call of a trajectory: its tokens, undefined where they are lost, and the place of its last item. */
+/** A model call of a trajectory: its tokens, undefined if they are lost, and the index of its last item. */
 export interface PlacedCall {
   tokens: CallTokens | undefined;
   place: number;
 }
 
 /**
- * The model calls of a trajectory, in order. The last item of a call carries its ids, so each such item ends a call; generated items
- * before a tool's output that carry none are a call whose ids are lost.
+ * The model calls of a trajectory, in order. The last item of a call has the token ids, so each item with ids ends a
+ * call. Generated items without ids before the output of a tool are a call whose ids are lost.
  */
 export function placedCallsOf(output: readonly ResponseOutputItem[]): PlacedCall[] {
   const calls: PlacedCall[] = [];

@@ -2,22 +2,22 @@ import { pyRound } from "../../python/numbers/exact.ts";
 import { type NewId, newId } from "../ids.ts";
 import type { ResponseOutputItem } from "../schemas/item-types.ts";
 
-/** What token capture keeps of one model call. */
+/** The captured tokens of one model call. */
 export interface TokenRecord {
   model_call_id: string;
   prompt_token_ids: readonly number[];
   generation_token_ids: readonly number[];
   generation_log_probs: readonly number[];
   routed_experts?: unknown;
-  /** The call's items without token lists. */
+  /** The items of the call without token lists. */
   output_items?: readonly ResponseOutputItem[];
-  /** Which of the items the token lists were taken from. */
+  /** The index of the item that had the token lists. */
   token_item_index?: number | null;
   /** When the call finished, in seconds. */
   created_at: number;
 }
 
-/** How much of the capture was kept and what was not. */
+/** Counts of the captured, delivered and quarantined calls and tokens. */
 export interface TokenRebuildMetrics {
   n_calls: number;
   chains: number;
@@ -30,11 +30,11 @@ export interface TokenRebuildMetrics {
   empty_generation_calls: number;
 }
 
-/** A rollout put together again, and whether a trainer may use it. */
+/** A rebuilt rollout, and whether a trainer may use it. */
 export interface TokenRebuild {
-  /** The delivered chain's items, each generated one extending everything before it; empty where none is safe. */
+  /** The items of the delivered chain, in which each call continues the tokens of the previous one. Empty without a safe chain. */
   output: ResponseOutputItem[];
-  /** Whether a trainer must leave the rollout out of its loss. */
+  /** Whether a trainer must exclude the rollout from its loss. */
   mask_sample: boolean;
   /** Why nothing could be delivered. */
   error?: string;
@@ -49,7 +49,7 @@ interface Node extends TokenRecord {
   quarantined: boolean;
 }
 
-/** Rebuilds a rollout from its captured calls by chaining each to the call whose tokens its prompt continues. */
+/** Rebuilds a rollout from its captured calls. Each call is linked to the call whose tokens its prompt continues. */
 export function rebuildFromTokens(records: readonly TokenRecord[], makeId: NewId = newId): TokenRebuild {
   const nodes = linkByPrefix(records.filter((record) => record.generation_token_ids.length > 0));
   const unresolved = settleRetries(nodes);
@@ -91,7 +91,7 @@ const fraction = (part: number, whole: number) => (whole === 0 ? 0 : pyRound(par
 const byId = (left: TokenRecord, right: TokenRecord) =>
   left.model_call_id < right.model_call_id ? -1 : left.model_call_id > right.model_call_id ? 1 : 0;
 
-/** A parent's prompt is always shorter than its child's, so the order comes from the tokens and not from the capture. */
+/** The prompt of a parent is shorter than that of its child, so the order follows from the tokens. */
 function linkByPrefix(records: TokenRecord[]): Node[] {
   const index = new TokenPrefixIndex<Node>();
   const ordered = [...records].sort(
@@ -106,7 +106,7 @@ function linkByPrefix(records: TokenRecord[]): Node[] {
   });
 }
 
-/** Calls with the same prompt are retries. The one that a later call continues was kept; without such a call it is unknown. */
+/** Calls with the same prompt are retries. The agent used the retry that a later call continues; without one it is unknown. */
 function settleRetries(nodes: readonly Node[]): string[] {
   const unresolved: string[] = [];
   for (const retries of retryGroups(nodes)) {
@@ -133,7 +133,7 @@ function retryGroups(nodes: readonly Node[]): Node[][] {
 const hasSamePrompt = ({ prompt_token_ids: left }: Node, { prompt_token_ids: right }: Node) =>
   left.length === right.length && left.every((id, index) => id === right[index]);
 
-/** The chains from a root to a leaf that hold no quarantined call. */
+/** The chains from a root to a leaf without quarantined calls. */
 function safeChains(nodes: readonly Node[]): Node[][] {
   const chains: Node[][] = [];
   for (const leaf of nodes) {
@@ -183,13 +183,13 @@ function itemsOf(node: Node, makeId: NewId): ResponseOutputItem[] {
   return items.map((item, index) => (index === carrier ? { ...item, ...tokens } : { ...item }));
 }
 
-/** A sequence of token ids given as its two halves, so that they need not be copied together. */
+/** A sequence of token ids in two parts, so that they need not be copied. */
 export interface TokenSequence {
   prompt_token_ids: readonly number[];
   generation_token_ids: readonly number[];
 }
 
-/** Two 32-bit hashes over a growing prefix; equality is always checked on the ids themselves afterwards. */
+/** Two 32-bit hashes of a growing prefix. Sequences with equal hashes are still compared id by id. */
 class PrefixHash {
   #left = 0x811c9dc5;
   #right = 0x9e3779b9;
@@ -204,7 +204,7 @@ class PrefixHash {
   }
 }
 
-/** Finds the longest known sequence that a prompt begins with, in time linear in the prompt. */
+/** Finds the longest known sequence that is a prefix of a prompt, in linear time. */
 class TokenPrefixIndex<T extends TokenSequence> {
   readonly #byLength = new Map<number, Map<string, T[]>>();
 
@@ -220,7 +220,7 @@ class TokenPrefixIndex<T extends TokenSequence> {
     else known.push(sequence);
   }
 
-  /** Every sequence that is the longest one `prompt` begins with; several when they are identical. */
+  /** The longest sequence that is a prefix of `prompt`; several if they are identical. */
   longestPrefixes(prompt: readonly number[]): T[] {
     const lengths = [...this.#byLength.keys()]
       .filter((length) => length > 0 && length <= prompt.length)
@@ -233,7 +233,7 @@ class TokenPrefixIndex<T extends TokenSequence> {
       const found = this.#byLength.get(length)?.get(hash.key());
       if (found !== undefined) likely.push(found);
     }
-    // Hashes can collide, so the ids decide; the longest candidate is nearly always the one.
+    // Hashes can collide, so the ids are compared. The longest candidate nearly always matches.
     for (const candidates of likely.reverse()) {
       const matching = candidates.filter((sequence) => isPrefix(sequence, prompt));
       if (matching.length > 0) return matching;

@@ -3,8 +3,8 @@ import type { ResponseOutputItem, TokenInformation } from "../schemas/item-types
 import { type Boundary, callsOf, classifyBoundary } from "./token-continuity.ts";
 
 /**
- * What becomes of a rollout in which the prompt of a call does not continue the tokens before it: `fork` begins another training
- * sequence, `truncate` keeps what comes before the break, `strict` fails.
+ * What to do when the prompt of a call does not continue the previous tokens: `fork` starts another training sequence,
+ * `truncate` keeps the calls before it, `strict` fails.
  */
 export type DriftPolicy = "fork" | "truncate" | "strict";
 
@@ -16,18 +16,18 @@ export interface TokenSequence {
   mask: (0 | 1)[];
   /** 0 where the mask is 0. */
   logprobs: number[];
-  /** Number of model calls in it. */
+  /** Number of model calls. */
   calls: number;
 }
 
-/** Token ids that cannot be trained on: they do not continue each other, or a list is missing or too short. */
+/** The token ids are not usable for training: calls do not continue each other, or a list is missing or too short. */
 export class TokenSequenceError extends GymError {
   constructor(message: string) {
     super("TOKEN_SEQUENCE", message);
   }
 }
 
-/** The calls of a rollout with their tokens; undefined stands for a call whose ids are unknown. */
+/** The calls of a rollout with their tokens. Undefined is a call with unknown ids. */
 export function tokenCallsOf(output: readonly ResponseOutputItem[]): (TokenInformation | undefined)[] {
   const calls = callsOf(output) as (TokenInformation | undefined)[];
   for (const [index, call] of calls.entries()) if (call) checkCall(call, index + 1);
@@ -47,8 +47,8 @@ function checkCall(
 }
 
 /**
- * Joins the calls of a rollout into training sequences. Ids are taken as the engine gave them, never made up. Calls that generated
- * nothing are left out.
+ * Joins the calls of a rollout into training sequences. All ids come from the engine. Calls without generated tokens are
+ * left out.
  */
 export function sequencesOf(
   calls: readonly (TokenInformation | undefined)[],
@@ -106,7 +106,7 @@ function extend(sequence: TokenSequence, call: TokenInformation): void {
   sequence.calls++;
 }
 
-/** Data of a rollout that a trainer needs besides its tokens. */
+/** Data of a rollout that a trainer needs in addition to the tokens. */
 export interface SequenceContext {
   reward: number;
   environment: string;
@@ -118,11 +118,11 @@ export interface SequenceContext {
 type Projection = (sequence: TokenSequence, context: SequenceContext) => Record<string, unknown>;
 
 /**
- * One training sequence in the form each trainer reads; docs/reference/exports.md has the fields. Log-probabilities and rewards are
- * written as floats by the writer of exports.
+ * One training sequence in the format of each trainer; docs/reference/exports.md lists the fields. The export writes
+ * log-probabilities and rewards as floats.
  */
 export const TOKEN_PROJECTIONS = {
-  /** What `rollout_func` of GRPOTrainer returns per completion. */
+  /** The return value of `rollout_func` of GRPOTrainer, per completion. */
   trl: ({ prompt_ids, completion_ids, logprobs, mask }, { reward }) => ({
     prompt_ids,
     completion_ids,
@@ -139,7 +139,7 @@ export const TOKEN_PROJECTIONS = {
     reward_score: reward,
     num_turns: calls,
   }),
-  /** The message log: what was generated is `assistant`, everything else `user`. */
+  /** The message log: generated tokens are `assistant`, all others `user`. */
   "nemo-rl": (sequence, { reward }) => ({ message_log: messageLog(sequence), reward }),
   /** One element of every list of `GeneratorOutput`. */
   skyrl: ({ prompt_ids, completion_ids, logprobs, mask }, { reward, stopReason }) => ({

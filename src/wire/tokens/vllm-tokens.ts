@@ -5,7 +5,7 @@ import { isPyFloat, isPyInt } from "../../python/numbers/py-float.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "../schemas/chat-types.ts";
 import type { TokenInformation } from "../schemas/item-types.ts";
 
-/** An engine's answer without the token ids it was asked for, or with ids that contradict each other. */
+/** An answer of an engine lacks the requested token ids, or its ids contradict each other. */
 export class TokenInformationError extends GymError {
   constructor(message: string) {
     super("TOKEN_INFORMATION", message);
@@ -19,12 +19,12 @@ const fail = (message: string): never => {
 /** The token ids found in an answer. */
 export type FoundTokens =
   | { kind: "complete"; tokens: TokenInformation }
-  /** The prompt's ids have to be asked for at `/tokenize`. */
+  /** The ids of the prompt must be requested from `/tokenize`. */
   | { kind: "prompt-missing"; generation_token_ids: number[]; generation_log_probs: number[] };
 
 /**
- * Finds the token ids of an engine's answer: on the message, beside the choice, or written into the log-probabilities. Sources that
- * are there must agree; half of one is an error; ids are never invented.
+ * Finds the token ids in an answer of an engine: in the message, in the choice, or in the log-probabilities. The sources
+ * must agree, and an incomplete source is an error. Ids are never invented.
  */
 export function findTokens(completion: ChatCompletion): FoundTokens {
   const [choice] = completion.choices;
@@ -54,7 +54,7 @@ export function findTokens(completion: ChatCompletion): FoundTokens {
   return { kind: "complete", tokens: bundle(beside.prompt, ids, logProbs, choice.message) };
 }
 
-/** Puts token ids on the message and takes the fields they came in out of the answer. */
+/** Adds token ids to the message and removes the fields from which they were read. */
 export function attachTokens(
   completion: ChatCompletion,
   found: FoundTokens,
@@ -73,7 +73,7 @@ export function attachTokens(
   const { prompt_token_ids: _prompt, ...rest } = completion;
   const { token_ids: _ids, ...bare } = choice;
   const message = { ...choice.message, ...tokens };
-  // Log-probabilities go only where the token lists were made of them.
+  // Log-probabilities are removed only if the token lists were read from them.
   if (messageTokens(choice.message) === undefined) delete bare.logprobs;
   return { ...rest, choices: [{ ...bare, message }, ...others] };
 }
@@ -87,7 +87,7 @@ function bundle(
   if (generation.length !== logProbs.length) {
     fail(`${generation.length} token ids came with ${logProbs.length} log-probabilities`);
   }
-  // JSON cannot carry such a number on, and no trainer could use it.
+  // JSON has no such number, and no trainer could use it.
   if (!logProbs.every(Number.isFinite)) fail("a log-probability of a generated token is not a finite number");
   const tokens: TokenInformation = {
     prompt_token_ids: [...prompt],
@@ -126,7 +126,7 @@ function idsBesideChoice(completion: ChatCompletion, choice: ChatChoice) {
 
 const TOKEN_ID = "token_id:";
 
-/** The id in a text such as `token_id:17`, read the way Python's `int` reads one. */
+/** Reads the id from a text such as `token_id:17`, like `int` of Python. */
 function tokenIdOf(token: unknown): number | undefined {
   if (typeof token !== "string" || !token.startsWith(TOKEN_ID)) return undefined;
   const id = parsePyInt(token.slice(TOKEN_ID.length));
@@ -157,8 +157,8 @@ function requireEqual(left: readonly number[], right: readonly number[], what: s
 }
 
 /**
- * Puts the version of the policy that made an answer into its usage, where turns are added up. Engines of trainers give it as
- * `policy_version`; an answer that was begun before a weight update has `policy_version_start` beside it.
+ * Adds the policy version of an answer to its usage. Engines of trainers report it as `policy_version`. An answer that
+ * was started before a weight update also has `policy_version_start`.
  */
 export function withPolicyVersion(completion: ChatCompletion): ChatCompletion {
   const {
