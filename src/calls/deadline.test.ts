@@ -2,14 +2,14 @@ import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { Deadline, sleep } from "./deadline.ts";
 
-it("fires when time is up", async () => {
+it("fires after its time limit", async () => {
   const deadline = new Deadline(5);
   await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));
   expect(deadline.passed).toBe(true);
   deadline.clear();
 });
 
-it("fires with its parent and says that it was not time", () => {
+it("fires with its parent and has not passed", () => {
   const parent = new AbortController();
   const deadline = new Deadline(60_000, parent.signal);
   parent.abort(new Error("stop"));
@@ -19,7 +19,7 @@ it("fires with its parent and says that it was not time", () => {
   expect(new Deadline(60_000, parent.signal).signal.aborted).toBe(true);
 });
 
-it("does nothing once it is cleared", () => {
+it("does nothing after it is cleared", () => {
   const parent = new AbortController();
   const deadline = new Deadline(60_000, parent.signal);
   deadline.clear();

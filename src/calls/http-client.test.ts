@@ -45,7 +45,7 @@ const ask = ({ origin, client }: { origin: string; client: HttpClient }, more: P
   client.request(origin, { method: "GET", path: "/", headers: {}, maxBytes: 1_000, ...more });
 
 describe("a pool of connections", () => {
-  it("writes a request that others can read", async () => {
+  it("writes a valid request", async () => {
     let heard = "";
     const { pool } = await talkTo((socket, text) => {
       heard += text;
@@ -66,7 +66,7 @@ describe("a pool of connections", () => {
     ]);
   });
 
-  it("sends large bodies, and headers beyond ASCII, whole", async () => {
+  it("sends large bodies and headers with non-ASCII characters", async () => {
     const body = "é".repeat(200_000);
     let heard = "";
     const { pool } = await talkTo((socket, text) => {
@@ -91,7 +91,7 @@ describe("a pool of connections", () => {
     expect(connections()).toBe(0);
   });
 
-  it("uses a connection again, but not one that was closed", async () => {
+  it("reuses a connection, but not a closed one", async () => {
     const { pool, sockets, connections } = await talkTo((socket) => socket.write(ANSWER));
     for (let turn = 0; turn < 6; turn++) await ask(pool);
     const before = connections();
@@ -102,14 +102,14 @@ describe("a pool of connections", () => {
     expect(connections()).toBe(before + 1);
   });
 
-  it("does not take surplus bytes for the next answer", async () => {
+  it("does not read surplus bytes as the next answer", async () => {
     const { pool } = await talkTo((socket) =>
       socket.write(`${ANSWER}HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nbad`),
     );
     for (let turn = 0; turn < 3; turn++) expect((await ask(pool, { resendable: true })).text).toBe("ok");
   });
 
-  it("closes what has been idle for too long, and believes a server that says how long it waits", async () => {
+  it("closes idle connections, and respects the keep-alive time of a server", async () => {
     const { pool, connections } = await talkTo((socket) => socket.write(ANSWER), { keepAliveMs: 40 });
     await ask(pool);
     await new Promise((resolve) => setTimeout(resolve, 80));
@@ -123,7 +123,7 @@ describe("a pool of connections", () => {
     expect(hinting.connections()).toBe(2);
   });
 
-  it("lets requests wait when there are enough connections, and serves them in order", async () => {
+  it("queues requests beyond the limit of connections, in order", async () => {
     const order: string[] = [];
     const { pool, connections } = await talkTo(
       (socket, text) => {
@@ -150,7 +150,7 @@ describe("a pool of connections", () => {
     ["hangs up in its answer", (socket: Socket) => socket.end(ANSWER.slice(0, -1)), "CONNECTION_CLOSED"],
     ["talks nonsense", (socket: Socket) => socket.write("hello there\n\n"), "RESPONSE_NOT_HTTP"],
     ["never ends", (socket: Socket) => socket.write(ANSWER.replace(": 2", ": 9999")), "RESPONSE_TOO_LARGE"],
-  ])("tells when the server %s, and goes on with another connection", async (_, fault, code) => {
+  ])("reports that the server %s, and continues with another connection", async (_, fault, code) => {
     const { pool } = await talkTo((socket, __, connection) => {
       if (connection === 1) fault(socket);
       else socket.write(ANSWER);
@@ -159,7 +159,7 @@ describe("a pool of connections", () => {
     expect((await ask(pool)).text).toBe("ok");
   });
 
-  it("gives up by its signal, and when the pool is closed", async () => {
+  it("rejects when its signal fires, and when the pool is closed", async () => {
     const { pool, sockets } = await talkTo(() => {});
     await expect(ask(pool, { signal: AbortSignal.timeout(30) })).rejects.toMatchObject({
       name: "TimeoutError",
@@ -172,7 +172,7 @@ describe("a pool of connections", () => {
     expect([...sockets].every((socket) => socket.destroyed || socket.readableEnded)).toBe(true);
   });
 
-  it("tells of a connection that cannot be made", async () => {
+  it("reports a failed connection", async () => {
     const client = new HttpClient({ maxConnections: 1, keepAliveMs: 1_000, connectTimeoutMs: 1_000 });
     await expect(ask({ origin: "http://127.0.0.1:1", client })).rejects.toMatchObject({
       code: "ECONNREFUSED",
@@ -190,7 +190,7 @@ describe("a pool of connections", () => {
     ["deflate", deflateSync],
     ["Deflate", deflateRawSync],
     ["identity, br", brotliCompressSync],
-  ])("reads an answer that is encoded as %s although nobody asked for it", async (name, encode) => {
+  ])("decodes an answer that is encoded as %s without being requested", async (name, encode) => {
     const body = encode(Buffer.from("grüezi"));
     const { pool } = await talkTo((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${name}\r\n\r\n`);
@@ -199,7 +199,7 @@ describe("a pool of connections", () => {
     expect((await ask(pool)).text).toBe("grüezi");
   });
 
-  it("refuses encodings it does not know, that are wrong, or that hold more than allowed", async () => {
+  it("refuses unknown and invalid encodings, and bodies that are too large after decoding", async () => {
     const answers = [
       ["zstd", Buffer.from("x"), "it is encoded as zstd"],
       ["gzip", Buffer.from("x"), "it says that it is encoded as gzip, and is not"],
@@ -214,7 +214,7 @@ describe("a pool of connections", () => {
     for (const [, , problem] of answers) await expect(ask(pool)).rejects.toThrow(problem);
   });
 
-  it("sends a request again, once, when its connection is closed before an answer, if it may", async () => {
+  it("resends a resendable request once if its connection closes before an answer", async () => {
     let heard = 0;
     const { pool } = await talkTo((socket) => {
       if (++heard % 2 === 0) socket.write(ANSWER);
@@ -225,7 +225,7 @@ describe("a pool of connections", () => {
     expect(heard).toBe(3);
   });
 
-  it("does not send a request again after the answer began, and not more than once", async () => {
+  it("does not resend after the start of an answer, or more than once", async () => {
     let heard = 0;
     const { pool } = await talkTo((socket, text) => {
       heard++;
@@ -239,7 +239,7 @@ describe("a pool of connections", () => {
     expect(heard).toBe(3);
   });
 
-  it("holds little more than the body when it comes in pieces of one byte", async () => {
+  it("needs little more memory than the body if it arrives byte by byte", async () => {
     const size = 200_000;
     const { pool } = await talkTo((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
@@ -252,7 +252,7 @@ describe("a pool of connections", () => {
     await expect(ask(pool, { maxBytes: size - 1 })).rejects.toMatchObject({ code: "RESPONSE_TOO_LARGE" });
   });
 
-  it("refuses endless headers, and more codings than anybody needs", async () => {
+  it("refuses endless headers and too many encodings", async () => {
     const heads = [`x-y: z\r\n`.repeat(20_000), "content-encoding: gzip, gzip, gzip\r\n"];
     const { pool } = await talkTo((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n${heads.shift()}content-length: 1\r\n\r\nx`),
@@ -280,7 +280,7 @@ describe("a proxy", () => {
     }
   });
 
-  it("is asked for addresses elsewhere, and not for this machine or what NO_PROXY names", async () => {
+  it("is used for other hosts, but not for this machine or hosts in NO_PROXY", async () => {
     const asked: string[] = [];
     const { origin, sockets } = await talkTo((socket, text) => {
       const [target] = text.split("\r\n");
@@ -307,7 +307,7 @@ describe("a proxy", () => {
     await client.close();
   });
 
-  it("that refuses is named by its answer", async () => {
+  it("that refuses is reported with its answer", async () => {
     const { origin } = await talkTo((socket) => socket.end("HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n"));
     process.env["HTTPS_PROXY"] = origin;
     const client = new HttpClient({
@@ -328,7 +328,7 @@ describe("large answers", () => {
   const body = "x".repeat(400_000);
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`;
 
-  it("are all read, however many end at once", async () => {
+  it("are all read when many end at once", async () => {
     const waiting: Socket[] = [];
     const count = 300;
     const { pool } = await talkTo(
@@ -343,7 +343,7 @@ describe("large answers", () => {
     expect(answers.every(({ text }) => text === body)).toBe(true);
   });
 
-  it("make way when they break off or are not wanted any more", async () => {
+  it("free their slot when they break off or are aborted", async () => {
     const controller = new AbortController();
     let connection = 0;
     const { pool } = await talkTo(

@@ -16,7 +16,7 @@ function readers(bodies: LargeBodies) {
   };
 }
 
-it("reads so many bodies at once, the others in order", () => {
+it("reads a limited number of bodies at once, the others in order", () => {
   const { enter, leave, reading } = readers(new LargeBodies({ bodies: 2 }));
   for (const name of ["a", "b", "c", "d", "e"]) enter(name);
   expect(reading).toEqual(["a", "b"]);
@@ -42,7 +42,7 @@ it("reads no further body while callers have not read their replies", () => {
   expect(reading).toEqual(["a", "b", "c", "d"]);
 });
 
-it("goes on without a caller that has stopped reading", async () => {
+it("continues without a caller that has stopped reading", async () => {
   const bodies = new LargeBodies({ bodies: 2, unread: 100, unreadMs: 5 });
   const { enter, reading } = readers(bodies);
   bodies.replying(200);

@@ -20,7 +20,7 @@ const required = (handle: (call: AppCall) => Promise<Reply>, options: CallOption
 const never = () => new Promise<never>(() => {});
 
 describe("a call within the process", () => {
-  it("hands over what the server needs, and the answer as it is", async () => {
+  it("passes the request and the answer unchanged", async () => {
     const seen: unknown[] = [];
     const reply = await post(
       async ({ method, path, body, headers, cookies, signal }) => {
@@ -34,7 +34,7 @@ describe("a call within the process", () => {
     expect(reply.payload()).toEqual({ body: { detail: "no" } });
   });
 
-  it("parses text once, and passes it on as it is", async () => {
+  it("parses text once, and forwards it unchanged", async () => {
     const reply = await post(async () => new Reply({ raw: '{"a": 1}' }));
     expect(reply.json()).toBe(reply.json());
     expect([reply.json(), reply.text(), reply.payload()]).toEqual([
@@ -44,7 +44,7 @@ describe("a call within the process", () => {
     ]);
   });
 
-  it("fails with its stage where success is required", async () => {
+  it("fails with its stage if success is required", async () => {
     await expect(required(async () => answer(503, { detail: "busy" }))).rejects.toMatchObject({
       status: 503,
       info: { stage: "model", class: "model_error", retryable: true },
@@ -52,7 +52,7 @@ describe("a call within the process", () => {
     expect((await required(async () => answer(200, 1))).json()).toBe(1);
   });
 
-  it("fails, and does not hang, when the refusal is not JSON", async () => {
+  it("fails if the error body is not JSON", async () => {
     await expect(required(async () => answer(500, 1n))).rejects.toThrow("BigInt");
   });
 
@@ -65,7 +65,7 @@ describe("a call within the process", () => {
     await expect(post(never, { signal })).rejects.toThrow("given up");
   });
 
-  it("reports how long it has waited, and in which stage", async () => {
+  it("reports the time limit and the stage", async () => {
     await expect(required(never, { timeoutMs: 5, timeoutKey: "x_timeout_seconds" })).rejects.toMatchObject({
       message: "harbour /v1/responses did not answer within 0.005 s (x_timeout_seconds)",
       info: { class: "timeout", stage: "model", retryable: true },
@@ -88,7 +88,7 @@ describe("a call within the process", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("aborts its handler's signal when time is up", async () => {
+  it("aborts the signal of its handler after the time limit", async () => {
     let reason: unknown;
     const waiting = post(
       ({ signal }) =>

@@ -28,7 +28,7 @@ describe("Semaphore", () => {
     await expect(semaphore.run(async () => 1)).resolves.toBe(1);
   });
 
-  it("lets a waiter give up without losing a slot", async () => {
+  it("does not lose the slot of a waiter that aborts", async () => {
     const semaphore = new Semaphore(1);
     const controller = new AbortController();
     let release = () => {};
@@ -42,13 +42,13 @@ describe("Semaphore", () => {
     await expect(third).resolves.toBe("third");
   });
 
-  it("has no limit when told so", async () => {
+  it("has no limit with null", async () => {
     const semaphore = new Semaphore(null);
     await expect(semaphore.run(async () => 1)).resolves.toBe(1);
     expect(() => new Semaphore(0)).toThrow(RangeError);
   });
 
-  it("follows a limit that changes", async () => {
+  it("applies a changed limit", async () => {
     const semaphore = new Semaphore(3);
     const releases: (() => void)[] = [];
     const task = () => new Promise<void>((resolve) => releases.push(resolve));

@@ -61,7 +61,7 @@ describe("ServerHttp", () => {
     expect({ ...reply.cookies }).toEqual({ a: "1", b: "2" });
   });
 
-  it("uses a free connection again, and as many as are needed at once", async () => {
+  it("reuses a free connection, and opens as many as needed", async () => {
     const origin = await serve((_request, response) => setTimeout(() => response.end("ok"), 20));
     for (let turn = 0; turn < 3; turn++) await http.request(origin, { method: "GET", path: "/" });
     expect(connections).toBeLessThanOrEqual(2);
@@ -69,7 +69,7 @@ describe("ServerHttp", () => {
     expect(connections).toBeGreaterThanOrEqual(8);
   });
 
-  it("ends a request when its signal fires, and goes on with the next", async () => {
+  it("ends a request when its signal fires, and continues with the next", async () => {
     let hang = true;
     const origin = await serve((_request, response) => {
       if (!hang) response.end("ok");
@@ -85,7 +85,7 @@ describe("ServerHttp", () => {
     ).rejects.toThrow("enough");
   });
 
-  it("tells of refused and broken connections, and recovers", async () => {
+  it("reports refused and broken connections, and recovers", async () => {
     const refused = http.request("http://127.0.0.1:1", { method: "GET", path: "/" });
     await expect(refused).rejects.toMatchObject({ code: "ECONNREFUSED" });
     let broken = true;

@@ -4,13 +4,13 @@ import { capturesTokens, tokenCaptureSettings } from "./settings.ts";
 const settings = (block: unknown, more: object = {}) =>
   tokenCaptureSettings({ token_id_capture: block, ...more });
 
-it("is off unless it is enabled", () => {
+it("is off by default", () => {
   expect(tokenCaptureSettings({})).toBeUndefined();
   expect(settings(null)).toBeUndefined();
   expect(settings({ enabled: false, dir: "relative" })).toBeUndefined();
 });
 
-it("fills in defaults and takes the directory of model calls", () => {
+it("fills in defaults and uses the directory of model calls", () => {
   expect(settings({ enabled: true }, { model_call_capture_dir: "/captures" })).toEqual({
     allAgents: false,
     directory: "/captures",
@@ -25,7 +25,7 @@ it("fills in defaults and takes the directory of model calls", () => {
   );
 });
 
-it("refuses unknown keys and wrong values, also when it is not enabled", () => {
+it("refuses unknown keys and wrong values, even if it is not enabled", () => {
   expect(() => settings({ enabled: true, dirr: "/x" })).toThrow(/unknown token_id_capture\.dirr/);
   expect(() => settings({ enabled: false, dirr: "/x" })).toThrow(/known keys: enabled/);
   expect(() => settings({ enabled: true, dir: "/x", max_mask_fraction: 2 })).toThrow(/max_mask_fraction/);
@@ -33,14 +33,14 @@ it("refuses unknown keys and wrong values, also when it is not enabled", () => {
   expect(() => settings("yes")).toThrow(/token_id_capture/);
 });
 
-it("needs an absolute directory unless records go elsewhere or nobody rebuilds", () => {
+it("requires an absolute directory unless a sink is set or responses are not rebuilt", () => {
   expect(() => settings({ enabled: true })).toThrow(/it is missing/);
   expect(() => settings({ enabled: true, dir: "here" })).toThrow(/it is 'here'/);
   expect(settings({ enabled: true, rebuild_response: false })?.directory).toBeUndefined();
   expect(settings({ enabled: true, sink: "./sink.js:Sink" })?.directory).toBeUndefined();
 });
 
-it("applies to agents that ask for it, or to all", () => {
+it("applies to agents that enable it, or to all", () => {
   const some = settings({ enabled: true, dir: "/x" });
   expect(capturesTokens(some, { token_id_capture: true })).toBe(true);
   expect(capturesTokens(some, { token_id_capture: "true" })).toBe(true);

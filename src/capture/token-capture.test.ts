@@ -59,7 +59,7 @@ function start(respond: () => Promise<Response>, globalConfig: JsonObject = conf
   return createTestServer(defineModel({ responses: respond }), { globalConfig });
 }
 
-it("records the tokens of calls that ask for it, whatever the dialect", async () => {
+it("records the tokens of marked calls of all APIs", async () => {
   const server = await start(async () => response(TOKENS));
   await server.post("/ng-rollout/0-0/v1/responses", { input: "not for training" });
   expect(existsSync(join(directory, "0-0.tokens.jsonl"))).toBe(false);
@@ -103,7 +103,7 @@ it("marks rollouts whose tokens are missing or partial", async () => {
 
 const message = { model: "c", max_tokens: 5, messages: [{ role: "user", content: "q" }] };
 
-it("leaves the intent of a failed call open", async () => {
+it("leaves a failed call announced without a record", async () => {
   const server = await start(() => Promise.reject(new Error("down")));
   expect((await server.post(`${PREFIX}/v1/responses`, { input: "q" })).status).toBe(500);
   expect(await new TokenFileStore(directory).freeze("0-0")).toMatchObject({
@@ -112,7 +112,7 @@ it("leaves the intent of a failed call open", async () => {
   });
 });
 
-it("answers although nothing can be written", async () => {
+it("answers even if nothing can be written", async () => {
   const server = await start(async () => response(TOKENS));
   mkdirSync(join(directory, "0-0.tokens.jsonl"));
   expect((await server.post(`${PREFIX}/v1/responses`, { input: "q" })).status).toBe(200);
@@ -121,7 +121,7 @@ it("answers although nothing can be written", async () => {
   expect((await server.post(`${PREFIX}/v1/responses`, { input: "q" })).status).toBe(200);
 });
 
-it("shares the id of the call with the record of the call", async () => {
+it("uses the same call id as the record of the call", async () => {
   const server = await start(async () => response(TOKENS), {
     ...config(),
     observability_enabled: true,
@@ -133,7 +133,7 @@ it("shares the id of the call with the record of the call", async () => {
   expect(records[0]?.model_call_id).toBe(line["model_call_id"]);
 });
 
-it("hands records to a sink of the user's", async () => {
+it("passes records to a sink of the user", async () => {
   const sink = join(directory, "sink.mjs");
   writeFileSync(
     sink,

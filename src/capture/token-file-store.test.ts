@@ -65,7 +65,7 @@ it("writes one line of sorted keys per call and keeps an index", async () => {
   expect(existsSync(file("lock"))).toBe(false);
 });
 
-it("takes the same record twice and refuses another under the same id", async () => {
+it("accepts the same record twice and refuses a different one with the same id", async () => {
   await call("a");
   await store.put(record("a"));
   expect(readFileSync(file("jsonl"), "utf8").trimEnd().split("\n")).toHaveLength(1);
@@ -73,7 +73,7 @@ it("takes the same record twice and refuses another under the same id", async ()
   expect((await store.freeze("0-0")).incomplete).toBe(true);
 });
 
-it("finds its index again after a writer died", async () => {
+it("rebuilds its index after a writer was killed", async () => {
   await call("a");
   rmSync(file("state.json"));
   await store.put(record("a"));
@@ -99,7 +99,7 @@ it("is incomplete when a call was announced and never recorded", async () => {
   expect(calls.map((own) => own?.model_call_id)).toEqual(["a", undefined, "c"]);
 });
 
-it("is incomplete when it was told so, also if only the mark was written", async () => {
+it("is incomplete when it was marked, even if only the mark was written", async () => {
   await call("a");
   await store.markIncomplete("0-0", "x");
   expect(state()).toMatchObject({ incomplete: true });
@@ -108,7 +108,7 @@ it("is incomplete when it was told so, also if only the mark was written", async
   expect((await store.freeze("0-0")).incomplete).toBe(true);
 });
 
-it("is incomplete when a line is torn or of a newer version", async () => {
+it("is incomplete when a line is partial or of a newer version", async () => {
   await call("a");
   appendFileSync(file("jsonl"), '{"half":');
   expect(await store.freeze("0-0")).toMatchObject({ incomplete: true, records: [{ model_call_id: "a" }] });
@@ -135,7 +135,7 @@ it("deletes exactly the snapshot that was used", async () => {
   expect((await store.freeze("0-0")).records).toHaveLength(1);
 });
 
-it("keeps writers that come at once apart", async () => {
+it("handles concurrent writers", async () => {
   const other = new TokenFileStore(directory);
   const ids = Array.from({ length: 20 }, (_, index) => `call-${index}`);
   await Promise.all(ids.map((id, index) => (index % 2 ? store : other).put(record(id))));
@@ -143,14 +143,14 @@ it("keeps writers that come at once apart", async () => {
   expect(new Set(records.map((own) => own.model_call_id))).toEqual(new Set(ids));
 });
 
-it("takes over the lock of a process that died", async () => {
+it("takes over the lock of a dead process", async () => {
   const { hostname } = await import("node:os");
   writeFileSync(file("lock"), JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
   await call("a");
   expect((await store.freeze("0-0")).records).toHaveLength(1);
 });
 
-it("goes on where a writer in Python has left its lock file behind", async () => {
+it("continues when a Python writer left its lock file", async () => {
   writeFileSync(file("lock"), "");
   const before = new Date(Date.now() - 5_000);
   utimesSync(file("lock"), before, before);
@@ -166,14 +166,14 @@ it.each([
   ],
   ["a carrier that is not there", { token_item_index: 3 }, "item 3, which is not there"],
   ["a later version", { schema_version: 2 }, "newer version"],
-])("does not trust %s", async (_, wrong, problem) => {
+])("refuses %s", async (_, wrong, problem) => {
   appendFileSync(file("jsonl"), `${JSON.stringify({ ...record("c1"), ...wrong })}\n`);
   const snapshot = await store.freeze("0-0");
   expect(snapshot).toMatchObject({ records: [], incomplete: true });
   expect(snapshot.problem).toContain(problem);
 });
 
-it("reads what an early writer left out", async () => {
+it("reads records without optional fields", async () => {
   const { schema_version: _, created_at: __, ...early } = record("c1");
   appendFileSync(file("jsonl"), `${JSON.stringify(early)}\n`);
   expect(await store.freeze("0-0")).toMatchObject({

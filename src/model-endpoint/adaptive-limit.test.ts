@@ -21,13 +21,13 @@ async function enterMany(made: AdaptiveLimit, count: number): Promise<Slot[]> {
   return slots.filter((slot) => slot !== undefined);
 }
 
-it("starts open: a thousand calls begin at once", async () => {
+it("starts open, so that a thousand calls start at once", async () => {
   const { limit: made } = limit();
   expect(await enterMany(made, 1_000)).toHaveLength(1_000);
   expect(made.running).toBe(1_000);
 });
 
-it("halves once for refusals of the same moment, and asks one at a time until somebody gets through", async () => {
+it("halves once for concurrent refusals, and sends one call at a time until one succeeds", async () => {
   vi.useFakeTimers();
   try {
     const { limit: made, clock } = limit();
@@ -67,7 +67,7 @@ it("halves once for refusals of the same moment, and asks one at a time until so
   }
 });
 
-it("waits as long as the endpoint asks", async () => {
+it("waits for the time that the endpoint requests", async () => {
   vi.useFakeTimers();
   try {
     const { limit: made, clock } = limit();
@@ -88,7 +88,7 @@ it("waits as long as the endpoint asks", async () => {
   }
 });
 
-it("forgets nobody when a pause ends between two looks at the clock", async () => {
+it("wakes all waiters when a pause ends between two readings of the clock", async () => {
   vi.useFakeTimers();
   try {
     const forgotten: number[] = [];
@@ -116,7 +116,7 @@ it("forgets nobody when a pause ends between two looks at the clock", async () =
   }
 });
 
-it("gives way when answers become slow and no more of them come", async () => {
+it("decreases when answers become slow without higher throughput", async () => {
   const { limit: made, clock } = limit();
   const window = async (milliseconds: number) => {
     const slots = await enterMany(made, Math.min(64, made.limit));
@@ -131,7 +131,7 @@ it("gives way when answers become slow and no more of them come", async () => {
   expect(made.limit).toBeGreaterThanOrEqual(4);
 });
 
-it("lets slow answers be when more of them come", async () => {
+it("keeps its value for slow answers with higher throughput", async () => {
   const { limit: made, clock } = limit();
   for (const [calls, milliseconds] of [
     [32, 2_000],
@@ -145,7 +145,7 @@ it("lets slow answers be when more of them come", async () => {
   expect(made.limit).toBe(MOST_CONCURRENT);
 });
 
-it("serves who came first, and forgets who gave up", async () => {
+it("serves waiters in order, and forgets aborted ones", async () => {
   const { limit: made, clock } = limit();
   const slots = await enterMany(made, 4);
   clock.now += 1;
@@ -208,14 +208,14 @@ it("keeps its concurrency when 3 % of all calls are refused at random", async ()
   expect(perSecond).toBeGreaterThan(0.8 * 100);
 });
 
-it("finds the capacity of an endpoint that refuses what is above it", async () => {
+it("finds the capacity of an endpoint that refuses calls above it", async () => {
   const { limit, perSecond, refused, succeeded } = await simulate(120, (running) => running > 40);
   expect(limit).toBeLessThan(60);
   expect(perSecond).toBeGreaterThan(0.7 * 40);
   expect(refused / (refused + succeeded)).toBeLessThan(0.2);
 });
 
-it("follows what another process was told, once for refusals of the same moment", async () => {
+it("applies the slow-down of another process, once for concurrent refusals", async () => {
   const { limit: made, clock } = limit();
   const reported: number[] = [];
   made.onSlowDown = ({ factor }) => reported.push(factor);

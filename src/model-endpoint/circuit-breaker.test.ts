@@ -17,7 +17,7 @@ function breaker() {
   return { clock, events, breaker: made };
 }
 
-it("opens after failures in a row only", async () => {
+it("opens only after consecutive failures", async () => {
   const { breaker: made } = breaker();
   for (let index = 0; index < 7; index++) made.failed(ordinary, down);
   made.succeeded();
@@ -27,7 +27,7 @@ it("opens after failures in a row only", async () => {
   expect(made.isOpen).toBe(true);
 });
 
-it("sends one probe per pause and lets everybody go on when it succeeds", async () => {
+it("sends one probe per pause and releases all calls when it succeeds", async () => {
   const { breaker: made, clock, events } = breaker();
   for (let index = 0; index < 20; index++) made.failed(ordinary, down);
   expect(made.probeAt - clock.now).toBe(1_000);
@@ -45,7 +45,7 @@ it("sends one probe per pause and lets everybody go on when it succeeds", async 
   expect(events).toEqual(["opened", "closed after 3000"]);
 });
 
-it("lets the next one probe when a probe ends without an answer", async () => {
+it("lets the next call probe when a probe ends without an answer", async () => {
   const { breaker: made, clock } = breaker();
   for (let index = 0; index < 8; index++) made.failed(ordinary, down);
   clock.now += 1_000;
@@ -55,7 +55,7 @@ it("lets the next one probe when a probe ends without an answer", async () => {
   expect(await next).toEqual({ probe: true });
 });
 
-it("does not let anybody wait for what has been down too long", async () => {
+it("does not let calls wait for an endpoint that has been down too long", async () => {
   const { breaker: made, clock } = breaker();
   for (let index = 0; index < 8; index++) made.failed(ordinary, down);
   expect(await made.pass({ ...patient, giveUpAt: clock.now })).toBeUndefined();
@@ -64,7 +64,7 @@ it("does not let anybody wait for what has been down too long", async () => {
   expect(made.lastFailure).toBe(down);
 });
 
-it("lets a caller that gives up go", async () => {
+it("releases a caller that aborts", async () => {
   const { breaker: made } = breaker();
   for (let index = 0; index < 8; index++) made.failed(ordinary, down);
   const controller = new AbortController();

@@ -3,7 +3,7 @@ import { CostMeter, costOf, listPrice, runMeter } from "./cost.ts";
 
 const price = { input: 2, output: 8, cached_input: 0.5, cache_write: 2.5 };
 
-it("prices tokens, cached ones apart, in all dialects", () => {
+it("prices tokens and cached tokens of all APIs", () => {
   expect(costOf({ input_tokens: 1_000_000, output_tokens: 500_000 }, price)).toBe(6);
   expect(
     costOf(
@@ -24,12 +24,12 @@ it("prices tokens, cached ones apart, in all dialects", () => {
   ).toBeCloseTo(0.2 + 0.4 + 0.25);
 });
 
-it("believes what the endpoint charges", () => {
+it("uses the cost that the endpoint reports", () => {
   expect(costOf({ prompt_tokens: 5, completion_tokens: 5, cost: 0.0125 }, price)).toBe(0.0125);
   expect(costOf({ prompt_tokens: 5 }, undefined, { "x-litellm-response-cost": "0.5" })).toBe(0.5);
 });
 
-it("does not guess", () => {
+it("is null without a price or a usage", () => {
   expect(costOf({ input_tokens: 5, output_tokens: 5 }, undefined)).toBeNull();
   expect(costOf(null, price)).toBeNull();
   expect(costOf({ prompt_tokens: -1 }, price)).toBeNull();
@@ -50,7 +50,7 @@ it.each([
   expect(listPrice(model)?.input).toBe(input);
 });
 
-it("stops when the money is spent, run-wide", () => {
+it("stops all servers of a run when the budget is spent", () => {
   const config = { max_cost: 1 };
   expect(runMeter(config)).toBe(runMeter(config));
   runMeter(config).add(0.99);

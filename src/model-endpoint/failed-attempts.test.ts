@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { recordFailure, slotResult } from "./failed-attempts.ts";
 import { failureOfError } from "./read-failure.ts";
 
-it("takes a lack of open files for a limit of its own, not for an outage", () => {
+it("treats a lack of open files as a limit, not as an outage", () => {
   const error = Object.assign(new Error("connect EMFILE 127.0.0.1:1"), { code: "EMFILE" });
   const failure = failureOfError(error, "host:1", (text) => text);
   expect(failure.message).toContain("too many files are open here [EMFILE]");

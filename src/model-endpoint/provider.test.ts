@@ -79,7 +79,7 @@ describe("replicas", () => {
     expect([replicaOf(session, 2), replicaOf(session, 3), replicaOf(session, 4)]).toEqual([two, three, four]);
   });
 
-  it("keeps a session with its replica and leaves a dead one at once", async () => {
+  it("keeps a session with its replica and leaves a dead replica at once", async () => {
     const [a, b] = [await endpoint(), await endpoint()];
     const made = await provider([a.baseUrl, b.baseUrl]);
     for (let index = 0; index < 5; index++) await made.call({ ...call, sessionId: "demo-session-b" });
@@ -92,7 +92,7 @@ describe("replicas", () => {
     expect(a.count).toBe(5);
   });
 
-  it("keeps all attempts of a rollout with one replica, whatever session and worker they have", async () => {
+  it("keeps all attempts of a rollout with one replica, for any session and worker", async () => {
     const [a, b] = [await endpoint(), await endpoint()];
     const urls = [a.baseUrl, b.baseUrl];
     for (const [session, rolloutId] of [
@@ -115,7 +115,7 @@ describe("replicas", () => {
 });
 
 describe("limits", () => {
-  it("are not used up by a clock that jumps", async () => {
+  it("do not depend on jumps of the clock", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
       const api: MockModelEndpoint = await endpoint({
@@ -132,7 +132,7 @@ describe("limits", () => {
     }
   });
 
-  it("ends by the clock when nothing answers, and waits only once for all", async () => {
+  it("ends after the time limit when nothing answers, and waits once for all calls", async () => {
     const made = await provider(await deadUrl(), { retry_seconds: 1.5, retry_attempts: null });
     const started = Date.now();
     const results = await Promise.allSettled(Array.from({ length: 30 }, () => made.call(call)));
@@ -146,7 +146,7 @@ describe("limits", () => {
     expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
   });
 
-  it("waits an outage out with a single call, however many times it has to look", async () => {
+  it("outlasts an outage with a single call and any number of probes", async () => {
     const known = await endpoint();
     const { baseUrl } = known;
     await known.close();
@@ -158,7 +158,7 @@ describe("limits", () => {
     expect(logged.some((line) => line.includes("answers again after"))).toBe(true);
   });
 
-  it("does not wait for a quota that comes back after the budget", async () => {
+  it("does not wait for a quota that resets after the time limit", async () => {
     const used = await endpoint({ faultFor: () => faults.rateLimited(3_600) });
     const made = await provider(used.baseUrl, {}, { maxConcurrent: null });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => made.call(call)));
@@ -172,7 +172,7 @@ describe("limits", () => {
     expect(used.count).toBe(5);
   });
 
-  it("shares what it learns with everybody who calls the same endpoint, model and key", async () => {
+  it("shares the limit with all callers of the same endpoint, model and key", async () => {
     const busy = await endpoint();
     const [a, b] = [await provider(busy.baseUrl), await provider(busy.baseUrl)];
     const other = await provider(busy.baseUrl, {}, { model: "another" });
@@ -188,7 +188,7 @@ describe("limits", () => {
     await first;
   });
 
-  it("cuts an attempt off and tries again", async () => {
+  it("aborts a slow attempt and retries", async () => {
     const slow = await endpoint();
     slow.fail(faults.silence());
     const made = await provider(slow.baseUrl, { request_timeout_seconds: 0.1 });
@@ -206,7 +206,7 @@ describe("limits", () => {
     expect(paused.count).toBe(20);
   });
 
-  it("stops at once when the caller gives up, in flight and in line", async () => {
+  it("stops at once when the caller aborts, in flight and in the queue", async () => {
     const silent = await endpoint({ faultFor: () => faults.silence() });
     const made = await provider(silent.baseUrl, {}, { maxConcurrent: 1 });
     const controller = new AbortController();
@@ -227,7 +227,7 @@ describe("limits", () => {
     ["no JSON", "<html>hello</html>", "the body is not JSON"],
     ["another object", '{"foo":1}', "the body does not fit"],
     ["nothing", "", "the body is empty"],
-  ])("asks only a few times when the answer is %s, and says so at once", async (_, body, problem) => {
+  ])("makes only a few attempts when the answer is %s, and reports it at once", async (_, body, problem) => {
     const odd = await endpoint({ other: () => ({ status: 200, body }) });
     const made = await provider(odd.baseUrl);
     const read = () => {
@@ -243,7 +243,7 @@ describe("limits", () => {
     expect(warnings[0]).toContain(problem);
   });
 
-  it("counts the few attempts apart from those that a busy endpoint costs", async () => {
+  it("counts these attempts separately from attempts at a busy endpoint", async () => {
     const mixed = await endpoint();
     const busy = Array.from({ length: 3 }, () => faults.serverError(500));
     mixed.fail(...busy, faults.garbage(), ...busy, faults.garbage());
@@ -252,7 +252,7 @@ describe("limits", () => {
     expect(mixed.count).toBe(9);
   });
 
-  it("warns of failing answers too, not only of refusals", async () => {
+  it("warns of failed answers as well as refusals", async () => {
     const failing = await endpoint({ faultFor: () => faults.serverError(500) });
     const made = await provider(failing.baseUrl, { retry_attempts: 4 });
     await expect(made.call(call)).rejects.toThrow("gave up after 4 attempts");
@@ -279,7 +279,7 @@ describe("limits", () => {
     expect(logged.filter((line) => line.includes("trying again"))).toHaveLength(1);
   });
 
-  it("refuses answers that are too large, without trying again", async () => {
+  it("refuses answers that are too large, without a retry", async () => {
     const large = await endpoint({ answer: () => ({ text: "x".repeat(300_000) }) });
     const made = await provider(large.baseUrl, { max_response_mb: 0.1 });
     await expect(made.call(call)).rejects.toMatchObject({
@@ -299,14 +299,14 @@ describe("limits", () => {
     expect(other.count).toBe(1);
   });
 
-  it("keeps within the server's own limit", async () => {
+  it("applies the limit of the server", async () => {
     const busy = await endpoint({ latencyMs: 20 });
     const made = await provider(busy.baseUrl, {}, { maxConcurrent: 3 });
     await Promise.all(Array.from({ length: 12 }, () => made.call(call)));
     expect(busy.peak).toBe(3);
   });
 
-  it("tells how long a call waited for its place", async () => {
+  it("reports how long a call waited for a slot", async () => {
     const busy = await endpoint({ latencyMs: 40 });
     const made = await provider(busy.baseUrl, {}, { maxConcurrent: 1 });
     const replies = await Promise.all([made.call(call), made.call(call)]);
@@ -319,7 +319,7 @@ describe("limits", () => {
   });
 });
 
-describe("what is configured wrong", () => {
+describe("a wrong config", () => {
   it.each(["/v1/chat/completions", "/v1/responses/", "/v1/messages", "/v1/completions"])(
     "is told of a base URL that ends in %s",
     async (path) => {
@@ -327,7 +327,7 @@ describe("what is configured wrong", () => {
     },
   );
 
-  it("is told of headers and bodies no call could be made with", async () => {
+  it("is refused for headers and bodies that cannot be sent", async () => {
     const url = "https://api.example.com/v1";
     await expect(provider(url, {}, { headers: { "X-A": "line\nbreak" } })).rejects.toMatchObject({
       code: "PROVIDER_HEADER",
@@ -335,7 +335,7 @@ describe("what is configured wrong", () => {
     await provider(`${url}/responses-gateway`, {}, { headers: { "X-A": "fine" } });
   });
 
-  it("names the path where nothing is", async () => {
+  it("is reported with a path that does not exist", async () => {
     const lost = await endpoint({ other: () => ({ status: 404, body: "<title>404 Not Found</title>" }) });
     const made = await provider(lost.baseUrl);
     await expect(made.call({ ...call, path: "/nothing" })).rejects.toThrow(
@@ -343,7 +343,7 @@ describe("what is configured wrong", () => {
     );
   });
 
-  it("is told how long an endpoint wants it to wait", async () => {
+  it("is reported with the pause that an endpoint requests", async () => {
     const busy = await endpoint({
       other: () => ({ status: 429, headers: { "retry-after": "99999999" }, body: "later" }),
     });
@@ -374,7 +374,7 @@ describe("keys", () => {
     await expect(provider(guarded.baseUrl, { api_key_file: file })).rejects.toThrow("must hold one key");
   });
 
-  it("are sent without the blanks around them, and told nowhere", async () => {
+  it("are sent without white space around them, and never shown", async () => {
     const guarded = await endpoint({ apiKey: "sk-SECRET-abcdef1234567890" });
     const made = await provider(guarded.baseUrl, {}, { apiKey: " sk-SECRET-abcdef1234567890\n" });
     await made.call(call);
@@ -398,7 +398,7 @@ describe("keys", () => {
     },
   );
 
-  it("are taken out of answers that repeat the request", async () => {
+  it("are removed from answers that repeat the request", async () => {
     const key = "sk-SECRET-abcdef1234567890";
     const echo = await endpoint({
       other: ({ headers }) => ({ status: 200, body: JSON.stringify({ said: headers["authorization"] }) }),
@@ -408,7 +408,7 @@ describe("keys", () => {
     expect(value).toEqual({ said: "Bearer ****" });
   });
 
-  it("keeps secrets of headers out of messages too", async () => {
+  it("are removed from messages, also those in headers", async () => {
     const rude = await endpoint({
       faultFor: ({ headers }) => ({
         kind: "status",
@@ -432,7 +432,7 @@ describe("keys", () => {
 });
 
 describe("money", () => {
-  it("refuses to start when max_cost cannot be kept", async () => {
+  it("refuses to start when max_cost cannot be enforced", async () => {
     await expect(provider("https://api.example.com/v1", { max_cost: 1 })).rejects.toThrow(
       "price of 'm' is not known",
     );
@@ -451,7 +451,7 @@ describe("money", () => {
     await provider("https://api.example.com/v1", {}, { model: "gpt-4.1" }, { max_cost: "2.5" });
   });
 
-  it("is counted on one's own machine too, where tunnels and proxies end", async () => {
+  it("is also counted for the local machine, because of tunnels and proxies", async () => {
     const local = await endpoint();
     await expect(provider(local.baseUrl, { max_cost: 1 })).rejects.toThrow("price of 'm' is not known");
     const prices = { input: 1_000_000, output: 1_000_000 };
@@ -463,7 +463,7 @@ describe("money", () => {
     expect(() => provider(local.baseUrl, { prices: { ...prices, outptu: 3 } })).toThrow("outptu");
   });
 
-  it("says once that an endpoint does not tell what it was to tell", async () => {
+  it("reports once that an endpoint sends no cost or usage", async () => {
     const silent = await endpoint();
     const lookup = vi.spyOn(dns, "lookup").mockImplementation(((...words: unknown[]) => {
       const found = [{ address: "127.0.0.1", family: 4 }];
@@ -483,7 +483,7 @@ describe("cache", () => {
   const kept = async (directory: string) =>
     (await readdir(directory, { recursive: true })).filter((name) => name.endsWith(".json")).length;
 
-  it("answers equal requests once, marked and unbilled, but keeps repeats apart", async () => {
+  it("answers equal requests from the cache, marked and unbilled, but not other repeats", async () => {
     const directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
     directories.push(directory);
     const counted = await endpoint();
@@ -498,7 +498,7 @@ describe("cache", () => {
     expect(counted.count).toBe(2);
   });
 
-  it("is asked with query and headers, but whatever the key", async () => {
+  it("depends on query and headers, but not on the key", async () => {
     const directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
     directories.push(directory);
     const counted = await endpoint();
@@ -522,7 +522,7 @@ it.each([
   ["ftp://host/v1", "http: or https:"],
   ["https://user:pw@host/v1", "carries a user"],
   ["https://host/v1?key=1", "query"],
-])("refuses %s as an address without showing it", async (url, problem) => {
+])("refuses %s as a URL without showing it", async (url, problem) => {
   await expect(provider(url)).rejects.toSatisfy((error: Error) => {
     expect(error.message).toContain(problem);
     return (
@@ -532,11 +532,11 @@ it.each([
   });
 });
 
-describe("answers that Python servers write", () => {
+describe("answers of Python servers", () => {
   const answering = (text: string) =>
     endpoint({ faultFor: () => ({ kind: "status", status: 200, body: text }) });
 
-  it("are read although they hold what JSON has no word for, and counted although the counts are text", async () => {
+  it("are read with NaN and Infinity, and counted with counts as text", async () => {
     const usage = '{"prompt_tokens": "1000000", "completion_tokens": "0"}';
     const { baseUrl } = await answering(`\uFEFF{"logprob": -Infinity, "usage": ${usage}}`);
     const client = await provider(baseUrl, { prices: { input: 3, output: 1 } });
@@ -545,7 +545,7 @@ describe("answers that Python servers write", () => {
     expect(cost).toBe(3);
   });
 
-  it("say where they stop being JSON", async () => {
+  it("are reported with the position of invalid JSON", async () => {
     const { baseUrl } = await answering('{"id": 1,}');
     const client = await provider(baseUrl, { retry_attempts: 1 });
     await expect(client.call(call)).rejects.toThrow(/the body is not JSON \(.+\); it says: \{"id": 1,\}/);

@@ -64,11 +64,11 @@ describe("providerMessage", () => {
     ["  two\n lines ", "two lines"],
     ["", ""],
     ["{}", "{}"],
-  ])("finds the sentence in %s", (text, message) => {
+  ])("finds the message in %s", (text, message) => {
     expect(providerMessage(text)).toBe(message);
   });
 
-  it("does not mind hostile bodies", () => {
+  it("accepts hostile bodies", () => {
     for (const text of [
       "<".repeat(1_000_000),
       "[".repeat(500_000),
@@ -105,7 +105,7 @@ describe("hiddenError", () => {
 });
 
 describe("failureOfError", () => {
-  it("tells time-outs, refused connections and large answers apart", () => {
+  it("distinguishes timeouts, refused connections and large answers", () => {
     expect(failureOfError(new AttemptTimeout(2_000), "h", plain).failure).toMatchObject({
       class: "timeout",
       message: "h: no answer within 2 s (request_timeout_seconds)",
@@ -139,7 +139,7 @@ describe("failureOfError", () => {
       "803C:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:x.c:350:\n",
     ],
     ["EPROTO", "write EPROTO 803C:error:0A00010B:SSL routines::wrong version number:x.c:350:\n"],
-  ])("says in one line, once and for all, that there is no TLS (%s)", (code, text) => {
+  ])("reports in one line that there is no TLS (%s), as a permanent failure", (code, text) => {
     const failure = failureOfError(Object.assign(new Error(text), { code }), "h:1", plain);
     expect(failure.message).toBe(
       `no connection to h:1: it does not speak TLS there [${code}]; if it is a plain server, write http:// instead of https://`,
@@ -147,7 +147,7 @@ describe("failureOfError", () => {
     expect(failure.lasting).toBe(true);
   });
 
-  it("takes a certificate that is not trusted for lasting", () => {
+  it("treats an untrusted certificate as permanent", () => {
     const error = Object.assign(new Error("self-signed certificate"), {
       code: "DEPTH_ZERO_SELF_SIGNED_CERT",
     });
@@ -158,7 +158,7 @@ describe("failureOfError", () => {
     expect(failure.lasting).toBe(true);
   });
 
-  it("tells one who hangs up from one who is not there", () => {
+  it("distinguishes a closed connection from a missing server", () => {
     const closed = new ConnectionError("CONNECTION_CLOSED", "other side closed");
     expect(failureOfError(closed, "h", plain)).toMatchObject({
       message: "h hung up before its answer was complete: other side closed [CONNECTION_CLOSED]",
@@ -167,18 +167,18 @@ describe("failureOfError", () => {
   });
 });
 
-describe("what an endpoint sends", () => {
+describe("text of an endpoint", () => {
   const hostile = "\u001b]0;pwned\u0007\u001b[2J\u0000RED";
   const escaped = "\\x1b]0;pwned\\x07\\x1b[2J\\x00RED";
 
-  it("cannot steer a terminal", () => {
+  it("cannot control a terminal", () => {
     expect(failureOfReply(reply(500, hostile), "h", plain).message).toBe(`500 from h: ${escaped}`);
     expect(invalidResponse(reply(200, hostile), "h", "odd", plain).message).toContain(`it says: ${escaped}`);
   });
 });
 
 describe("redirect", () => {
-  it("says where to, without a query, and is not tried again", () => {
+  it("names the target without its query, and is not retried", () => {
     const given = { ...reply(308, ""), headers: { location: "https://h/v2/responses?sig=secret" } };
     const failure = redirect(given, "h/v1/responses", plain);
     expect(failure.message).toBe(
@@ -221,7 +221,7 @@ it.each([
   expect(requestedPause(headers as Record<string, string>, NOW)).toBe(expected);
 });
 
-it("reads durations and refuses what is none", () => {
+it("reads durations and refuses other texts", () => {
   expect(resetPause("1h2m3.5s", NOW)).toBe(3_723_500);
   expect(resetPause("1d", NOW)).toBe(86_400_000);
   expect(resetPause("-5", NOW)).toBe(0);

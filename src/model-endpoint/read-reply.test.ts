@@ -10,7 +10,7 @@ function problemOf(text: string): string {
 }
 
 describe("parseAnswer", () => {
-  it("reads what Python servers write", () => {
+  it("reads JSON of Python servers", () => {
     expect(parseAnswer('{"logprob": -Infinity, "other": [NaN, Infinity]}')).toEqual({
       logprob: Number.NEGATIVE_INFINITY,
       other: [Number.NaN, Number.POSITIVE_INFINITY],
@@ -20,14 +20,14 @@ describe("parseAnswer", () => {
     expect(JSON.stringify(parseAnswer(big))).toBe('{"a":null,"b":12345678901234567000,"c":1}');
   });
 
-  it("tells where text stops being JSON", () => {
+  it("reports the position of invalid JSON", () => {
     expect(problemOf('{"a": 1,}')).toMatch(/^the body is not JSON \(.+\)$/);
     expect(problemOf('{"id":')).toMatch(/^the body is not JSON \(.+\)$/);
     expect(problemOf("<html>")).toBe("the body is not JSON");
     expect(problemOf("")).toBe("the body is not JSON");
   });
 
-  it("is not brought down by depth", () => {
+  it("survives deep nesting", () => {
     expect(problemOf(`[NaN, ${"[".repeat(1_000_000)}`)).toContain("not JSON");
   });
 });

@@ -16,7 +16,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const cache = (bytes = 1e9) => new ResponseCache(directory, bytes, (problem) => problems.push(problem));
 
-it("keeps answers by everything that was asked", async () => {
+it("stores answers by the whole request", async () => {
   const key = ResponseCache.key(parts);
   expect(await cache().find(key)).toBeUndefined();
   await cache().keep(key, parts, '{"id":"r"}');
@@ -31,7 +31,7 @@ it("keeps answers by everything that was asked", async () => {
   expect(problems).toEqual([]);
 });
 
-it("takes a broken file for a miss and says so", async () => {
+it("treats a broken file as a miss and reports it", async () => {
   const key = ResponseCache.key(parts);
   await cache().keep(key, parts, "{}");
   const file = join(directory, key.slice(0, 2), `${key}.json`);
@@ -51,7 +51,7 @@ it("stops growing at its limit", async () => {
   expect(problems).toHaveLength(1);
 });
 
-it("tells at the start that its folder cannot be written to, and later once", async () => {
+it("reports a folder that cannot be written to, at the start and later once", async () => {
   const file = join(directory, "file");
   await writeFile(file, "");
   const under = new ResponseCache(join(file, "cache"), 1e9, (problem) => problems.push(problem));

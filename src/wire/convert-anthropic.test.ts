@@ -16,7 +16,7 @@ const user = (...content: object[]) => ({ messages: [{ role: "user", content }] 
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "QUJD" } };
 
 describe("convertAnthropicRequest", () => {
-  it("groups text and images, and cuts groups at other blocks", () => {
+  it("groups text and images, and ends a group at other blocks", () => {
     const request = user(
       { type: "text", text: "a" },
       image,
@@ -44,7 +44,7 @@ describe("convertAnthropicRequest", () => {
     ]);
   });
 
-  it("converts thinking and tool use, with Python's JSON", () => {
+  it("converts thinking and tool use, with the JSON format of Python", () => {
     const content = [
       { type: "thinking", thinking: "p", signature: "s" },
       { type: "tool_use", id: "t", name: "f", input: { a: [1, "é"] } },
@@ -88,7 +88,7 @@ describe("convertAnthropicRequest", () => {
     expect(convertAnthropicRequest({ messages: [], system: "" })).toEqual({ input: [] });
   });
 
-  it("reports what is not carried", () => {
+  it("reports losses", () => {
     const losses: Loss[] = [];
     const body = {
       ...user({ type: "tool_result", tool_use_id: "t", is_error: true }),
@@ -160,13 +160,13 @@ describe("convertToAnthropicMessage", () => {
     });
   });
 
-  it("keeps the spelling of numbers", () => {
+  it("keeps the form of numbers", () => {
     expect(dumps(convert([call('{"a": 1.0, "b": 12345678901234567890}')]).content)).toContain(
       '"input": {"a": 1.0, "b": 12345678901234567890}',
     );
   });
 
-  it("says why it stopped", () => {
+  it("sets the stop reason", () => {
     expect(convert([say("a")]).stop_reason).toBe("end_turn");
     expect(convert([call("{}")], { incomplete_details: { reason: "max_output_tokens" } }).stop_reason).toBe(
       "max_tokens",
@@ -176,7 +176,7 @@ describe("convertToAnthropicMessage", () => {
     );
   });
 
-  it("refuses arguments that are not objects and items without a form", () => {
+  it("refuses arguments that are not objects, and items without an equivalent", () => {
     expect(() => convert([call("[1]")])).toThrow(ConversionError);
     expect(() => convert([call("{broken")])).toThrow(ConversionError);
     expect(() => convert([{ type: "function_call_output", call_id: "c", output: "" }])).toThrow(
@@ -189,7 +189,7 @@ describe("convertToAnthropicRequest", () => {
   const convert = (request: object, options = {}) =>
     convertToAnthropicRequest(parseCreateParams(request), { model: "claude", maxTokens: 10, ...options });
 
-  it("merges neighbours of one role and keeps system texts apart", () => {
+  it("joins consecutive items of one role and keeps system texts separate", () => {
     const input = [
       { role: "system", content: "S" },
       { role: "user", content: "a" },
@@ -216,7 +216,7 @@ describe("convertToAnthropicRequest", () => {
     });
   });
 
-  it("takes thinking from one place only", () => {
+  it("accepts thinking from one setting only", () => {
     expect(convert({ input: "x" }, { thinkingBudgetTokens: 5 }).thinking).toEqual({
       type: "enabled",
       budget_tokens: 5,
@@ -225,7 +225,7 @@ describe("convertToAnthropicRequest", () => {
     expect(() => convert({ input: "x" }, both)).toThrow("more than one");
   });
 
-  it("refuses sampling where the model does", () => {
+  it("refuses sampling parameters for models without them", () => {
     expect(() => convert({ input: "x", temperature: 1 }, { model: "claude-opus-4-7-x" })).toThrow(
       "temperature",
     );
@@ -243,7 +243,7 @@ describe("convertToAnthropicRequest", () => {
     expect(() => convert({ input: remote })).toThrow("data URLs");
   });
 
-  it("reports what is not carried", () => {
+  it("reports losses", () => {
     const losses: Loss[] = [];
     convert({ input: "x", metadata: { a: "b" }, text: {} }, { onLoss: (loss: Loss) => losses.push(loss) });
     expect(losses.map(({ field }) => field)).toEqual(["metadata", "text"]);
@@ -254,7 +254,7 @@ describe("convertAnthropicMessage", () => {
   const convert = (message: unknown) =>
     convertAnthropicMessage(message, { input: "x" }, { model: "m", newId, now: 5 });
 
-  it("joins neighbouring texts and counts the total", () => {
+  it("joins consecutive texts and computes the total", () => {
     const response = convert({
       content: [
         { type: "text", text: "a" },
@@ -278,7 +278,7 @@ describe("convertAnthropicMessage", () => {
     expect(response.status).toBeUndefined();
   });
 
-  it("carries redacted thoughts there and back, where the original refuses them", () => {
+  it("converts redacted thinking in both directions, which the original refuses", () => {
     const block = { type: "redacted_thinking" as const, data: "ABC" };
     const message = { content: [{ type: "thinking", thinking: "t", signature: "S" }, block] };
     const { output } = convert(message);
@@ -302,7 +302,7 @@ describe("convertAnthropicMessage", () => {
     expect(asked.input[1]).toMatchObject({ type: "reasoning", summary: [], encrypted_content: "ABC" });
   });
 
-  it("makes an empty message of no content and refuses unknown blocks", () => {
+  it("creates an empty message without content, and refuses unknown blocks", () => {
     expect(convert({ content: [] }).output).toMatchObject([{ content: [{ text: "" }] }]);
     expect(() => convert({ content: [{ type: "server_tool_use" }] })).toThrow(ConversionError);
     expect(() => convert(null)).toThrow(ConversionError);
@@ -315,7 +315,7 @@ describe("like the original", () => {
   const ask = (content: unknown, more = {}) =>
     convertAnthropicRequest({ messages: [{ role: "user", content }], ...more });
 
-  it("reads blocks that lack their text, and an empty schema as none", () => {
+  it("accepts blocks without text, and replaces an empty schema", () => {
     expect(
       ask([{ type: "text" }, { type: "tool_result", tool_use_id: "t", content: [{ type: "text" }] }]).input,
     ).toEqual([
@@ -342,7 +342,7 @@ describe("like the original", () => {
     },
   );
 
-  it("writes a null input as null, and takes a thought from either field", () => {
+  it("writes a null input as null, and reads thinking from either field", () => {
     const [call, thought] = read({
       content: [
         { type: "tool_use", id: "t", name: "f", input: null },
@@ -352,7 +352,7 @@ describe("like the original", () => {
     expect([call, thought]).toMatchObject([{ arguments: "null" }, { summary: [{ text: "x" }] }]);
   });
 
-  it("counts what Anthropic reports, and refuses what is not a number", () => {
+  it("reads the counts of Anthropic, and refuses values that are not numbers", () => {
     const usage = { input_tokens: 2, output_tokens: 3, cache_read_input_tokens: -1 };
     expect(read({ usage }).usage).toMatchObject({
       total_tokens: 5,
@@ -371,7 +371,7 @@ describe("like the original", () => {
   });
 });
 
-it("leaves empty texts out of Messages requests, which refuse them", () => {
+it("leaves empty texts out of Messages requests", () => {
   const told: string[] = [];
   const { messages } = convertToAnthropicRequest(
     {

@@ -54,20 +54,20 @@ describe("assistantMessageToItems", () => {
     ]);
   });
 
-  it("makes an empty message only where there is nothing else", () => {
+  it("creates an empty message only without other items", () => {
     expect(items({ content: null })).toEqual([text("")]);
     expect(items({ content: "", tool_calls: [call("1")] })).toHaveLength(1);
     expect(items({ content: "<think>t</think>" })).toHaveLength(1);
     expect(items({ content: " " })).toEqual([text(" ")]);
   });
 
-  it("leaves tags alone when the parser is off", () => {
+  it("keeps think tags if the parser is off", () => {
     expect(items({ content: "<think>a</think>b" }, { usesReasoningParser: false })).toEqual([
       text("<think>a</think>b"),
     ]);
   });
 
-  it("puts token lists on the last item and refuses half of them", () => {
+  it("adds token lists to the last item and refuses incomplete ones", () => {
     const tokens = { prompt_token_ids: [1], generation_token_ids: [2], generation_log_probs: [-0.5] };
     const [first, last] = items(
       { content: "x", tool_calls: [call("1")], ...tokens },
@@ -80,7 +80,7 @@ describe("assistantMessageToItems", () => {
     );
   });
 
-  it("refuses custom tool calls and reports what it leaves out", () => {
+  it("refuses custom tool calls and reports losses", () => {
     const losses: Loss[] = [];
     expect(() =>
       items({ tool_calls: [{ id: "1", type: "custom", custom: { name: "n", input: "" } }] }),
@@ -133,7 +133,7 @@ describe("chatMessagesToItems", () => {
 describe("convertChatCompletion", () => {
   const request = { input: "q", model: "served", temperature: 0.5, metadata: { a: "b" } };
 
-  it("echoes the request and takes the time from the completion", () => {
+  it("repeats the settings of the request and has the time of the completion", () => {
     expect(convertChatCompletion(completion({ content: "x" }), request)).toMatchObject({
       model: "served",
       created_at: 7,
@@ -150,7 +150,7 @@ describe("convertChatCompletion", () => {
   it.each([
     ["length", "max_output_tokens"],
     ["content_filter", "content_filter"],
-  ])("makes '%s' incomplete", (finish, reason) => {
+  ])("is incomplete for '%s'", (finish, reason) => {
     const response = convertChatCompletion(completion({ content: "x" }, finish), request);
     expect(response).toMatchObject({ status: "incomplete", incomplete_details: { reason } });
     expect(response.output[0]).toMatchObject({ status: "completed" });
@@ -165,7 +165,7 @@ describe("convertChatCompletion", () => {
 });
 
 describe("convertChatRequest", () => {
-  it("takes only max_completion_tokens and reports the rest", () => {
+  it("converts max_completion_tokens and reports the other settings", () => {
     const losses: Loss[] = [];
     const chat = parseChatParams({
       messages: [{ role: "user", content: "U" }],
@@ -184,7 +184,7 @@ describe("convertChatRequest", () => {
     expect(losses.map(({ field }) => field)).toEqual(["max_tokens", "seed", "unknown"]);
   });
 
-  it("takes tools without strict and flattens a named choice", () => {
+  it("accepts tools without strict and flattens a named choice", () => {
     const tool = { type: "function" as const, function: { name: "f", parameters: {}, strict: false } };
     const chat = {
       messages: [],
@@ -203,7 +203,7 @@ describe("convertChatRequest", () => {
 });
 
 describe("parseChatCompletion", () => {
-  it("reads leniently and normalises tool calls", () => {
+  it("accepts incomplete answers and normalizes tool calls", () => {
     const parsed = parseChatCompletion({
       id: "c",
       extra: 1,
@@ -229,7 +229,7 @@ describe("parseChatCompletion", () => {
     });
   });
 
-  it("wants a first choice with a message", () => {
+  it("requires a first choice with a message", () => {
     expect(() => parseChatCompletion({ choices: [] })).toThrow("at least 1 item");
     expect(() => parseChatCompletion({ choices: [{}] })).toThrow("Field required");
     expect(() => parseChatCompletion(null)).toThrow(ValidationError);

@@ -27,7 +27,7 @@ describe("parseChatCompletion of odd answers", () => {
   const calls = (...toolCalls: object[]) =>
     parseChatCompletion(withMessage({ tool_calls: toolCalls })).choices[0]?.message.tool_calls ?? [];
 
-  it("reads the choice of index 0, wherever it stands", () => {
+  it("reads the choice with index 0 at any position", () => {
     const first = { index: 0, message: { content: "first" } };
     const second = { index: 1, message: { content: "second" } };
     expect(convert({ ...completion, choices: [second, first] }).output).toMatchObject([
@@ -37,7 +37,7 @@ describe("parseChatCompletion of odd answers", () => {
     expect(parseChatCompletion({ ...completion, choices: bare }).choices).toEqual(bare);
   });
 
-  it("gives calls of one id ids of their own, and reads ids that are numbers", () => {
+  it("creates new ids for duplicate ones, and reads numeric ids", () => {
     const ids = ["call_0", "call_0", 7, undefined, null];
     const read = calls(...ids.map((id) => ({ id, function: f })));
     expect(read.map(({ id }) => id)).toEqual(["call_0", expect.stringMatching(/^call_\w{32}$/), "7", "", ""]);
@@ -45,13 +45,13 @@ describe("parseChatCompletion of odd answers", () => {
     expect(new Set(items.map((item) => (item as { call_id?: string }).call_id)).size).toBe(5);
   });
 
-  it("reads calls without arguments, and refuses those without a name", () => {
+  it("accepts calls without arguments, and refuses calls without a name", () => {
     expect(calls({ id: "x", function: { name: "f" } })).toEqual([{ id: "x", type: "function", function: f }]);
     expect(() => calls({ id: "x", function: {} })).toThrow("choices.0.message.tool_calls.0.function.name");
     expect(() => calls({ id: {}, function: f })).toThrow("tool_calls.0.id");
   });
 
-  it("makes a call of the old function_call, and keeps it for clients that know it", () => {
+  it("converts the old function_call to a call, and keeps it for clients", () => {
     const answer = withMessage({ content: null, function_call: { name: "f", arguments: { a: 1 } } });
     const id = expect.stringMatching(/^call_/);
     expect(convert(answer).output).toEqual([
@@ -61,7 +61,7 @@ describe("parseChatCompletion of odd answers", () => {
     expect(read?.function_call).toEqual({ name: "f", arguments: '{"a": 1}' });
   });
 
-  it("makes a refusal part of a refusal", () => {
+  it("converts a refusal to a refusal part", () => {
     const refused = withMessage({ content: null, refusal: "I cannot." });
     const part = { type: "refusal", refusal: "I cannot." };
     expect(convert(refused).output).toEqual([
@@ -72,7 +72,7 @@ describe("parseChatCompletion of odd answers", () => {
     ]);
   });
 
-  it("reads counts that are text, and reports a usage that says too little", () => {
+  it("reads counts that are text, and reports an incomplete usage", () => {
     const usage = { prompt_tokens: "10", completion_tokens: "5", total_tokens: "15" };
     const { fields, onLoss } = losses();
     const read = (given: object) => convert({ ...completion, usage: given }, { onLoss }).usage;
@@ -95,7 +95,7 @@ describe("mergeReasoning of odd answers", () => {
     expect(merged({ content: [thinking, { type: "text", text: "b" }] })?.content).toBe("<think>hm</think>b");
   });
 
-  it("leaves what holds no text, for the converter to report", () => {
+  it("keeps reasoning without text, which the converter reports", () => {
     const odd = merged({ reasoning: { effort: 1 } });
     expect(odd).toMatchObject({ content: "a", reasoning: { effort: 1 } });
     const reasons: string[] = [];

@@ -127,7 +127,7 @@ function onlyKnownErrors(run: () => void): void {
 const runs = { numRuns: 400 };
 
 describe("arbitrary JSON", () => {
-  it("never crashes the Responses parsers and what follows them", () => {
+  it("never crashes the Responses parsers and conversions", () => {
     fc.assert(
       fc.property(fc.oneof(json, body("input"), body("input", "tools")), (value) => {
         onlyKnownErrors(() => {
@@ -141,7 +141,7 @@ describe("arbitrary JSON", () => {
     );
   });
 
-  it("gives back what parses when it is parsed again", () => {
+  it("parses its own output to the same value", () => {
     fc.assert(
       fc.property(body("input"), (value) => {
         onlyKnownErrors(() => {
@@ -172,7 +172,7 @@ describe("arbitrary JSON", () => {
     );
   });
 
-  it("never crashes the chat and Messages side", () => {
+  it("never crashes the chat and Messages parsers", () => {
     const request = { input: "x", model: "m" };
     fc.assert(
       fc.property(fc.oneof(json, body("messages"), body("choices")), (value) => {
@@ -185,7 +185,7 @@ describe("arbitrary JSON", () => {
     );
   });
 
-  it("never crashes sanitizing", () => {
+  it("never crashes the sanitizers", () => {
     fc.assert(
       fc.property(body("input", "tools"), (value) => {
         onlyKnownErrors(() => parseSanitizedParams(sanitizeStreamingResponses(value).request));
@@ -194,7 +194,7 @@ describe("arbitrary JSON", () => {
     );
   });
 
-  it("never crashes the decoding of arguments", () => {
+  it("never crashes the parser of arguments", () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void parseArguments(text)));
   });
 });
@@ -322,7 +322,7 @@ const mutant = (sample: unknown) =>
     .tuple(fc.constantFrom(...placesIn(sample)), json)
     .map(([path, replacement]) => replaceAt(sample, path, replacement));
 
-describe("one wrong value in a good body", () => {
+describe("one wrong value in a valid body", () => {
   const request = { input: "x", model: "m" };
   const consumers: [keyof typeof samples, (value: unknown) => void][] = [
     ["params", (value) => void convertResponsesToChat(parseCreateParams(value), { returnTokenIds: true })],

@@ -29,7 +29,7 @@ const think: ResponseOutputItem = { type: "reasoning", id: "r", summary: [] };
 const user: ResponseOutputItem = { type: "message", role: "user", content: "obs" };
 
 describe("outputText", () => {
-  it("joins every output_text part and nothing else", () => {
+  it("joins all output_text parts and no others", () => {
     expect(outputText({ output: [think, say("a", "b"), call, refuse, user, say("c")] })).toBe("abc");
     expect(outputText({ output: [] })).toBe("");
   });
@@ -53,7 +53,7 @@ describe("lastItemText", () => {
 });
 
 describe("lastAssistantText", () => {
-  it("searches backwards, joins parts and strips", () => {
+  it("finds the last message, joins its parts and strips the text", () => {
     expect(lastAssistantText({ output: [say("x"), say(" a", "b \u2003"), call, user] })).toBe("a\nb");
     expect(lastAssistantText({ output: [say(" a", "b ")] }, { joiner: "", strip: false })).toBe(" ab ");
     expect(lastAssistantText({ output: [call] })).toBe("");
@@ -61,7 +61,7 @@ describe("lastAssistantText", () => {
 });
 
 describe("calls", () => {
-  it("picks calls and their outputs", () => {
+  it("returns calls and their outputs", () => {
     expect(functionCalls({ output: [think, call, result] })).toEqual([call]);
     expect(functionCallOutputs({ output: [think, call, result] })).toEqual([result]);
   });

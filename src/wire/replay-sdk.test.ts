@@ -82,7 +82,7 @@ describe("the openai SDK", () => {
   });
 });
 
-it("a replayed response has numbers in its usage, also where a backend does not tell the details", () => {
+it("a replayed response has numbers in its usage even if a backend reports no details", () => {
   const usage = {
     input_tokens: 3,
     input_tokens_details: { cached_tokens: null },
@@ -140,7 +140,7 @@ describe("the openai SDK's stream helper", () => {
     expect(final.output).toMatchObject(output);
   });
 
-  it("collects the same from the deltas alone", async () => {
+  it("builds the same response from the deltas", async () => {
     const collected = { text: "", refusal: "", thought: "", arguments: "" };
     const stream = openai(replayResponse(whole)).responses.stream({ model: "m", input: "q" });
     for await (const event of stream) {
@@ -189,7 +189,7 @@ describe("the Anthropic SDK", () => {
     });
   });
 
-  it("hears of a failure", async () => {
+  it("receives a failure", async () => {
     const stream = anthropic(replayAnthropicFailure("down")).messages.stream(request);
     await expect(stream.finalMessage()).rejects.toThrow("down");
   });

@@ -61,7 +61,7 @@ describe("Responses stream", () => {
     ],
   };
 
-  it("announces, gives each item and ends with the whole, names restored", () => {
+  it("has the events of each item and ends with the response, with restored names", () => {
     const events = wire(replayResponse(response, { zoo__feed: ["zoo", "feed"] }));
     const call = [
       "response.output_item.added",
@@ -88,7 +88,7 @@ describe("Responses stream", () => {
     expect(events.some(({ data }) => "sequence_number" in (data as object))).toBe(false);
   });
 
-  it("gives the finished items of a stream that broke off", () => {
+  it("assembles the completed items of an interrupted stream", () => {
     const events = wire(replayResponse(response)).slice(0, 6);
     expect(assembleStream("responses", events)).toMatchObject({
       status: "in_progress",
@@ -97,7 +97,7 @@ describe("Responses stream", () => {
     expect(streamOutcome("responses", events)).toBeUndefined();
   });
 
-  it("tells of a failure", () => {
+  it("reports a failure", () => {
     const events = wire(replayResponseFailure("down"));
     expect(types(events)).toEqual(["response.created", "response.failed"]);
     expect(streamOutcome("responses", events)).toBe("error");
@@ -109,7 +109,7 @@ describe("Responses stream", () => {
 });
 
 describe("chat stream", () => {
-  it("comes back as the completion it was made of", () => {
+  it("assembles to the replayed completion", () => {
     const events = wire(replayChatCompletion(completion, { includeUsage: true }));
     expect(events).toHaveLength(7);
     const [choice] = completion.choices;
@@ -117,7 +117,7 @@ describe("chat stream", () => {
     expect(streamOutcome("chat", events)).toBe("complete");
   });
 
-  it("sends usage only when asked and nothing for an empty message", () => {
+  it("has the usage only if requested, and no delta for an empty message", () => {
     const empty: ChatCompletion = {
       ...completion,
       choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "" } }],
@@ -125,7 +125,7 @@ describe("chat stream", () => {
     expect(wire(replayChatCompletion(empty))).toHaveLength(3);
   });
 
-  it("carries a refusal and a call in the old form, unlike the original", () => {
+  it("has refusals and the old function_call, unlike the original", () => {
     const refused: ChatCompletion = {
       ...completion,
       choices: [
@@ -150,7 +150,7 @@ describe("chat stream", () => {
     expect(few).not.toMatch(/refusal|function_call/);
   });
 
-  it("puts tool calls together that come in pieces", () => {
+  it("assembles tool calls from several chunks", () => {
     const chunk = (delta: object): SseEvent => ({ event: null, data: { choices: [{ index: 0, delta }] } });
     const events = [
       chunk({ tool_calls: [{ index: 0, id: "t", function: { name: "f", arguments: "{" } }] }),
@@ -167,7 +167,7 @@ describe("chat stream", () => {
 });
 
 describe("Messages stream", () => {
-  it("comes back as the message it was made of", () => {
+  it("assembles to the replayed message", () => {
     const [thinking, ...rest] = message.content;
     const signed = { ...message, content: [{ ...thinking, signature: "SIG" } as typeof thinking, ...rest] };
     const hidden = {
@@ -195,7 +195,7 @@ describe("Messages stream", () => {
     expect(streamOutcome("messages", events)).toBe("complete");
   });
 
-  it("keeps signatures and broken tool input of real streams", () => {
+  it("keeps signatures and invalid tool input of real streams", () => {
     const frame = (type: string, fields: object): SseEvent => ({ event: type, data: { type, ...fields } });
     const events = [
       frame("message_start", { message: { id: "m", usage: { input_tokens: 3, output_tokens: 1 } } }),
@@ -224,19 +224,19 @@ describe("Messages stream", () => {
     expect(streamOutcome("messages", events)).toBeUndefined();
   });
 
-  it("tells of a failure", () => {
+  it("reports a failure", () => {
     expect(streamOutcome("messages", wire(replayAnthropicFailure("down")))).toBe("error");
   });
 });
 
-it("makes nothing of a stream without an answer", () => {
+it("assembles a stream without an answer to null", () => {
   for (const dialect of ["responses", "chat", "messages"] satisfies Dialect[]) {
     expect(assembleStream(dialect, [{ event: null, data: "[DONE]" }])).toBeNull();
   }
 });
 
-describe("answers that lack something", () => {
-  it("give chat chunks with nulls and function calls only", () => {
+describe("incomplete answers", () => {
+  it("become chat chunks with nulls and only function calls", () => {
     const message = {
       tool_calls: [{ id: "c", type: "custom", custom: { name: "n", input: "x" } }, { function: {} }],
     };
@@ -261,7 +261,7 @@ describe("answers that lack something", () => {
     });
   });
 
-  it("give a Messages stream with empty texts, or fail", () => {
+  it("become a Messages stream with empty texts, or fail", () => {
     const replay = (content: unknown[]) => [
       ...replayAnthropicMessage({ id: "m", content } as unknown as AnthropicMessage),
     ];

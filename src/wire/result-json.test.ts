@@ -20,13 +20,13 @@ describe("resultJson", () => {
     );
   });
 
-  it("writes a model's answer with its log probabilities, too", () => {
+  it("writes log probabilities of a model answer as floats", () => {
     expect(resultJson({ output: ["?", { generation_log_probs: [0] }] })).toBe(
       '{"output":["?",{"generation_log_probs":[0.0]}]}',
     );
   });
 
-  it("changes nothing else and agrees with JSON.stringify by value", () => {
+  it("writes all other values like JSON.stringify", () => {
     const samples: unknown[] = [
       null,
       [1],

@@ -21,7 +21,7 @@ it.each([
   [row(new PyFloat(1), 2), "1.0-2"],
   [row(4, null), undefined],
   [{ _ng_rollout_id: "run.A-1", _ng_attempt_index: 1 }, "run.A-1-a1"],
-])("names %j", (body, id) => {
+])("returns the id of %j", (body, id) => {
   expect(rolloutIdOf(body)).toBe(id);
 });
 

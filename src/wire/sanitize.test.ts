@@ -10,7 +10,7 @@ import {
 const feed = { type: "function", name: "feed", parameters: {}, strict: false };
 
 describe("sanitizeStreamingResponses", () => {
-  it("flattens namespaces, also in replayed calls and hidden tool lists", () => {
+  it("flattens namespaces, also in calls and tool lists of the input", () => {
     const { request, namespaces } = sanitizeStreamingResponses({
       input: [
         {
@@ -31,7 +31,7 @@ describe("sanitizeStreamingResponses", () => {
     expect(namespaces).toEqual({ zoo__feed: ["zoo", "feed"], sea__feed: ["sea", "feed"] });
   });
 
-  it("hoists leading instructions and drops what does not validate, saying so", () => {
+  it("collects leading instructions, and drops and reports invalid content", () => {
     const losses: Loss[] = [];
     const { request } = sanitizeStreamingResponses(
       {
@@ -59,7 +59,7 @@ describe("sanitizeStreamingResponses", () => {
     expect(losses.map(({ field }) => field)).toEqual(["client_metadata", "input.4", "input.5"]);
   });
 
-  it("leaves tools that are not a list for validation to refuse", () => {
+  it("leaves tools that are not a list to the validation", () => {
     const hidden = { type: "additional_tools", tools: [feed] };
     for (const input of ["hi", [hidden]]) {
       const { request } = sanitizeStreamingResponses({ input, tools: "x", stream: true });
@@ -68,7 +68,7 @@ describe("sanitizeStreamingResponses", () => {
     expect(sanitizeStreamingResponses({ input: [hidden], tools: null }).request["tools"]).toEqual([feed]);
   });
 
-  it("leaves the body it was given alone", () => {
+  it("does not change the given body", () => {
     const body = {
       input: [{ type: "function_call", namespace: "n", name: "f", call_id: "c", arguments: "{}" }],
     };
@@ -79,7 +79,7 @@ describe("sanitizeStreamingResponses", () => {
 });
 
 describe("parseSanitizedParams", () => {
-  it("cuts forbidden keys off deep inside and tries again", () => {
+  it("removes forbidden nested keys", () => {
     const losses: Loss[] = [];
     const body = {
       input: "x",
@@ -95,14 +95,14 @@ describe("parseSanitizedParams", () => {
     expect(body.reasoning).toHaveProperty("colour");
   });
 
-  it("still refuses what is wrong", () => {
+  it("refuses invalid values", () => {
     expect(() => parseSanitizedParams({ input: 5 })).toThrow(ValidationError);
     expect(() => parseSanitizedParams({ reasoning: { context: 1 } })).toThrow("input: Field required");
   });
 });
 
 describe("sanitizeStreamingChat", () => {
-  it("drops streaming settings, and unknown keys only like the original", () => {
+  it("drops streaming settings and keeps unknown keys", () => {
     const body = { messages: [], n: 1, stream: true, stream_options: { include_usage: true }, odd: 1 };
     expect(sanitizeStreamingChat(body)).toEqual({
       request: { messages: [], n: 1, odd: 1 },

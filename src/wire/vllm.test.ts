@@ -18,7 +18,7 @@ const build = (messages: ChatMessage[], settings: Partial<VllmSettings> = {}, mo
   buildVllmChatBody({ messages, ...more }, { model: "served", ...settings });
 
 describe("buildVllmChatBody", () => {
-  it("sends the first thought apart, or none, or leaves the text alone", () => {
+  it("sends the first think block separately, or none, or leaves the text unchanged", () => {
     const history = [assistant("<think>a</think><think>b</think>x")];
     const losses: Loss[] = [];
     const body = buildVllmChatBody({ messages: history }, { model: "m" }, (loss) => losses.push(loss));
@@ -33,7 +33,7 @@ describe("buildVllmChatBody", () => {
     expect(build([assistant("<think>a</think>")]).messages[0]).toMatchObject({ content: "", reasoning: "a" });
   });
 
-  it("lets the request beat extra_body and the overrides beat everything", () => {
+  it("gives the request precedence over extra_body, and sampling_overrides precedence over all", () => {
     const body = build(
       [],
       {
@@ -67,7 +67,7 @@ describe("buildVllmChatBody", () => {
     expect(() => build([], { return_token_id_information: true }, { n: 2 })).toThrow("n must be 1");
   });
 
-  it("asks for token ids and renames developers when told to", () => {
+  it("requests token ids and renames developer messages if configured", () => {
     const body = build([{ role: "developer", content: "D" }], {
       return_token_id_information: true,
       request_prompt_and_generation_token_ids: true,
@@ -82,12 +82,12 @@ describe("buildVllmChatBody", () => {
     });
   });
 
-  it("tokenizes with what shapes the prompt", () => {
+  it("tokenizes with the keys that affect the prompt", () => {
     const body = build([], { chat_template_kwargs: { a: 1 } }, { temperature: 1 });
     expect(tokenizeBody(body)).toEqual({ model: "served", messages: [], chat_template_kwargs: { a: 1 } });
   });
 
-  it("knows a history of thoughts only", () => {
+  it("recognizes a history that ends with reasoning", () => {
     expect(endsInBareReasoning([assistant("")])).toBe(true);
     expect(endsInBareReasoning([assistant("x")])).toBe(false);
     expect(endsInBareReasoning([{ role: "user", content: "" }])).toBe(false);
@@ -112,7 +112,7 @@ const answer = (message: object, choice: object = {}, more: object = {}) =>
   }) as ChatCompletion;
 
 describe("mergeReasoning", () => {
-  it("writes the engine's reasoning into the content", () => {
+  it("moves the reasoning of the engine into the content", () => {
     const merged = mergeReasoning(answer({ reasoning: "r", content: null }), {});
     expect(merged.choices[0]?.message).toEqual({ role: "assistant", content: "<think>r</think>" });
     const plain = answer({ reasoning_content: "" });
@@ -124,7 +124,7 @@ describe("mergeReasoning", () => {
 });
 
 describe("overflow", () => {
-  it("is a 400 that speaks of the context", () => {
+  it("is a 400 about the context length", () => {
     expect(isContextOverflow(400, "maximum context length")).toBe(true);
     expect(isContextOverflow(400, "max_tokens must be at least 1")).toBe(true);
     expect(isContextOverflow(400, "bad tool")).toBe(false);
@@ -143,7 +143,7 @@ describe("token ids", () => {
   };
   const tokens = { prompt_token_ids: [1], generation_token_ids: [7, 8], generation_log_probs: [-0.5, -1] };
 
-  it("come from the message, from beside the choice, or from the log-probabilities", () => {
+  it("are read from the message, the choice, or the log-probabilities", () => {
     expect(findTokens(answer(tokens))).toEqual({ kind: "complete", tokens });
     const beside = answer({}, { token_ids: [7, 8], logprobs }, { prompt_token_ids: [1] });
     expect(findTokens(beside)).toEqual({ kind: "complete", tokens });
@@ -155,7 +155,7 @@ describe("token ids", () => {
     expect(findTokens(answer({}, { logprobs })).kind).toBe("prompt-missing");
   });
 
-  it("end up on the message, and their transport fields go", () => {
+  it("are added to the message, and their source fields are removed", () => {
     const completion = answer({}, { logprobs, token_ids: null }, { prompt_token_ids: null });
     const attached = attachTokens(completion, findTokens(completion), [1]);
     expect(attached.choices[0]).toEqual({

@@ -14,14 +14,15 @@ const REPORT_EVERY_MS = 10;
  */
 export class BudgetClient {
   readonly #frames: FrameSocket;
-  readonly #meters = new Map<string, SharedMeter>();
+  /** Sets the total of a shared meter, by key. */
+  readonly #meters = new Map<string, (spent: number, reported: number) => void>();
   #isOpen = true;
 
   private constructor(socket: ReturnType<typeof connect>) {
     this.#frames = new FrameSocket(socket, MAX_LINE_BYTES, {
       received: (message) => {
         const [key, spent, reported] = message as TotalMessage;
-        this.#meters.get(key)?.update(spent, reported);
+        this.#meters.get(key)?.(spent, reported);
       },
       closed: () => {
         this.#isOpen = false;
@@ -57,7 +58,21 @@ export class BudgetClient {
   /** Adds the spending of other processes on the same budget. A meter without a limit is not shared. */
   share(key: string, meter: CostMeter): void {
     if (meter.limit === null || this.#meters.has(key)) return;
-    this.#meters.set(key, new SharedMeter(meter, (spent) => this.#send([key, spent])));
+    let own = 0;
+    let unreported = 0;
+    let timer: NodeJS.Timeout | undefined;
+    meter.subscribe((cost) => {
+      own += cost;
+      unreported += cost;
+      if (timer) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        this.#send([key, unreported]);
+        unreported = 0;
+      }, REPORT_EVERY_MS).unref();
+    });
+    // The total of all processes does not contain the costs that this process has not reported yet.
+    this.#meters.set(key, (spent, reported) => meter.correct(spent - reported + own));
     this.#send([key, 0]);
   }
 
@@ -67,31 +82,6 @@ export class BudgetClient {
 
   #send(message: SpendMessage): void {
     this.#frames.send(message, "");
-  }
-}
-
-class SharedMeter {
-  readonly #meter: CostMeter;
-  #own = 0;
-  #unreported = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(meter: CostMeter, report: (spent: number) => void) {
-    this.#meter = meter;
-    meter.subscribe((cost) => {
-      this.#own += cost;
-      this.#unreported += cost;
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined;
-        report(this.#unreported);
-        this.#unreported = 0;
-      }, REPORT_EVERY_MS).unref();
-    });
-  }
-
-  /** Sets the total of all processes, plus the spending that this process has not reported yet. */
-  update(spent: number, reported: number): void {
-    this.#meter.correct(spent - reported + this.#own);
   }
 }
 

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-it("removes what killed runs have left, and nothing else", async () => {
+it("removes the directories of killed runs, and nothing else", async () => {
   const at = (...names: string[]) => join(directory, ...names);
   for (const name of ["run-alive", "run-killed", "run-empty", "other"]) mkdirSync(at(name), { mode: 0o700 });
   writeFileSync(at("run-file"), "");
@@ -36,7 +36,7 @@ it("removes what killed runs have left, and nothing else", async () => {
   alive.close();
 });
 
-it("leaves links, and directories that others can change, alone", async () => {
+it("does not remove links, or directories that others can change", async () => {
   const at = (...names: string[]) => join(directory, ...names);
   mkdirSync(at("victim"), { mode: 0o700 });
   writeFileSync(at("victim", "file"), "");

@@ -25,7 +25,7 @@ async function run(processes: number, globalConfig: Record<string, unknown>) {
 /** Waits until messages have arrived. */
 const settle = () => sleep(120);
 
-it("a budget is that of all processes together", async () => {
+it("a budget applies to all processes together", async () => {
   const config = { max_cost: 1 };
   const { meters } = await run(2, config);
   const [one, other] = meters;
@@ -42,7 +42,7 @@ it("a budget is that of all processes together", async () => {
   expect(() => runMeter(config).check()).toThrow("$1.1000 of $1");
 });
 
-it("a process that joins late knows what was spent", async () => {
+it("a process that joins late knows the spent amount", async () => {
   const { server, meters } = await run(1, { max_cost: 1 });
   meters[0]?.add(0.7);
   await settle();
@@ -54,7 +54,7 @@ it("a process that joins late knows what was spent", async () => {
   expect(meter.spent).toBeCloseTo(0.7);
 });
 
-it("counts every cost once, however many come at once", async () => {
+it("counts every cost once when many arrive at once", async () => {
   const { meters } = await run(3, { max_cost: 1000 });
   for (let round = 0; round < 20; round++) {
     for (const meter of meters) meter.add(1);

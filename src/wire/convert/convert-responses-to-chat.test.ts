@@ -11,12 +11,12 @@ const messages = (input: unknown, options?: ResponsesToChatOptions) => convert({
 const ferry = { type: "function", name: "ferry", parameters: { type: "object" }, strict: true } as const;
 
 describe("messages", () => {
-  it("makes a part list of a string input and leaves message strings alone", () => {
+  it("converts a string input to a part list and keeps the strings of messages", () => {
     expect(messages("hi")).toEqual([{ role: "user", content: [{ type: "text", text: "hi" }] }]);
     expect(messages([{ role: "user", content: "hi" }])).toEqual([{ role: "user", content: "hi" }]);
   });
 
-  it("joins what the assistant did in a row into one message", () => {
+  it("joins consecutive items of the assistant into one message", () => {
     const input = [
       { role: "user", content: "q" },
       {
@@ -64,7 +64,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("takes chat-shaped turns without a type", () => {
+  it("accepts chat messages without a type", () => {
     const call = { id: "t", type: "function", function: { name: "f", arguments: "{}" } };
     const input = [
       { role: "assistant", tool_calls: [call] },
@@ -76,7 +76,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("puts instructions first and folds only the leading system messages", () => {
+  it("puts instructions first and joins only the leading system messages", () => {
     const input = [
       { role: "system", content: "B" },
       {
@@ -97,7 +97,7 @@ describe("messages", () => {
     expect(convert({ instructions: "", input }).messages).toHaveLength(4);
   });
 
-  it("carries token lists only when asked, the last item's winning", () => {
+  it("keeps token lists only if requested, and those of the last item", () => {
     const tokens = (id: number) => ({
       prompt_token_ids: [id],
       generation_token_ids: [id],
@@ -131,7 +131,7 @@ describe("messages", () => {
 });
 
 describe("settings", () => {
-  it("renames, keeps explicit nulls and drops what is empty", () => {
+  it("renames settings, keeps explicit nulls and drops empty settings", () => {
     const { messages: _, ...rest } = convert({
       input: "x",
       max_output_tokens: 5,
@@ -195,22 +195,22 @@ describe("settings", () => {
   });
 });
 
-describe("chat-shaped items that come in without a type", () => {
+describe("chat messages without a type", () => {
   const convert = (input: unknown[], options = {}) =>
     convertResponsesToChat(parseCreateParams({ input }), options).messages;
 
-  it("keep the text parts of a tool's answer, where the original refuses them", () => {
+  it("keep the text parts of a tool message, which the original refuses", () => {
     const turn = { role: "tool", tool_call_id: "c", content: [{ type: "text", text: "noon" }] };
     expect(convert([turn])).toEqual([turn]);
     expect(() => checkRequestForChat(parseCreateParams({ input: [turn] }))).toThrow("chat parts");
   });
 
-  it("name one video, not two", () => {
+  it("must have one video source", () => {
     const part = { type: "input_video", video: "https://a", video_url: "https://b" };
     expect(() => convert([{ role: "user", content: [part] }])).toThrow("one of video_url and video");
   });
 
-  it("carry token lists that are empty too", () => {
+  it("keep empty token lists", () => {
     const tokens = { prompt_token_ids: [], generation_token_ids: [], generation_log_probs: [] };
     const messages = convert([{ role: "assistant", content: "a", ...tokens }], { returnTokenIds: true });
     expect(messages).toEqual([{ role: "assistant", content: "a", ...tokens }]);
@@ -218,7 +218,7 @@ describe("chat-shaped items that come in without a type", () => {
 });
 
 describe("like the original", () => {
-  it("leaves a null model out and makes a function of every tool with a name", () => {
+  it("leaves out a null model and converts every tool with a name to a function", () => {
     const custom = { type: "custom", name: "n", format: { type: "text" } };
     expect(convert({ input: "x", model: null, tools: [custom], stream: 0 })).toEqual({
       messages: [{ role: "user", content: [{ type: "text", text: "x" }] }],
@@ -228,7 +228,7 @@ describe("like the original", () => {
     expect(() => convert({ input: "x", tools: [{ type: "web_search" }] })).toThrow("only functions have");
   });
 
-  it("lets the system say text only, unless instructions swallow the rest", () => {
+  it("accepts only text in system messages, unless instructions absorb them", () => {
     const image = { type: "input_image", image_url: "u", detail: "auto" };
     const input = [{ type: "message", role: "system", content: [{ type: "input_text", text: "S" }, image] }];
     expect(() => messages(input)).toThrow("cannot hold 'image_url' parts");
@@ -246,7 +246,7 @@ describe("like the original", () => {
   });
 });
 
-it("reports assistant items that lose their place in the one message of a turn", () => {
+it("reports assistant items whose position in the turn is lost", () => {
   const message = (text: string) => ({
     type: "message" as const,
     role: "assistant" as const,

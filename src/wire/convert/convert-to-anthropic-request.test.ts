@@ -8,7 +8,7 @@ describe("parseImageDataUrl", () => {
     ["data:image/PNG;base64,QUJD", "image/png", "QUJD"],
     ["data:image/jpg;base64,QUI=", "image/jpeg", "QUI="],
     ["data:image/webp;charset=x;base64,QUJD=", "image/webp", "QUJD="],
-  ])("takes %s apart", (url, mediaType, data) => {
+  ])("parses %s", (url, mediaType, data) => {
     expect(parseImageDataUrl(url, "input.0")).toEqual({ mediaType, data });
   });
 

@@ -16,7 +16,7 @@ describe("parseThinkTags", () => {
     expect(parseThinkTags(text)).toEqual({ reasoning, content });
   });
 
-  it("stays linear on many unclosed tags", async () => {
+  it("takes linear time for many unclosed tags", async () => {
     const parse = (size: number) => {
       const text = "<think>".repeat(size);
       expect(parseThinkTags(text).content).toBe(text);
@@ -25,6 +25,6 @@ describe("parseThinkTags", () => {
   });
 });
 
-it("wraps each text that says something", () => {
+it("wraps each text that is not empty", () => {
   expect(wrapInThinkTags(["a", "", "b"])).toBe("<think>a</think><think>b</think>");
 });

@@ -10,7 +10,7 @@ const usage = (input: number, output: number, cached: number | null, reasoning: 
 });
 
 describe("usageFromChat", () => {
-  it("copies the total and takes details from whichever name has them", () => {
+  it("copies the total and reads details from all their names", () => {
     const base = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 9 };
     expect(usageFromChat({ ...base, cached_input_tokens: 1, reasoning_output_tokens: 2 })).toEqual({
       ...usage(3, 2, 1, 2),
@@ -28,7 +28,7 @@ describe("usageFromChat", () => {
     expect(usageFromChat({ completion_tokens: 1, total_tokens: 3 })).toEqual(usage(2, 1, null, null));
   });
 
-  it("makes no counts up", () => {
+  it("does not invent counts", () => {
     expect(usageFromChat({ prompt_tokens: 10 })).toBeNull();
     expect(usageFromChat({ total_tokens: 10 })).toBeNull();
     expect(usageFromChat({})).toBeNull();
@@ -36,7 +36,7 @@ describe("usageFromChat", () => {
 });
 
 describe("accumulateUsage", () => {
-  it("adds turns, skips those without, and lets an unknown detail stay unknown", () => {
+  it("adds turns, skips turns without usage, and keeps unknown details unknown", () => {
     expect(accumulateUsage(null, undefined)).toBeNull();
     expect(accumulateUsage(null, usage(1, 2, 0, null))).toEqual(usage(1, 2, 0, null));
     const total = accumulateUsage(usage(1, 2, 0, null), usage(3, 4, 5, 6));
@@ -45,14 +45,14 @@ describe("accumulateUsage", () => {
     expect(accumulateUsage(total, usage(0, 0, null, 1))).toEqual(usage(4, 6, null, null));
   });
 
-  it("sums lists, nothing being zeros", () => {
+  it("sums lists, with zeros for an empty list", () => {
     expect(sumUsage([])).toEqual(usage(0, 0, 0, 0));
     expect(sumUsage([usage(1, 1, 1, 1), usage(2, 2, null, 2)])).toEqual(usage(3, 3, null, 3));
   });
 });
 
 describe("normalizeUsage", () => {
-  it("reads the three dialects", () => {
+  it("reads the three APIs", () => {
     const responses = { ...usage(10, 4, 3, 2), total_tokens: 15 };
     expect(normalizeUsage(responses)).toEqual({
       tokens_in: 10,
@@ -75,14 +75,14 @@ describe("normalizeUsage", () => {
     });
   });
 
-  it("knows nothing of nothing", () => {
+  it("has nulls without a usage", () => {
     for (const value of [null, undefined, 5, {}]) {
       expect(Object.values(normalizeUsage(value)).every((count) => count === null)).toBe(true);
     }
   });
 });
 
-it("keeps what the first turn reports besides", () => {
+it("keeps other keys of the first turn", () => {
   const turn = {
     ...{ input_tokens: 1, output_tokens: 2, total_tokens: 3, extra: 5 },
     input_tokens_details: { cached_tokens: 1, audio: 2 },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { insertAudio, takeAudio } from "./vllm.ts";
 
-it("takes one kind of recording out of the metadata", () => {
+it("takes one kind of audio from the metadata", () => {
   expect(takeAudio(null)).toEqual({ sources: [], metadata: undefined });
   expect(takeAudio({ note: "n" })).toEqual({ sources: [], metadata: { note: "n" } });
   expect(takeAudio({ audio_data: "data:x" })).toEqual({
@@ -19,7 +19,7 @@ it("takes one kind of recording out of the metadata", () => {
   expect(() => takeAudio({ audio_paths: "a" })).toThrow("list of paths");
 });
 
-it("puts recordings before the last user's text", () => {
+it("inserts audio before the text of the last user message", () => {
   const part = { type: "audio_url", audio_url: { url: "u" } };
   const history = [
     { role: "user" as const, content: "first" },

@@ -4,7 +4,7 @@ import { materializeCreateParams, materializeResponse } from "./materialize.ts";
 import { parseCreateParams, parseResponse } from "./responses.ts";
 
 describe("materializeCreateParams", () => {
-  it("fills in nulls and the API's defaults", () => {
+  it("fills in nulls and the defaults of the API", () => {
     const filled = materializeCreateParams(parseCreateParams({ input: [{ role: "user", content: "q" }] }));
     expect(JSON.stringify(filled)).toBe(
       '{"background":null,"include":null,"input":[{"content":"q","role":"user","type":"message"}],"instructions":null,' +
@@ -15,7 +15,7 @@ describe("materializeCreateParams", () => {
     );
   });
 
-  it("leaves untyped items that are not messages alone", () => {
+  it("does not change untyped items that are not messages", () => {
     const input = [
       { role: "tool", tool_call_id: "t", content: "x" },
       { role: "assistant", content: [{ type: "output_text", text: "no annotations" }] },
@@ -26,7 +26,7 @@ describe("materializeCreateParams", () => {
 });
 
 describe("materializeResponse", () => {
-  it("puts token lists first and fills item defaults in", () => {
+  it("puts token lists first and fills in the defaults of items", () => {
     const tokens = { prompt_token_ids: [1], generation_token_ids: [2], generation_log_probs: [-0.5] };
     const response = parseResponse({
       id: "r",
@@ -96,7 +96,7 @@ describe("recorded rollouts", () => {
   const rollouts = recordedRollouts();
   if (rollouts.length === 0) console.log("shared fixtures are absent; recorded rollouts are not compared");
 
-  it("come back the same from parsing and filling in", () => {
+  it("are unchanged by parsing and filling in", () => {
     let compared = 0;
     for (const { responses_create_params: params, response } of rollouts) {
       if (

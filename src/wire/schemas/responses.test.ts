@@ -26,11 +26,11 @@ const answer = (output: unknown[], more: object = {}) => ({
 });
 
 describe("parseCreateParams", () => {
-  it("keeps unset apart from null and fills nothing in", () => {
+  it("distinguishes absent keys from null and fills in nothing", () => {
     expect(parseCreateParams({ input: "x", temperature: null })).toEqual({ input: "x", temperature: null });
   });
 
-  it("reports every refusal with its place", () => {
+  it("reports every refusal with its location", () => {
     const body = { made_up: 1, temperature: "warm", tools: null, parallel_tool_calls: null, stream: true };
     expect(refusals(() => parseCreateParams(body, ["body"]))).toEqual([
       "missing body.input",
@@ -42,14 +42,14 @@ describe("parseCreateParams", () => {
     ]);
   });
 
-  it("says of a `stream` that is not a boolean that it should be one", () => {
+  it("reports a `stream` that is not a boolean", () => {
     const stream = (value: unknown) => () => parseCreateParams({ input: "x", stream: value });
     expect(stream("yes")).toThrow("Input should be a valid boolean");
     expect(stream(true)).toThrow("Input should be false");
     expect(stream(false)()).toEqual({ input: "x", stream: false });
   });
 
-  it("coerces scalars as the Python servers do", () => {
+  it("coerces scalars like the Python servers", () => {
     expect(
       parseCreateParams({ input: "x", max_output_tokens: "12", temperature: true, store: "yes" }),
     ).toEqual({
@@ -78,7 +78,7 @@ describe("parseCreateParams", () => {
     ]);
   });
 
-  it("keeps hosted items whole and untyped items verbatim", () => {
+  it("keeps hosted items and untyped items unchanged", () => {
     const hosted = { type: "mcp_call", name: "n", arguments: "{}", server_label: "l", colour: "red" };
     const tool = { role: "tool", tool_call_id: "t", content: "done", note: 1 };
     const calling = { role: "assistant", content: null, tool_calls: [] };
@@ -107,7 +107,7 @@ describe("parseCreateParams", () => {
     ]);
   });
 
-  it("wants exactly one video source", () => {
+  it("requires exactly one video source", () => {
     const video = (part: object) => () =>
       parseCreateParams({
         input: [{ type: "message", role: "user", content: [{ type: "input_video", ...part }] }],
@@ -119,7 +119,7 @@ describe("parseCreateParams", () => {
     expect(refusals(video({ video_url: "u", video: "u" }))).toEqual(["value_error input.0.content.0"]);
   });
 
-  it("is strict about tools", () => {
+  it("refuses invalid tools", () => {
     const tool = { type: "function", name: "f", parameters: null, strict: null };
     expect(refusals(() => parseCreateParams({ input: "x", tools: [tool] }))).toEqual([]);
     expect(
@@ -134,7 +134,7 @@ describe("parseCreateParams", () => {
     );
   });
 
-  it("checks the objects inside: reasoning, text, prompt, tool choice", () => {
+  it("checks nested objects: reasoning, text, prompt, tool choice", () => {
     expect(refusals(() => parseCreateParams({ input: "x", reasoning: { effort: "huge" } }))).toEqual([
       "literal_error reasoning.effort",
     ]);
@@ -149,7 +149,7 @@ describe("parseCreateParams", () => {
     ]);
   });
 
-  it("does not let __proto__ through", () => {
+  it("does not accept __proto__", () => {
     const body: unknown = JSON.parse('{"input":[{"role":"user","content":"q","__proto__":{"polluted":1}}]}');
     const [item] = parseCreateParams(body).input as object[];
     expect(item).toEqual({ role: "user", content: "q" });
@@ -160,7 +160,7 @@ describe("parseCreateParams", () => {
 });
 
 describe("parseResponse", () => {
-  it("requires the eight fields", () => {
+  it("requires eight fields", () => {
     expect(refusals(() => parseResponse({}, ["body", "response"]))).toEqual(
       ["id", "created_at", "model", "object", "output", "parallel_tool_calls", "tool_choice", "tools"].map(
         (name) => `missing body.response.${name}`,
@@ -189,7 +189,7 @@ describe("parseResponse", () => {
     ]);
   });
 
-  it("reads usage without details, and usage in the chat shape", () => {
+  it("reads usage without details, and usage of chat completions", () => {
     const usage = (value: object) => parseResponse(answer([], { usage: value })).usage;
     expect(usage({ input_tokens: 1, output_tokens: 2, total_tokens: 3, cost: 0.1 })).toEqual({
       input_tokens: 1,

@@ -33,7 +33,7 @@ describe("a body that was parsed in this process", () => {
     expect(parseResponse(loose)).toBe(loose);
   });
 
-  it("is parsed when it was put together by somebody else", () => {
+  it("is parsed again after it was copied", () => {
     const params = parseCreateParams({ input: "hi" });
     expect(() => parseCreateParams({ ...params, input: 1 })).toThrow();
   });

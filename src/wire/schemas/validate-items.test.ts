@@ -9,12 +9,12 @@ const image = { type: "input_image", image_url: "u" };
 const tokens = { prompt_token_ids: [1], generation_token_ids: [2], generation_log_probs: [-0.5] };
 
 describe("messages", () => {
-  it("need the detail of an image when they have a type, and are kept verbatim without one", () => {
+  it("require the detail of an image with a type, and are kept unchanged without a type", () => {
     expect(() => read({ type: "message", role: "user", content: [image] })).toThrow("detail");
     expect(read({ role: "user", content: [image] })).toEqual({ role: "user", content: [image] });
   });
 
-  it("take the form that fits", () => {
+  it("are read by the form that fits", () => {
     const empty = { type: "message", id: "m", role: "assistant", content: [] };
     expect(read({ ...empty, status: "completed" })).toEqual({ ...empty, status: "completed" });
     expect(read({ ...empty, status: "odd" })).toEqual({ type: "message", role: "assistant", content: [] });
@@ -23,7 +23,7 @@ describe("messages", () => {
     expect(read({ ...asked, status: "odd" })).toEqual(asked);
   });
 
-  it("know output parts by their fields, and citations by their type", () => {
+  it("recognize output parts by their fields, and citations by their type", () => {
     const said = { id: "m", role: "assistant", content: [{ refusal: "no" }, { text: "a", annotations: [] }] };
     expect(read(said)).toEqual(said);
     const cited = (annotation: object) => ({
@@ -40,7 +40,7 @@ describe("messages", () => {
 });
 
 describe("token lists", () => {
-  it("must be whole, and null is not a list", () => {
+  it("must be complete, and null is not a list", () => {
     expect(() => read({ role: "user", content: "x", prompt_token_ids: null })).toThrow("must all be present");
     expect(() => read({ role: "user", content: "x", ...tokens, routed_experts: [1] })).toThrow(
       ValidationError,
@@ -48,7 +48,7 @@ describe("token lists", () => {
     expect(read({ role: "user", content: "x", ...tokens, routed_experts: null })).toMatchObject(tokens);
   });
 
-  it("are checked and left out where a tool answered", () => {
+  it("are checked and left out of tool outputs", () => {
     const output = { type: "function_call_output", call_id: "c", output: "o" };
     expect(read({ ...output, ...tokens })).toEqual(output);
     expect(() => read({ ...output, prompt_token_ids: [1] })).toThrow(ValidationError);
@@ -56,7 +56,7 @@ describe("token lists", () => {
 });
 
 describe("hosted items", () => {
-  it("need what the API always sends", () => {
+  it("require the fields that the API always sends", () => {
     const search = { type: "web_search_call", id: "w", status: "completed", action: { type: "search" } };
     const parse = (item: object) => readWith(readOutputItem, item, []);
     expect(parse({ ...search, extra: 1 })).toEqual({ ...search, extra: 1 });
@@ -66,7 +66,7 @@ describe("hosted items", () => {
   });
 });
 
-it("items without a type are cut where the model would have made them", () => {
+it("items without a type are split at the first generated form", () => {
   const counts = (...items: object[]) => {
     const { input, output } = splitItems(readWith(list(readInputItem), items, []));
     return [input.length, output.length];

@@ -18,13 +18,13 @@ function detail(value: unknown) {
 }
 
 describe("zodDetail", () => {
-  it("names what is missing, with the object around it as input", () => {
+  it("reports a missing field with its parent object as input", () => {
     expect(detail({ flag: null, name: "n" })).toEqual([
       { type: "missing", loc: ["body", "count"], msg: "Field required", input: { flag: null, name: "n" } },
     ]);
   });
 
-  it("words refusals as pydantic does", () => {
+  it("has the messages of pydantic", () => {
     const types = detail({ count: 5.5, ratio: "x", flag: 2, name: 5, kind: "c", more: 1 });
     expect(types.map(({ type, msg }) => [type, msg])).toEqual([
       ["int_from_float", "Input should be a valid integer, got a number with a fractional part"],
@@ -36,7 +36,7 @@ describe("zodDetail", () => {
     ]);
   });
 
-  it("reaches into unions and refuses what is not an object", () => {
+  it("reports errors inside unions, and values that are not objects", () => {
     expect(detail({ count: 1, flag: null, name: "n", either: [1, "x"] }).map(({ loc }) => loc)).toEqual([
       ["body", "either"],
       ["body", "either", 1],
@@ -76,13 +76,13 @@ describe("lax scalars", () => {
     expect(laxFloat().parse(value)).toBe(expected);
   });
 
-  it("reads the usual words as booleans", () => {
+  it("reads common words as booleans", () => {
     expect(["YES", "on", "t", 1, "1"].map((value) => laxBool().parse(value))).toEqual(Array(5).fill(true));
     expect(["Off", "n", 0, false].map((value) => laxBool().parse(value))).toEqual(Array(4).fill(false));
     for (const value of [2, " true", "", null, 0.5]) expect(laxBool().safeParse(value).success).toBe(false);
   });
 
-  it("tells JSON Schema what it yields", () => {
+  it("has a JSON Schema of its result", () => {
     expect(
       z.toJSONSchema(z.object({ n: laxInt(), x: laxFloat(), b: laxBool() }), { io: "input" }),
     ).toMatchObject({
@@ -93,7 +93,7 @@ describe("lax scalars", () => {
 });
 
 describe("ValidationError", () => {
-  it("says the first few places in its message", () => {
+  it("has the first locations in its message", () => {
     const one = { type: "missing", loc: ["body", "a"], msg: "Field required", input: {} };
     expect(new ValidationError([one]).message).toBe("body.a: Field required");
     expect(new ValidationError([one, one, one, one]).message).toContain("and 1 more");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DONE, decodeSse, encodeSse, SseDecoder, SseError, type SseEvent } from "./sse.ts";
 
 describe("encodeSse", () => {
-  it("writes Python's JSON and the sentinel", () => {
+  it("writes JSON in the format of Python, and the sentinel", () => {
     expect(encodeSse({ event: "a", data: { b: [1, "é"] } })).toBe(
       'event: a\ndata: {"b": [1, "\\u00e9"]}\n\n',
     );
@@ -12,7 +12,7 @@ describe("encodeSse", () => {
 });
 
 describe("SseDecoder", () => {
-  it("takes every line end, comments, several data lines and no space after the colon", () => {
+  it("accepts all line ends, comments, several data lines and no space after the colon", () => {
     const text =
       ": hello\r\nevent:a\r\ndata: 1\r\ndata:2\r\n\r\nid: 9\nretry: 5\ndata: x\n\ndata\r\rdata: last";
     const decoder = new SseDecoder();
@@ -24,7 +24,7 @@ describe("SseDecoder", () => {
     ]);
   });
 
-  it("does not depend on how the bytes are cut", () => {
+  it("does not depend on chunk boundaries", () => {
     const events: SseEvent[] = [
       { event: "a", data: { text: "zweiter Zug — 漢字 🚢\r\n" } },
       { event: null, data: DONE },
@@ -44,7 +44,7 @@ describe("SseDecoder", () => {
     );
   });
 
-  it("gives up on events that never end", () => {
+  it("refuses events that never end", () => {
     const decoder = new SseDecoder({ maxEventCharacters: 10 });
     expect(() => decoder.push(`data: ${"x".repeat(20)}`)).toThrow(SseError);
     const many = new SseDecoder({ maxEventCharacters: 10 });
@@ -52,7 +52,7 @@ describe("SseDecoder", () => {
   });
 });
 
-it("decodes whole streams, leaving text that is not JSON as it is", () => {
+it("decodes whole streams and keeps text that is not JSON", () => {
   expect(decodeSse('event: a\ndata: {"b": 1}\n\ndata: [DONE]\n\n')).toEqual([
     { event: "a", data: { b: 1 } },
     { event: null, data: "[DONE]" },

@@ -10,7 +10,7 @@ const call = (prompt: number[], generation: number[]) => ({
 describe("classifyBoundary", () => {
   const before = call([1, 2], [3, 4]);
 
-  it("tells extension from departure and from missing ids", () => {
+  it("distinguishes extend, fork and lost", () => {
     expect(classifyBoundary(before, call([1, 2, 3, 4, 9], [5]))).toEqual({ kind: "extend" });
     expect(classifyBoundary(before, call([1, 2, 3, 4], [5]))).toEqual({ kind: "extend" });
     expect(classifyBoundary(before, call([1, 2, 3, 5], []))).toEqual({
@@ -34,7 +34,7 @@ it("counts the boundaries of a rollout", () => {
   expect(classifyCalls([]).boundaries).toEqual([]);
 });
 
-it("finds the calls of a trajectory, also those that lost their ids", () => {
+it("finds the calls of a trajectory, including those without ids", () => {
   const tokens = { ...call([1], [2]), generation_log_probs: [-1] };
   const output: ResponseOutputItem[] = [
     { type: "reasoning", id: "r", summary: [] },

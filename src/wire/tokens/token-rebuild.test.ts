@@ -21,7 +21,7 @@ const record = (
 const ids = (output: ResponseOutputItem[]) => output.map((item) => (item as { id: string }).id);
 
 describe("rebuildFromTokens", () => {
-  it("chains calls whatever order they came in", () => {
+  it("links calls in any order", () => {
     const records = [
       record("c", [1, 2, 3, 4, 5, 6, 7], [8]),
       record("a", [1], [2]),
@@ -47,7 +47,7 @@ describe("rebuildFromTokens", () => {
     expect(rebuilt.metrics).toMatchObject({ roots: 2, chains: 1, quarantined_fraction: 0.3333 });
   });
 
-  it("masks a retry nobody can resolve", () => {
+  it("masks an unresolved retry", () => {
     const rebuilt = rebuildFromTokens([
       record("a", [1], [2]),
       record("b", [1, 2, 3], [4]),
@@ -57,7 +57,7 @@ describe("rebuildFromTokens", () => {
     expect(ids(rebuilt.output)).toEqual(["m-a", "m-b"]);
   });
 
-  it("quarantines what has two identical parents", () => {
+  it("quarantines a call with two identical parents", () => {
     const rebuilt = rebuildFromTokens([
       record("a", [1], [2]),
       record("b", [1], [2]),
@@ -88,14 +88,14 @@ describe("rebuildFromTokens", () => {
     expect(rebuilt).toMatchObject({ mask_sample: false, metrics: { empty_generation_calls: 1, n_calls: 3 } });
   });
 
-  it("delivers nothing it cannot trust", () => {
+  it("delivers nothing without a safe chain", () => {
     expect(rebuildFromTokens([])).toMatchObject({ output: [], mask_sample: true, error: expect.any(String) });
     expect(rebuildFromTokens([record("e", [1], [])])).toMatchObject({ output: [], mask_sample: true });
     const uneven = rebuildFromTokens([record("a", [1], [2], { generation_log_probs: [] })]);
     expect(uneven).toMatchObject({ output: [], mask_sample: true, error: expect.stringContaining("call a") });
   });
 
-  it("puts the lists on the item they came from, and makes a message where a call has none", () => {
+  it("adds the lists to their item, and creates a message for a call without items", () => {
     const items: ResponseOutputItem[] = [
       { type: "reasoning", id: "r", summary: [] },
       { type: "message", id: "m", content: [] },
@@ -124,7 +124,7 @@ describe("rebuildFromTokens", () => {
     ]);
   });
 
-  it("takes long rollouts in its stride", () => {
+  it("rebuilds long rollouts quickly", () => {
     const turns = 150;
     const records: TokenRecord[] = [];
     let tokens = Array.from({ length: 2000 }, (_, index) => index);

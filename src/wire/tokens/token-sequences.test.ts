@@ -14,7 +14,7 @@ const extending = call([1, 2, 3, 4, 5], [6]);
 const departing = call([1, 2, 3, 9, 5], [7]);
 
 describe("training sequences", () => {
-  it("join calls that continue each other, with the environment's tokens masked", () => {
+  it("join calls that continue each other, and mask the tokens of the environment", () => {
     expect(sequencesOf([first, extending])).toEqual([
       {
         prompt_ids: [1, 2],
@@ -26,7 +26,7 @@ describe("training sequences", () => {
     ]);
   });
 
-  it("fork, are cut off, or fail where tokens drift", () => {
+  it("fork, are truncated, or fail when a prompt differs", () => {
     const calls = [first, departing, call([1, 2, 3, 9, 5, 7, 8], [6])];
     const forked = sequencesOf(calls);
     expect(forked.map(({ prompt_ids, completion_ids }) => [prompt_ids, completion_ids])).toEqual([
@@ -45,7 +45,7 @@ describe("training sequences", () => {
     );
   });
 
-  it("begin anew behind a call whose ids are lost", () => {
+  it("start again after a call whose ids are lost", () => {
     expect(sequencesOf([undefined, first])).toHaveLength(1);
     expect(sequencesOf([first, undefined, extending])).toHaveLength(2);
     expect(sequencesOf([first, undefined, extending], "truncate")).toHaveLength(1);
@@ -61,7 +61,7 @@ describe("training sequences", () => {
     ]);
   });
 
-  it("are refused when a list is too short or holds no number", () => {
+  it("are refused if a list is too short or has a value that is not a number", () => {
     const item = (log: unknown) =>
       [
         { type: "message", role: "assistant", content: [], ...first, generation_log_probs: log },
@@ -71,7 +71,7 @@ describe("training sequences", () => {
     expect(() => tokenCallsOf(item([-1, null]))).toThrow("not a finite number");
   });
 
-  it("hold every generated id exactly once and invent none", () => {
+  it("contain every generated id exactly once and no others", () => {
     const ids = fc.array(fc.nat(3), { maxLength: 6 });
     const anyCall = fc.option(fc.record({ prompt: ids, generation: ids }), { nil: undefined });
     fc.assert(
@@ -99,7 +99,7 @@ describe("training sequences", () => {
   });
 });
 
-it("has one form for each trainer", () => {
+it("have one format for each trainer", () => {
   const [sequence = expect.fail()] = sequencesOf([first, extending]);
   const context = { reward: 1, environment: "counter", temperature: 0.7, stopReason: "stop" };
   const shown = Object.fromEntries(
