@@ -150,11 +150,8 @@ export class ProfileBuilder<Sample> {
   }
 
   private rowsOf(agent: string): GrowableIntegers {
-    let rows = this.agents.get(agent);
-    if (rows === undefined) {
-      rows = new GrowableIntegers();
-      this.agents.set(agent, rows);
-    }
+    const rows = this.agents.get(agent) ?? new GrowableIntegers();
+    this.agents.set(agent, rows);
     return rows;
   }
 

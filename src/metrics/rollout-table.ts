@@ -115,12 +115,8 @@ export class RolloutTable {
   }
 
   private overrideInfo(row: number, name: string, value: number): void {
-    let overrides = this.infoOverrides.get(row);
-    if (overrides === undefined) {
-      overrides = new Map();
-      this.infoOverrides.set(row, overrides);
-    }
-    overrides.set(name, value);
+    const overrides = this.infoOverrides.get(row) ?? new Map<string, number>();
+    this.infoOverrides.set(row, overrides.set(name, value));
   }
 
   private columnId(name: string): number {

@@ -3,8 +3,8 @@ import type { Coverage } from "../metrics/coverage.ts";
 import { RolloutError } from "../rollouts/errors.ts";
 import type { Row } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
+import { modelOfRun } from "../rollouts/files/manifest.ts";
 import { type MatchedTask, matchTasks, type TaskMatching } from "./match-tasks.ts";
-import { modelOfRun } from "./run-model.ts";
 import { type ContentKind, promptOf, type RunTasks, readRunTasks } from "./run-tasks.ts";
 
 /** Maximum length of the excerpt of a task's prompt. */

@@ -4,9 +4,10 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { errorMessage } from "../../errors.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
-import { isObject } from "../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { maskSecrets } from "../../secrets.ts";
 import { fileError, RolloutError } from "../errors.ts";
+import { artifactPaths } from "./artifact-paths.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import type { Row } from "./jsonl-rows.ts";
 
@@ -150,4 +151,44 @@ function show(value: unknown): string {
   // Truncated texts must still differ if the values do.
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 8);
   return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${digest})`;
+}
+
+/** Keys for the model name in model servers, most specific first. */
+const MODEL_KEYS = [
+  "openai_model",
+  "model",
+  "model_name",
+  "anthropic_model",
+  "azure_deployment",
+  "implementation",
+];
+
+/** The model of a run from the config in its manifest: that of `policy_model`, else of the first model server. */
+export function modelOfConfig(config: JsonObject): string | null {
+  const servers = isObject(config["servers"]) ? config["servers"] : {};
+  let model: string | null = null;
+  for (const [name, server] of Object.entries(servers)) {
+    if (!isObject(server) || server["type"] !== "responses_api_models") continue;
+    if (model === null || name === "policy_model") model = modelName(server);
+  }
+  return model;
+}
+
+function modelName(server: JsonObject): string | null {
+  for (const key of MODEL_KEYS) {
+    const value = server[key];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return null;
+}
+
+/** The model of a rollouts file; null if no manifest names one. */
+export async function modelOfRun(rollouts: string): Promise<string | null> {
+  try {
+    const manifest: unknown = JSON.parse(await readFile(artifactPaths(rollouts).manifest, "utf8"));
+    return isObject(manifest) && isObject(manifest["config"]) ? modelOfConfig(manifest["config"]) : null;
+  } catch {
+    // Rollouts of other programs have no manifest, and the comparison does not depend on the model.
+    return null;
+  }
 }
