@@ -9,7 +9,7 @@ import { loadsPlain } from "../python/json/json-loads.ts";
 import { isTruthy } from "../python/truth.ts";
 import { invalidRow } from "../rollouts/errors.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
-import { parseRow, type Row, readLineBatches, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { parseRow, type Row, readLines, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { materializedKey, requireKey } from "../rollouts/files/row-key.ts";
 import { agentNameOf } from "../rollouts/inputs/expand.ts";
@@ -104,12 +104,10 @@ export async function inputContents(
   options: { signal?: AbortSignal } = {},
 ): Promise<Map<number, string>> {
   const contents = new Map<number, string>();
-  for await (const batch of readLineBatches(path, options)) {
-    for (const line of batch) {
-      const { taskIndex } = materializedKey(path, line);
-      if (!wanted(taskIndex) || contents.has(taskIndex)) continue;
-      contents.set(taskIndex, digest(inputContent(parseRow(path, line))));
-    }
+  for await (const line of readLines(path, options)) {
+    const { taskIndex } = materializedKey(path, line);
+    if (!wanted(taskIndex) || contents.has(taskIndex)) continue;
+    contents.set(taskIndex, digest(inputContent(parseRow(path, line))));
   }
   return contents;
 }

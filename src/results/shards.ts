@@ -15,7 +15,7 @@ import {
 } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 import { belongsToRun, heldAt, otherFileError, setAside } from "../rollouts/files/earlier-results.ts";
-import { type Row, readLineBatches, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { type Row, readLines, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { requireKey } from "../rollouts/files/row-key.ts";
 import { lockRun } from "../rollouts/files/run-lock.ts";
@@ -56,7 +56,7 @@ export async function findShards(
 async function linesOf(path: string): Promise<Set<string>> {
   const lines = new Set<string>();
   if (!existsSync(path)) return lines;
-  for await (const batch of readLineBatches(path)) for (const { text } of batch) lines.add(digestOf(text));
+  for await (const { text } of readLines(path)) lines.add(digestOf(text));
   return lines;
 }
 

@@ -8,7 +8,7 @@ import {
   readAnnotations,
 } from "../../rollouts/files/annotations.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
-import { type JsonlLine, parseRow, type Row, readLineBatches } from "../../rollouts/files/jsonl-rows.ts";
+import { type JsonlLine, parseRow, type Row, readLines } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
 import type { DriftPolicy, TokenFormat } from "../../wire/tokens/token-sequences.ts";
@@ -146,12 +146,10 @@ class ExportJob {
   async scan(): Promise<void> {
     const { rolloutsPath, signal } = this.options;
     this.annotations = await readAnnotations(annotationsPath(rolloutsPath), { signal });
-    for await (const batch of readLineBatches(rolloutsPath, { signal })) {
-      for (const line of batch) {
-        this.report.read++;
-        const problem = this.scanLine(line);
-        if (problem !== undefined) this.refuse(line.number, problem);
-      }
+    for await (const line of readLines(rolloutsPath, { signal })) {
+      this.report.read++;
+      const problem = this.scanLine(line);
+      if (problem !== undefined) this.refuse(line.number, problem);
     }
   }
 

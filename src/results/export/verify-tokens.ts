@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { RolloutError } from "../../rollouts/errors.ts";
-import { parseRow, type Row, readLineBatches } from "../../rollouts/files/jsonl-rows.ts";
+import { parseRow, type Row, readLines } from "../../rollouts/files/jsonl-rows.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, callsOf } from "../../wire/tokens/token-continuity.ts";
 import type { DriftPolicy, TokenFormat, TokenSequence } from "../../wire/tokens/token-sequences.ts";
@@ -96,20 +96,18 @@ async function* exportedRecords(
   signal?: AbortSignal,
 ): AsyncGenerator<ExportedRecord> {
   const lines = format === "atif" ? join(path, "manifest.jsonl") : path;
-  for await (const batch of readLineBatches(lines, { signal })) {
-    for (const line of batch) {
-      const row = parseRow(lines, line);
-      if (format === "atif") {
-        const file = join(path, String(row["trajectory_path"]));
-        const record = JSON.parse(await readFile(file, "utf8")) as Row;
-        const { _ng_task_index: task, _ng_rollout_index: rollout } = row;
-        yield { where: file, taskIndex: Number(task), rolloutIndex: Number(rollout), record };
-        continue;
-      }
-      const { task_index, rollout_index } = (format === "art" ? row["metadata"] : row) as Row;
-      const where = `${lines}:${line.number}`;
-      yield { where, taskIndex: Number(task_index), rolloutIndex: Number(rollout_index), record: row };
+  for await (const line of readLines(lines, { signal })) {
+    const row = parseRow(lines, line);
+    if (format === "atif") {
+      const file = join(path, String(row["trajectory_path"]));
+      const record = JSON.parse(await readFile(file, "utf8")) as Row;
+      const { _ng_task_index: task, _ng_rollout_index: rollout } = row;
+      yield { where: file, taskIndex: Number(task), rolloutIndex: Number(rollout), record };
+      continue;
     }
+    const { task_index, rollout_index } = (format === "art" ? row["metadata"] : row) as Row;
+    const where = `${lines}:${line.number}`;
+    yield { where, taskIndex: Number(task_index), rolloutIndex: Number(rollout_index), record: row };
   }
 }
 
