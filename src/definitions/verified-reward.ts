@@ -19,7 +19,7 @@ export function rewardOf(result: unknown, server: { name: string; log: Logger })
   if (typeof reward === "boolean") return Number(reward);
   if (reportsFailure(result)) return undefined;
   throw unusable(
-    `${server.name}: verify returned ${quote(result, reward)}; it must give a number`,
+    `${server.name}: verify returned ${quote(result, reward)}; it must return a number`,
     server.log,
   );
 }

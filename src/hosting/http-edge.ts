@@ -141,7 +141,7 @@ export class HttpEdge {
 
   get #tooLarge(): string {
     const limit = `${Number((this.#bodyLimit / (1024 * 1024)).toPrecision(3))} MB`;
-    return `the body is larger than ${limit}, the most this server takes (max_body_mb)`;
+    return `the body is larger than ${limit}, the limit of this server (max_body_mb)`;
   }
 
   /** The rest of the body stays unread, so the connection is closed. */

@@ -74,7 +74,7 @@ export async function installHarness(harness: HarnessPackage, signal?: AbortSign
     await rm(fresh, { recursive: true, force: true });
   }
   const installed = await installedProgram(harness);
-  if (installed === undefined) throw new HarnessError(`${named(harness)} has vanished from ${folder}.`);
+  if (installed === undefined) throw new HarnessError(`${named(harness)} is no longer in ${folder}.`);
   return installed;
 }
 

@@ -57,7 +57,9 @@ function end(why: string): void {
   clearInterval(watching);
   const seconds = blockedSeconds;
   withPausedMain((frames) => {
-    say(`${describe(frames, seconds)}. ${why} What was finished is saved; resume when the server is mended.`);
+    say(
+      `${describe(frames, seconds)}. ${why} Finished rollouts are saved; resume the run when the server is fixed.`,
+    );
     if (startedBefore) killLeftBehind(startedBefore);
     process.kill(process.pid, "SIGKILL");
   });

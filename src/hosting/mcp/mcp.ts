@@ -227,7 +227,7 @@ export class McpExposure {
 export function mcpRefusal(server: string, route: string, reason: string): GymError {
   return new GymError(
     "MCP_EXPOSURE",
-    `Server '${server}' cannot expose ${route} over MCP: ${reason}. Mend that, or leave expose_tools_over_mcp out of its config.`,
+    `Server '${server}' cannot expose ${route} over MCP: ${reason}. Fix it, or remove expose_tools_over_mcp from its config.`,
   );
 }
 

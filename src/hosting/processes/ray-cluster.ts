@@ -85,7 +85,7 @@ function addressFrom(holder: ChildProcessByStdio<Writable, Readable, Readable>):
       const detail = said.length > 0 ? `: ${said.join(" ")}` : "";
       reject(new GymError("SERVER_START", `Ray ${how}${detail}`));
     };
-    const timer = setTimeout(() => fail(`was not there within ${START_LIMIT_MS / 1000} s`), START_LIMIT_MS);
+    const timer = setTimeout(() => fail(`did not start within ${START_LIMIT_MS / 1000} s`), START_LIMIT_MS);
     const words = new LineSplitter((line) => {
       const [, address] = /^address (\S+)$/.exec(line) ?? [];
       if (address === undefined) return;

@@ -335,7 +335,7 @@ class ServerRun {
           (cluster) => ({ type: "ray", cluster }),
           (error: unknown) => {
             log.logger.warn(
-              `the Ray cluster of the run cannot be had, this server starts its own: ${errorMessage(error)}`,
+              `the Ray cluster of the run is not available, so this server starts its own: ${errorMessage(error)}`,
             );
             return { type: "ray" };
           },
