@@ -24,7 +24,7 @@ export class ViewerRequestError extends GymError {
 /** A file was replaced, truncated or removed during a read; a new request returns the current content. */
 export class FileChangedError extends GymError {
   constructor(path: string) {
-    super("VIEWER_FILE_CHANGED", `'${path}' was written anew while it was read. Ask again.`);
+    super("VIEWER_FILE_CHANGED", `'${path}' was replaced while it was read. Repeat the request.`);
   }
 }
 
@@ -32,7 +32,7 @@ export class FileChangedError extends GymError {
 export const viewerErrorCodes = {
   ViewerError: {
     VIEWER_NO_ROLLOUTS: {
-      when: "A directory given to the viewer holds no rollouts file, nor does a directory in it.",
+      when: "A directory given to the viewer and its subdirectories contain no rollouts file.",
       fix: "Name the file.",
     },
     VIEWER_NOT_BUILT: {
@@ -41,10 +41,10 @@ export const viewerErrorCodes = {
     },
     VIEWER_LISTEN: {
       when: "The viewer cannot listen on the address, or the port and the hundred after it are taken.",
-      fix: "Choose another `--host` or `--port`; port 0 takes any that is free.",
+      fix: "Choose another `--host` or `--port`; port 0 selects any free port.",
     },
     VIEWER_FOLDER_NOT_EMPTY: {
-      when: "The folder for a static copy of a run already holds files.",
+      when: "The folder for a static copy of a run already contains files.",
       fix: "Name a new or empty folder.",
     },
   },
@@ -56,8 +56,8 @@ export const viewerErrorCodes = {
   },
   FileChangedError: {
     VIEWER_FILE_CHANGED: {
-      when: "A file was written anew, cut or removed while the viewer read a row from it (HTTP 409).",
-      fix: "Ask again: the viewer reads the file anew within a second.",
+      when: "A file was replaced, truncated or removed while the viewer read a row from it (HTTP 409).",
+      fix: "Repeat the request. The viewer reads the file again within a second.",
     },
   },
 } satisfies ErrorTable;

@@ -22,7 +22,7 @@ export function sendEvents(
   });
   let pause: NodeJS.Timeout | undefined;
   let isWaiting = false;
-  const tell = () => {
+  const notify = () => {
     if (pause) {
       isWaiting = true;
       return;
@@ -30,18 +30,18 @@ export function sendEvents(
     response.write(`event: change\ndata: ${run.version}\n\n`);
     pause = setTimeout(() => {
       pause = undefined;
-      if (isWaiting) tell();
+      if (isWaiting) notify();
       isWaiting = false;
     }, LEAST_PAUSE_MS);
     pause.unref();
   };
   const alive = setInterval(() => response.write(": alive\n\n"), KEEP_ALIVE_MS);
   alive.unref();
-  const end = run.watch(tell);
+  const end = run.watch(notify);
   signal.addEventListener("abort", () => {
     end();
     clearInterval(alive);
     clearTimeout(pause);
   });
-  tell();
+  notify();
 }

@@ -157,7 +157,7 @@ export class ViewerServer {
     if (access === "refused")
       throw new ViewerRequestError(
         401,
-        "This viewer wants its token. Open the address that it printed, with ?token=…",
+        "This viewer requires its token. Open the address that it printed, with ?token=…",
       );
     if (pathname.startsWith("/api/")) checkParameters(pathname, parameters);
     if (isPost) {

@@ -57,8 +57,8 @@ export class RowColumns {
   }
 
   /** The numbers of all rows. */
-  rows(): Iterable<number> {
-    return Array(this.length).keys();
+  *rows(): Iterable<number> {
+    for (let row = 0; row < this.length; row++) yield row;
   }
 
   /** Adds a row; without facts it is a line that is not a row. */

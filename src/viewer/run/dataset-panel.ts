@@ -21,7 +21,7 @@ const MAX_BESIDE_BYTES = 4 * 1024 * 1024;
 /** The dataset statistics over the rollouts, and the metrics files of the run. Reads the whole file. */
 export async function panelTexts(run: RunFiles, signal?: AbortSignal): Promise<PanelTexts> {
   const panel = new DatasetPanel();
-  const reading = { skipBlank: true, onTornLine: () => {}, ...(signal && { signal }) };
+  const reading = { skipBlank: true, onTornLine: () => {}, signal };
   let problem: string | undefined;
   try {
     for await (const { row } of readRows(run.rollouts, reading)) {

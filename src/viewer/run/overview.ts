@@ -17,19 +17,18 @@ interface Run extends RowFiles {
 }
 
 /**
- * The figures of the overview for the selected rows. Failure classes are those of all rows, or of the `chosen` ones.
- * Figures of the whole run are from its progress file.
+ * The figures of the overview for the selected rows, and the classes of some rows of the failures file. Figures of the
+ * whole run are from its progress file.
  */
 export function overviewOf(
   run: Run,
   selected: Int32Array,
   pass: number,
+  failed: Iterable<number>,
   isLost: (code: RowCode) => boolean,
-  progress: Progress | undefined,
-  chosen?: Int32Array,
+  progress?: Progress,
 ): Omit<Overview, "filtered" | "coverage" | "search" | "complete"> {
   const { totals, ...figures } = figuresOf(run, selected, pass);
-  const failed = chosen ? [...chosen].filter(isFailureRow).map(rowOf) : run.failures.columns.rows();
   return {
     version: run.version,
     pass_threshold: pass,

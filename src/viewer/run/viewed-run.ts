@@ -16,7 +16,7 @@ import type {
 import { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
 import { RunSearches } from "../query/run-searches.ts";
-import { codeOf, columnsOf, type RowCode, rowOf, selectRows } from "../query/select-rows.ts";
+import { codeOf, columnsOf, isFailureRow, type RowCode, rowOf, selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
 import { Outcomes } from "./outcomes.ts";
 import { overviewOf } from "./overview.ts";
@@ -129,7 +129,7 @@ export class ViewedRun {
     return () => this.#watchers.delete(changed);
   }
 
-  /** Reads what is new in all files. */
+  /** Reads additions to all files. */
   async update(signal?: AbortSignal): Promise<void> {
     if (this.info.createdAt === undefined) this.info = await readRunInfo(this.files.manifest);
     await this.annotations.update();
@@ -263,7 +263,9 @@ export class ViewedRun {
     const key = JSON.stringify([lost.key, this.annotations.version, request.q, request.pass, search]);
     if (this.#overview?.key !== key) {
       const progress = await readProgress(this.files.progress);
-      this.#overview = { key, value: overviewOf(this, selected, request.pass, lost.isLost, progress) };
+      const failed = this.failures.columns.rows();
+      const value = overviewOf(this, selected, request.pass, failed, lost.isLost, progress);
+      this.#overview = { key, value };
     }
     const { value } = this.#overview;
     // A run may end without a new row, so this is never cached.
@@ -284,7 +286,7 @@ export class ViewedRun {
     // The attempts at a rollout that completed, or is being retried, are not its outcome.
     const counted = [...codes].filter((code) => !this.#isFailed(code) || isLost(code));
     return {
-      ...overviewOf(this, codes, 1, isLost, undefined, codes),
+      ...overviewOf(this, codes, 1, [...codes].filter(isFailureRow).map(rowOf), isLost),
       filtered: false,
       coverage: { ...new Outcomes(this, counted).coverage(null), running: 0 },
       search: null,

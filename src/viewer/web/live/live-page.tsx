@@ -233,7 +233,7 @@ function RolloutButton({ name, id, onClick }: { name: string; id: string; onClic
   );
 }
 
-function stageText({ stage, what }: { stage: string; what?: string | undefined }): string {
+function stageText({ stage, what }: { stage: string; what?: string }): string {
   return what ? `${stage} (${what})` : stage;
 }
 

@@ -122,8 +122,8 @@ export const Item = memo(function Item({
   item: ConversationItem;
   isSelected?: boolean;
   masked?: boolean;
-  boundary?: TokenBoundary | undefined;
-  onLoadTokens?: (() => void) | undefined;
+  boundary?: TokenBoundary;
+  onLoadTokens?: () => void;
   open?: boolean;
   /** Whether it is the first item that differs from the other repeats. */
   diverges?: boolean;
@@ -136,7 +136,7 @@ export const Item = memo(function Item({
   const title = visibleText(item.title.slice(0, 80));
   const id = `${pane ? `pane-${pane.number}-` : ""}item-${item.place}`;
   const linkTo = (chars?: string) =>
-    addressOf({ ...(pane && { view: pane.view }), parameters: { item: String(item.place), chars } });
+    addressOf({ view: pane?.view, parameters: { item: String(item.place), chars } });
   return (
     <section
       id={id}
@@ -197,7 +197,7 @@ export const Item = memo(function Item({
         </div>
       )}
       {isOpen && item.output && (
-        <div className="item-output" {...(!pane && { id: `item-${item.output.place}` })}>
+        <div className="item-output" id={pane ? undefined : `item-${item.output.place}`}>
           <p className="output-title dim">output</p>
           {item.output.parts.map((part, number) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the same

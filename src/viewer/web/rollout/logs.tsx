@@ -29,7 +29,7 @@ function OpenLogs({ run, rollout }: { run: RunId; rollout: string | undefined })
   );
   const chosen = name ?? found?.name ?? undefined;
   const { value: log } = useLoaded(chosen && JSON.stringify([run, rollout, chosen, all]), (signal) =>
-    api.logs(run, { name: chosen, ...(!all && { rollout }) }, signal),
+    api.logs(run, { name: chosen, rollout: all ? undefined : rollout }, signal),
   );
   if (error) return <p className="problem">{error}</p>;
   if (found === undefined) return <p className="note">Loading…</p>;

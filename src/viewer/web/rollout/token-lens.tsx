@@ -153,7 +153,7 @@ function TokenList({
   count: number;
   tokenAt: (place: number) => ShownToken;
   /** A token to show first. */
-  mark?: number | undefined;
+  mark?: number;
 }) {
   const [from, setFrom] = useState(() => Math.floor(Math.min(mark ?? 0, count - 1) / PAGE) * PAGE);
   const to = Math.min(count, from + PAGE);

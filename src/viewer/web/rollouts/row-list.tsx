@@ -46,7 +46,7 @@ export function RowListView({ list, selected, position, threshold, chosen, onSel
       tabIndex={0}
       role="listbox"
       aria-label="Rollouts"
-      {...(active && { "aria-activedescendant": rowId(active) })}
+      aria-activedescendant={active && rowId(active)}
     >
       <div className="rows-space" style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {

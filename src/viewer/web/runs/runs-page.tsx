@@ -50,7 +50,7 @@ export function RunsPage({
   go,
 }: {
   runs: RunsAnswer | undefined;
-  /** The page that the address names, where there is none. */
+  /** The page in the address, if it does not exist. */
   unknown: string | undefined;
   parameters: Parameters;
   go: Go;

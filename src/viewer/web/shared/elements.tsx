@@ -33,7 +33,7 @@ export function ChosenNotice() {
 export function Scrolls({ label, children }: { label?: string; children: ReactNode }) {
   const Element = label === undefined ? "div" : "section";
   return (
-    <Element className="scrolls" tabIndex={0} {...(label !== undefined && { "aria-label": label })}>
+    <Element className="scrolls" tabIndex={0} aria-label={label}>
       {children}
     </Element>
   );

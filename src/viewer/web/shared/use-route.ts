@@ -14,7 +14,7 @@ function subscribe(changed: () => void): () => void {
 export interface Change {
   run?: string | null;
   view?: View;
-  parameters?: { [Key in keyof Parameters]?: string | undefined };
+  parameters?: Parameters;
   /** Does not add a history entry. */
   replace?: boolean;
 }

@@ -168,7 +168,7 @@ function Panes({
                 {cells.slice(0, isCommon ? 1 : undefined).map((items, place) => {
                   const row = rows[place];
                   return (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: the panes stand in a fixed order
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the panes never move
                     <div key={place} className="pane-cell">
                       {items.map((item, number) => (
                         <Item
