@@ -7,7 +7,6 @@ import type {
   Overview,
   RowRef,
   RowsPage,
-  RunEntry,
   SearchProgress,
   Source,
   TasksPage,
@@ -20,7 +19,7 @@ import { codeOf, columnsOf, isFailureRow, type RowCode, rowOf, selectRows } from
 import { Annotations } from "./annotations.ts";
 import { Outcomes } from "./outcomes.ts";
 import { overviewOf } from "./overview.ts";
-import { coverageNow, entryOfRun, headOfRun } from "./run-entry.ts";
+import { coverageNow, headOfRun } from "./run-entry.ts";
 import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
 import { RunRows } from "./run-rows.ts";
@@ -148,10 +147,6 @@ export class ViewedRun {
     await this.#following;
     this.#searches.stop();
     await Promise.all([this.rollouts.close(), this.failures.close()]);
-  }
-
-  async entry(): Promise<RunEntry> {
-    return entryOfRun(this);
   }
 
   get indexing(): boolean {

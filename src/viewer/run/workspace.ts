@@ -1,6 +1,6 @@
 import type { RunEntry, RunsAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
-import { entryOfFiles } from "./run-entry.ts";
+import { entryOfFiles, entryOfRun } from "./run-entry.ts";
 import { type FoundRun, filesOf, findRuns } from "./run-files.ts";
 import { ViewedRun } from "./viewed-run.ts";
 
@@ -70,7 +70,7 @@ export class Workspace {
 
   async #entry(found: FoundRun): Promise<RunEntry> {
     const open = this.#open.get(found.id);
-    if (open && !open.indexing) return open.entry();
+    if (open && !open.indexing) return entryOfRun(open);
     const entry = await entryOfFiles(found);
     return { ...entry, path: this.originOf(found) ?? entry.path };
   }
