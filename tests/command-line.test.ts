@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { captureRun } from "../src/cli/captured-run.ts";
 import { project, repository, runGym } from "./gym-process.ts";
+import { captureRun } from "./support/captured-run.ts";
 
 const KILN = `kiln:
   resources_servers:

@@ -1,8 +1,8 @@
 import { symlink } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { captureRun } from "../src/cli/captured-run.ts";
 import { project, repository, runGym } from "./gym-process.ts";
+import { captureRun } from "./support/captured-run.ts";
 
 const test = (value: number) =>
   `import { expect, it } from "vitest";\nit("holds", () => expect(${value}).toBe(1));\n`;

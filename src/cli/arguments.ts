@@ -16,7 +16,7 @@ export interface ParsedArguments {
   readonly envFile: string | undefined;
 }
 
-export interface ArgumentTables {
+interface ArgumentTables {
   readonly flags: FlagTable;
   readonly positionals?: PositionalTable;
 }
@@ -206,10 +206,10 @@ class ArgumentParser {
   private refuseTogether(name: string, flag: Flag): void {
     if (flag.exclusive === undefined) return;
     for (const other of this.given.keys()) {
-      const rival = this.flags.get(other);
-      if (other === name || rival === undefined || rival.exclusive !== flag.exclusive) continue;
+      const otherFlag = this.flags.get(other);
+      if (other === name || otherFlag === undefined || otherFlag.exclusive !== flag.exclusive) continue;
       throw new UsageError(
-        `argument ${flagLabel(name, flag)}: not allowed with argument ${flagLabel(other, rival)}`,
+        `argument ${flagLabel(name, flag)}: not allowed with argument ${flagLabel(other, otherFlag)}`,
       );
     }
   }

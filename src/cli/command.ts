@@ -10,7 +10,7 @@ export type SelectorKind = "benchmark" | "environment" | "resources-server" | "a
  * when given, `config` a part of `config_paths`, `selector` the config file of a named component, `search-dir` a
  * further search root.
  */
-export type FlagKind = "text" | "value" | "switch" | "config" | "selector" | "search-dir";
+type FlagKind = "text" | "value" | "switch" | "config" | "selector" | "search-dir";
 
 export interface Flag {
   readonly kind: FlagKind;
@@ -64,7 +64,7 @@ export interface Positional {
 export type PositionalTable = Readonly<Record<string, Positional>>;
 
 /** The value a parsed flag has in `context.flags`. */
-export type FlagValue<F extends Flag> = F extends { readonly kind: "switch" }
+type FlagValue<F extends Flag> = F extends { readonly kind: "switch" }
   ? boolean
   : F extends { readonly repeatable: true } | { readonly metavar: readonly string[] }
     ? readonly Word<F>[]
@@ -79,7 +79,7 @@ type Word<T extends { readonly choices?: readonly string[] }> = T extends {
 
 export type FlagValues<T extends FlagTable> = { readonly [Name in keyof T]: FlagValue<T[Name]> };
 
-export type PositionalValues<T extends PositionalTable> = {
+type PositionalValues<T extends PositionalTable> = {
   readonly [Name in keyof T]: T[Name] extends { readonly optional: true }
     ? Word<T[Name]> | undefined
     : Word<T[Name]>;
@@ -108,7 +108,7 @@ export interface CliIo {
 }
 
 /** How a command resolves its config: options of resolveConfig besides the overrides. */
-export interface ResolveChoices {
+interface ResolveChoices {
   /** Starts from the empty model, so that no model has to be configured. */
   readonly noModel?: boolean;
   readonly hideSecrets?: boolean;
@@ -165,7 +165,7 @@ interface CommandText {
 }
 
 /** The names, flags, help and work of a command. */
-export interface CommandDescription<F extends FlagTable, P extends PositionalTable> extends CommandText {
+interface CommandDescription<F extends FlagTable, P extends PositionalTable> extends CommandText {
   readonly flags: F;
   readonly positionals?: P;
   /** For keys that depend on the flags. */

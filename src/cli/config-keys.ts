@@ -11,7 +11,7 @@ interface KeyTypes {
   any: unknown;
 }
 
-export type KeyType = keyof KeyTypes;
+type KeyType = keyof KeyTypes;
 
 /** One config key a command reads. */
 export interface Key {
@@ -29,7 +29,7 @@ export interface Key {
   readonly flag?: KeyFlag;
 }
 
-export interface KeyFlag {
+interface KeyFlag {
   /** Default: the name of the key with dashes. */
   readonly name?: string;
   readonly short?: string;

@@ -33,7 +33,7 @@ export const selectorFlags = {
 } as const satisfies FlagTable;
 
 /** Replaces the agent of the environment. */
-export const agentTypeFlags = {
+const agentTypeFlags = {
   "agent-type": selector("agent-type", "run the environment with this agent instead of its own"),
   "allow-unsupported-pairing": {
     kind: "switch",

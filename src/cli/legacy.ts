@@ -20,7 +20,7 @@ export function legacyNames(program: Program): Map<string, readonly string[]> {
   return names;
 }
 
-export interface LegacyCall {
+interface LegacyCall {
   /** A message for stderr, printed first. */
   readonly notice: string;
   /** The words for `gym`; undefined for an unknown name. */

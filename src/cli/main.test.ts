@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { type CaptureOptions, captureRun } from "../../tests/support/captured-run.ts";
 import { GymError } from "../errors.ts";
-import { type CaptureOptions, captureRun } from "./captured-run.ts";
 import { defineCommand, type Program } from "./command.ts";
 import { UsageError } from "./errors.ts";
 

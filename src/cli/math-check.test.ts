@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { captureRun } from "./captured-run.ts";
+import { captureRun } from "../../tests/support/captured-run.ts";
 
 const check = (...words: string[]) => captureRun(["math", "check", ...words]);
 

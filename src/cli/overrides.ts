@@ -5,7 +5,7 @@ import { UsageError } from "./errors.ts";
 
 const USER_CONFIG_PATHS = /^\+config_paths=\s*\[(.*)\]\s*$/s;
 
-export interface OverrideSources {
+interface OverrideSources {
   /** The config file of a selector. */
   select(kind: SelectorKind, flag: string, value: string): Promise<string>;
 }

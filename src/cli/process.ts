@@ -36,7 +36,7 @@ function end(exitCode: number): void {
 }
 
 /** Writes one line to stderr when the streams no longer work. */
-function tellLast(line: string): void {
+function writeLastLine(line: string): void {
   try {
     writeSync(process.stderr.fd, `${line}\n`);
   } catch {
@@ -65,7 +65,7 @@ function processIo(): CliIo {
   // with that limit.
   setMaxListeners(MANY_LISTENERS, controller.signal, stop.signal);
   /** Whether the command uses `stopSignal` and ends by itself. */
-  let windsUp = false;
+  let endsByItself = false;
   const stopNow = (reason: SignalReceived) => {
     stop.abort(reason);
     // A process that was told to end does not wait for blocked work.
@@ -76,12 +76,12 @@ function processIo(): CliIo {
     process.on(signal, () => {
       const reason = new SignalReceived(signal);
       if (controller.signal.aborted) {
-        if (windsUp && !stop.signal.aborted) stopNow(reason);
+        if (endsByItself && !stop.signal.aborted) stopNow(reason);
         else process.exit(SIGNAL_EXIT_CODES[signal]);
         return;
       }
       controller.abort(reason);
-      if (reason.isFromTerminal || !windsUp) return;
+      if (reason.isFromTerminal || !endsByItself) return;
       setTimeout(() => {
         if (!stop.signal.aborted) stopNow(reason);
       }, DRAIN_GRACE_MS).unref();
@@ -91,15 +91,16 @@ function processIo(): CliIo {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       const left = READER_LEFT.has(error.code ?? "");
-      if (left && windsUp) {
+      if (left && endsByItself) {
         // The files of a run are more important than its messages.
-        if (!isReaderGone) tellLast("gym: the reader of the output has gone; the run continues without it.");
+        if (!isReaderGone)
+          writeLastLine("gym: the reader of the output has gone; the run continues without it.");
         isReaderGone = true;
         return;
       }
       // A reader that closed the pipe (`gym … | head`) is not a failure.
       if (error.code === "EPIPE") process.exit(0);
-      if (stream === process.stdout) tellLast(`gym: the output cannot be written: ${error.message}`);
+      if (stream === process.stdout) writeLastLine(`gym: the output cannot be written: ${error.message}`);
       process.exit(1);
     });
   }
@@ -113,7 +114,7 @@ function processIo(): CliIo {
     env: process.env,
     signal: controller.signal,
     get stopSignal() {
-      windsUp = true;
+      endsByItself = true;
       return stop.signal;
     },
   };

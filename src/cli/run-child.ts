@@ -4,7 +4,7 @@ import type { CommandContext } from "./command.ts";
 
 const STOP_GRACE_MS = 5_000;
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly cwd: string;
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;

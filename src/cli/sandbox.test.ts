@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { captureRun } from "../../tests/support/captured-run.ts";
 import { newSandboxName } from "../sandbox/owner.ts";
-import { captureRun } from "./captured-run.ts";
 
 const fake = fileURLToPath(new URL("../sandbox/testdata/fake-container-program.sh", import.meta.url));
 const sandbox = (...words: string[]) => captureRun(["sandbox", ...words]);

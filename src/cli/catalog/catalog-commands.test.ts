@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { captureRun } from "../captured-run.ts";
+import { captureRun } from "../../../tests/support/captured-run.ts";
 
 let base: string;
 beforeEach(() => {

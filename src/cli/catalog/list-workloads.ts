@@ -34,7 +34,7 @@ export async function listEnvironments(context: CommandContext): Promise<number>
     warnWithout(context, field, shown);
     const before = shown;
     shown = shown.filter((entry) => entry[field] === wanted);
-    if (shown.length === 0 && before.length > 0) tellValues(context, field, wanted, before);
+    if (shown.length === 0 && before.length > 0) reportValues(context, field, wanted, before);
   }
   const manifests = entries.filter(({ manifestFile }) => manifestFile !== undefined).length;
   const count = `(${shown.length}; manifests ${manifests}/${entries.length})`;
@@ -57,7 +57,7 @@ export async function listEnvironments(context: CommandContext): Promise<number>
 }
 
 /** A filter without matches is often misspelt, so the message lists the existing values. */
-function tellValues(
+function reportValues(
   { err }: CommandContext,
   field: keyof Workload,
   wanted: string,

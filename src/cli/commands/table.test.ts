@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { captureRun } from "../../../tests/support/captured-run.ts";
 import { keysInUse } from "../../config/reserved-keys.ts";
 import { commonFlags } from "../arguments.ts";
-import { captureRun } from "../captured-run.ts";
 import type { Flag } from "../command.ts";
 import { legacyNames } from "../legacy.ts";
 import { program } from "./table.ts";

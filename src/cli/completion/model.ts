@@ -19,7 +19,7 @@ export interface FlagCompletion {
 }
 
 /** The possible words after a sequence of command words. */
-export interface CompletionNode {
+interface CompletionNode {
   /** `""`, `env`, `env resolve` */
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly help: string }[];

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type CaptureOptions, captureRun } from "../../../tests/support/captured-run.ts";
 import { type HubServer, startHubServer } from "../../../tests/support/hub-server.ts";
 import { type MlflowServer, startMlflowServer } from "../../../tests/support/mlflow-server.ts";
-import { type CaptureOptions, captureRun } from "../captured-run.ts";
 
 const hubToken = "hf_verysecret";
 const registryToken = "glpat-verysecret";

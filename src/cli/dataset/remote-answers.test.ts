@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { captureRun } from "../captured-run.ts";
+import { captureRun } from "../../../tests/support/captured-run.ts";
 
 const config = `sums:
   resources_servers:

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { captureRun } from "../captured-run.ts";
+import { captureRun } from "../../../tests/support/captured-run.ts";
 
 const run = (...argv: string[]) =>
   captureRun(argv, { cwd: tmpdir(), env: { PATH: process.env["PATH"], HOME: tmpdir() } });

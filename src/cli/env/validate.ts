@@ -123,13 +123,17 @@ function blockOf(server: ServerInstance, deep: boolean): Record<string, unknown>
   }
 }
 
-function findCode(server: ServerInstance, roots: readonly string[], told: string[]): ServerCode | undefined {
+function findCode(
+  server: ServerInstance,
+  roots: readonly string[],
+  faults: string[],
+): ServerCode | undefined {
   const { name, type, entrypoint } = server;
   const implementation = currentComponentName(server.implementation);
   try {
     return locateServer({ name, type, implementation, entrypoint }, roots);
   } catch (error) {
-    told.push(errorMessage(error));
+    faults.push(errorMessage(error));
     return undefined;
   }
 }

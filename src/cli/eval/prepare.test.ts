@@ -10,8 +10,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { captureRun } from "../../../tests/support/captured-run.ts";
 import { startHubServer } from "../../../tests/support/hub-server.ts";
-import { captureRun } from "../captured-run.ts";
 
 let base: string;
 beforeEach(() => {

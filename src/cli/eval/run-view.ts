@@ -24,7 +24,7 @@ const PROGRESS_FILE_MS = 2_000;
 /** Maximum number of points of the history in the progress file. */
 const MAX_HISTORY = 200;
 /** Maximum number of times that the same server line is printed. */
-const SAID_AT_MOST = 3;
+const MAX_REPEATS = 3;
 const MAX_REMEMBERED_LINES = 1_000;
 
 /** Shows an evaluation while it runs: a live display on a terminal, lines elsewhere, or JSON events. */
@@ -132,7 +132,7 @@ class TextView implements RunView {
   readonly #label: string;
   readonly #tty: boolean;
   readonly #width: number;
-  readonly #said = new Map<string, number>();
+  readonly #printed = new Map<string, number>();
   #collection: Collection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #drawn = 0;
@@ -206,11 +206,11 @@ class TextView implements RunView {
   /** Limits how often the same line is printed; all repeats are in the server's log. */
   #serverLine(line: string): void {
     const [first = ""] = line.split("\n");
-    const times = (this.#said.get(first) ?? 0) + 1;
-    if (this.#said.size < MAX_REMEMBERED_LINES) this.#said.set(first, times);
+    const times = (this.#printed.get(first) ?? 0) + 1;
+    if (this.#printed.size < MAX_REMEMBERED_LINES) this.#printed.set(first, times);
     const { verbose, installRoot } = this.#context;
     // A stack trace is printed once.
-    const most = line.includes("\n") ? 1 : SAID_AT_MOST;
+    const most = line.includes("\n") ? 1 : MAX_REPEATS;
     if (verbose) this.#print(line);
     else if (times <= most) this.#print(ownFrames(line, installRoot));
     if (times === most && !verbose)

@@ -132,10 +132,10 @@ async function writePages(
   const run = await workspace.readRun(null, signal);
   if (toFolder !== undefined) {
     const folder = path.resolve(io.cwd, toFolder);
-    let told = 0;
+    let reportedAt = 0;
     const onProgress = (done: number, total: number) => {
-      if (json || performance.now() - told < 2000) return;
-      told = performance.now();
+      if (json || performance.now() - reportedAt < 2000) return;
+      reportedAt = performance.now();
       err(`${done} of ${total} rollouts`);
     };
     const written = await writeStaticFolder(run, folder, webFiles, { onProgress, signal });

@@ -10,7 +10,7 @@ import type { brokerKeys } from "./keys.ts";
 const LOCAL_BROKER = "nats://127.0.0.1:4222";
 
 /** User and password at a broker. */
-export interface Login {
+interface Login {
   user: string;
   password: string;
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../command.ts";
 import { ancestors } from "../../files.ts";
 import { runChild } from "../../run-child.ts";
 
-export interface TestRunner {
+interface TestRunner {
   /** The program that runs tests, with its first arguments. */
   readonly command: readonly [string, ...string[]];
   /** The project of the tests, where the runner starts. */

@@ -1,7 +1,7 @@
-import type { CliIo, Program } from "./command.ts";
-import { runCli, runLegacy } from "./main.ts";
+import type { CliIo, Program } from "../../src/cli/command.ts";
+import { runCli, runLegacy } from "../../src/cli/main.ts";
 
-export interface CapturedRun {
+interface CapturedRun {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -13,7 +13,7 @@ export type CaptureOptions = Partial<Omit<CliIo, "stdout" | "stderr">> & {
   readonly startedAs?: string;
 };
 
-/** Runs a command line inside this process and returns its output; for tests and conformance suites. */
+/** Runs a command line inside this process and returns its output. */
 export async function captureRun(
   argv: readonly string[],
   options: CaptureOptions = {},
