@@ -29,7 +29,7 @@ export interface Key {
   readonly flag?: KeyFlag;
 }
 
-interface KeyFlag {
+export interface KeyFlag {
   /** Default: the name of the key with dashes. */
   readonly name?: string;
   readonly short?: string;
