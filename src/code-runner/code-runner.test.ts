@@ -136,7 +136,9 @@ Channel().serve(handle)`,
   });
 
   it("leaves no process behind", async () => {
-    const made = runner();
+    // The work directory distinguishes these sandboxes from those of tests that run at the same time.
+    const workdir = "/leaves-nothing";
+    const made = runner({ sandbox_spec: { workdir } });
     const tests = { inputs: ["1"], outputs: ["1"] };
     await Promise.all(
       Array.from({ length: 6 }, () =>
@@ -151,6 +153,6 @@ Channel().serve(handle)`,
         return "";
       }
     });
-    expect(names.filter((name) => name.includes("nemo-gym-sandbox"))).toEqual([]);
+    expect(names.filter((name) => name.includes(workdir))).toEqual([]);
   });
 });

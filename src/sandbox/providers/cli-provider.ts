@@ -154,7 +154,7 @@ export abstract class CliProvider<Raw extends { name: string }>
     );
   }
 
-  /** Runs a step of the creation of a sandbox. `what` names the step in the error of a step that fails. */
+  /** Runs a step of the creation of a sandbox. `what` names the step in error messages. */
   protected async createStep(
     what: string,
     image: string,
