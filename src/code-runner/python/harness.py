@@ -1,6 +1,6 @@
-"""Runs inside a sandbox, before the code that uses it: requests come in and replies go out as one JSON text per line.
+"""Runs in a sandbox before the program that uses it. Requests and replies are one JSON text per line.
 
-The channel is moved away from the standard streams first, so that code nobody has read neither reads nor writes it by accident.
+The channel is moved away from the standard streams first, so that untrusted code does not read or write it by accident.
 """
 
 import builtins
@@ -34,14 +34,14 @@ class Channel:
         self._replies.flush()
 
     def serve(self, handle):
-        """Answers requests until there are no more."""
+        """Answers requests until the end of the input."""
         self.send({"ready": True})
         while (request := self.receive()) is not None:
             self.send(handle(request))
 
 
 class TimeoutException(Exception):
-    """The time of one test is up."""
+    """A test exceeded its time limit."""
 
 
 def _time_is_up(_signal, _frame):
@@ -49,7 +49,7 @@ def _time_is_up(_signal, _frame):
 
 
 class TimeLimit:
-    """Raises TimeoutException in the body after so many seconds."""
+    """Raises TimeoutException in the body after the given seconds."""
 
     def __init__(self, seconds):
         self._seconds = seconds
@@ -75,7 +75,7 @@ _REMOVED = {
 
 
 def remove_dangerous_functions():
-    """Makes common ways to do harm fail early. The sandbox is what protects; this keeps behaviour as in the original."""
+    """Removes functions as the original does. The protection is the sandbox, not this."""
     for module, names in _REMOVED.items():
         for name in names.split():
             setattr(module, name, None)
@@ -84,7 +84,7 @@ def remove_dangerous_functions():
 
 
 def raise_stack_limit():
-    """Deep recursion is usual in solutions; the stack may grow as far as the sandbox allows."""
+    """Lets the stack grow to the limit of the sandbox, because solutions often use deep recursion."""
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_STACK)

@@ -1,4 +1,4 @@
-"""Unit tests of a program, by the rules of LiveCodeBench. Needs harness.py before it."""
+"""Runs the unit tests of a program by the rules of LiveCodeBench. The text of harness.py comes before this file."""
 
 import ast
 import io
@@ -9,7 +9,7 @@ _STAR_MODULES = (
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json "
     "builtins typing"
 ).split()
-# builtins and typing come with their star imports only.
+# builtins and typing are only star-imported.
 _PLAIN_MODULES = _STAR_MODULES[:-2]
 PREAMBLE = "\n".join(
     [f"from {name} import *" for name in _STAR_MODULES]
@@ -29,7 +29,7 @@ def shown(value):
 
 
 def without_main_guard(code):
-    """Puts the body of a final `if __name__ == '__main__':` in its place."""
+    """Replaces a final `if __name__ == '__main__':` by its body."""
     try:
         body = ast.parse(code).body
         last = body[-1]
@@ -41,7 +41,7 @@ def without_main_guard(code):
 
 
 def as_function(code):
-    """Imports first, everything else in one function, so that a program can be run again and again."""
+    """Moves everything but imports into one function, so that the program can run repeatedly."""
     try:
         body = ast.parse(code).body
         imports = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -56,7 +56,7 @@ def as_function(code):
 
 
 def load(code, seconds):
-    """The namespace of a program: its class Solution where the text mentions one, else the module."""
+    """The namespace of a program: an instance of its class Solution if the text contains one, otherwise the module."""
     module = types.ModuleType("tmp_sol", "")
     with TimeLimit(seconds):
         exec(code, module.__dict__)
@@ -75,7 +75,7 @@ class InputBytes:
 
 
 class Input:
-    """Standard input of one test. What is not here fails, as in the original."""
+    """The standard input of one test. Other operations fail, as in the original."""
 
     def __init__(self, text):
         self._text = text
@@ -97,7 +97,7 @@ class Input:
 
 
 class OpenedInput(io.StringIO):
-    """What open() gives, whatever is opened: the input to read; what is written is lost."""
+    """The result of open() for every file: reads return the input, and writes are discarded."""
 
     def write(self, _text):
         return None
@@ -113,7 +113,7 @@ class StdinTests:
         self._run = program.wrapped_function
 
     def run(self, request):
-        """The output of the program for one input. Whether it is right is decided outside."""
+        """Returns the output of the program for one input. The verdict is made outside the sandbox."""
         text = request["input"]
         output = io.StringIO()
         output.close = lambda *_: 1

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Stands in for docker, apptainer and enroot, by the name it is called: does on this machine, without a container, what they
-# do in one. What runs "inside" is no child of the call that started it, as with the real ones.
+# A fake of docker, apptainer and enroot, selected by the name of the call. It runs commands on this machine without a
+# container. As with the real programs, a command "inside" is not a child of the call that started it.
 set -u
 state=$FAKE_STATE
 program=$(basename "$0")
@@ -16,7 +16,7 @@ end() {
   rm -f "$state/$1.pid" "$state/$1.env" "$state/$1.image"
 }
 
-# Leading options, those listed with a value: what the value is goes to `given_<option>`, variables to `env`.
+# Parses leading options. The value of a listed option goes to `given_<option>`, variables go to `env`.
 env=()
 declare -A given=()
 options() {
@@ -121,7 +121,7 @@ case "$program $verb" in
         options "--bind --cpus --memory --network --no-mount" "$@"; shift $taken
         case $1 in *missing*) fail 255 "FATAL: could not open image $1" ;; esac
         container_variables
-        # Like the real one it leaves a process behind that holds its output.
+        # Like the real program, it leaves a process behind that keeps its output open.
         keep_alive "$2" sleep 1000 ;;
       list)
         if [ $# = 1 ]; then
