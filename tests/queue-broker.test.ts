@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type Broker, connectBroker } from "../src/queue/broker.ts";
-import { JetStreamQueue } from "../src/queue/jetstream-queue.ts";
-import type { Lease } from "../src/queue/queue.ts";
+import { JetStreamQueue, type Lease } from "../src/queue/jetstream-queue.ts";
 import { openRunStream } from "../src/queue/run-stream.ts";
 import type { RolloutRef } from "../src/queue/subjects.ts";
 import { missingBroker, TestBroker } from "./support/broker.ts";
@@ -37,8 +36,8 @@ async function consumer(from: Broker, leaseMs: number) {
   const queue = new JetStreamQueue<string>({ broker: from, isFinal: (result) => result === "completed" });
   const store = { save: async ({ task }: RolloutRef) => void saved.push(task) };
   await queue.follow({ run: RUN, agent: "a", weight: 1, leaseMs, store });
-  const pull = async (count: number): Promise<Lease<RolloutRef>[]> => {
-    const leases: Lease<RolloutRef>[] = [];
+  const pull = async (count: number): Promise<Lease<string>[]> => {
+    const leases: Lease<string>[] = [];
     const limit = AbortSignal.timeout(5_000);
     while (leases.length < count && !limit.aborted)
       leases.push(...(await queue.pull(count - leases.length, limit)));
@@ -63,7 +62,7 @@ async function useStorage(bytes: number): Promise<void> {
 /** Publishes more than the storage holds, then consumes all of it. */
 async function fillAndTake(refusal: RegExp): Promise<void> {
   const notices: string[] = [];
-  const producer = new JetStreamQueue<string>({ broker, run: RUN, onNotice: (text) => notices.push(text) });
+  const producer = new JetStreamQueue<string>({ broker, onNotice: (text) => notices.push(text) });
   for (let task = 0; task < 400; task++) await producer.enqueue(ref(task));
   await pause(500);
   const { messages } = (await broker.jsm.streams.info(`gym-${RUN}`)).state;
@@ -108,7 +107,6 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     const failures: unknown[] = [];
     const producer = new JetStreamQueue<string>({
       broker,
-      run: RUN,
       patienceMs: 800,
       onFailure: (error) => failures.push(error),
     });
@@ -122,7 +120,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
 
   it("does not count a failure of a lease that ran out, and takes a success", async () => {
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 1_000, maxDeliver: 5 });
-    const producer = new JetStreamQueue<string>({ broker, run: RUN });
+    const producer = new JetStreamQueue<string>({ broker });
     await producer.enqueue(ref(0));
     await producer.enqueue(ref(1));
     const frozen = await consumer(await connected(), 1_000);
@@ -133,9 +131,9 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     const again = await other.pull(2);
     for (const { deliveries } of again) expect(deliveries).toBeGreaterThan(1);
     // The frozen worker wakes up and detects with the monotonic clock that it is late.
-    await frozen.queue.settle(held[0] as Lease<RolloutRef>, "failed");
+    await frozen.queue.settle(held[0] as Lease<string>, "failed");
     expect(frozen.saved).toEqual([]);
-    await frozen.queue.settle(held[1] as Lease<RolloutRef>, "completed");
+    await frozen.queue.settle(held[1] as Lease<string>, "completed");
     expect(frozen.saved).toHaveLength(1);
     // Its heartbeats and acknowledgements belong to an old delivery: the other worker keeps the rollouts.
     for (const lease of again) await other.queue.settle(lease, "completed");
@@ -145,7 +143,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
 
   it("gives up no reference that consumers only return", async () => {
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 3 });
-    const producer = new JetStreamQueue<string>({ broker, run: RUN });
+    const producer = new JetStreamQueue<string>({ broker });
     await producer.enqueue(ref(0));
     for (let worker = 0; worker < 8; worker++) {
       const { queue, pull } = await consumer(await connected(), 30_000);
@@ -161,7 +159,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
 
   it("holds no more for a slow consumer than it has places", async () => {
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 });
-    const producer = new JetStreamQueue<string>({ broker, run: RUN });
+    const producer = new JetStreamQueue<string>({ broker });
     for (let task = 0; task < 2_000; task++) await producer.enqueue(ref(task));
     const slow = await consumer(await connected(), 30_000);
     const held = await slow.pull(4);

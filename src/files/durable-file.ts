@@ -4,8 +4,8 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 const NEWLINE = 0x0a;
 
 /**
- * Adds one line to a file and returns when it is on the device. Several processes may do so at once: the line goes out in one
- * write to a file opened for appending. What a killed writer left half is closed off first, so that it spoils nothing else.
+ * Appends one line to a file and resolves when it is on the device. Several processes may append at the same time: the line is
+ * one write to a file opened for appending. An incomplete line of a killed writer is terminated first.
  */
 export async function appendDurably(path: string, line: string): Promise<void> {
   const file = await open(path, "a+");
@@ -29,8 +29,8 @@ async function endsMidLine(file: FileHandle): Promise<boolean> {
 }
 
 /**
- * The new content of a file. It is written to `partial`, beside the file, and takes its name in one step. The name is random:
- * processes of other machines may write to the same directory.
+ * The new content of a file. It is written to `partial` in the same directory and then renamed. The name of `partial` is random,
+ * because processes of other machines may write to the same directory.
  */
 export class Replacement {
   readonly path: string;
@@ -51,8 +51,8 @@ export class Replacement {
 }
 
 /**
- * Replaces a file in one step: `write` fills a file beside it, which then takes its name. Readers see the old content or the
- * new one. After a failure the old file stays, and nothing else.
+ * Replaces a file atomically: `write` writes a partial file, which is then renamed. Readers see the old content or the new
+ * content. After a failure the old file is unchanged and the partial file is removed.
  */
 export async function replaceWith<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
   const replacement = new Replacement(path);
@@ -66,7 +66,7 @@ export async function replaceWith<T>(path: string, write: (partial: string) => P
   }
 }
 
-/** Replaces a file by a text in one step; `durable` waits until the text is on the device. */
+/** Replaces the content of a file atomically. With `durable`, it waits until the text is on the device. */
 export function replaceFile(path: string, text: string, options: { durable?: boolean } = {}): Promise<void> {
   return replaceWith(path, async (partial) => {
     const file = await open(partial, "w");

@@ -5,43 +5,43 @@ import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { isRunning, startTicks } from "./process-identity.ts";
 
-/** A holder touches its lock this often. */
+/** Interval at which a holder touches its lock. */
 const HEARTBEAT_MS = 2_000;
-/** A holder whose process cannot be looked up (another container) is gone when its lock is not touched for this long. */
+/** A holder whose process is not visible (another container) is gone if it does not touch its lock for this long. */
 const SILENCE_MS = 7_000;
-/** The same on another machine, whose file times may arrive late. */
+/** The same for a holder on another machine, because file times may arrive late. */
 const REMOTE_SILENCE_MS = 120_000;
-/** Holders write their name at once. A file without one was left by a Python writer, which locks it and never removes it. */
+/** Holders write their identity at once. A file without one is from a Python writer, which never removes its lock file. */
 const UNNAMED_MS = 2_000;
-/** A takeover takes milliseconds. A guard as old as this was left by a process that was killed. */
+/** A takeover takes milliseconds. An older guard is from a killed process. */
 const GUARD_MS = 10_000;
 const RETRY_MS = 5;
-/** Work in `withFileLock` takes milliseconds. Waiting longer means that the holder hangs. */
+/** Tasks of `withFileLock` take milliseconds. After this long, the holder hangs. */
 const WAIT_LIMIT_MS = 10_000;
 
-/** The process that holds a lock, as its file names it. */
+/** The process that holds a lock, as recorded in the lock file. */
 export interface LockHolder {
   pid: number;
   host: string;
   started: string;
-  /** Differs for every lock. Older versions wrote none of the following. */
+  /** Unique for each lock. Older versions did not write this and the following fields. */
   id?: string;
-  /** Boot of the machine, pid namespace and start time of the process: together with the pid they name one process. */
-  boot?: string | undefined;
-  namespace?: string | undefined;
-  ticks?: string | undefined;
+  /** Boot of the machine, pid namespace and start time of the process. With the pid, they identify one process. */
+  boot?: string;
+  namespace?: string;
+  ticks?: string;
 }
 
 const UNKNOWN_HOLDER: LockHolder = { pid: 0, host: "an unknown host", started: "an unknown time" };
 
 export interface LockOptions {
-  /** How long to wait for a holder that is alive. Default: 0. */
+  /** How long to wait for a live holder. Default: 0. */
   waitMs?: number;
-  /** When a holder that cannot be looked up counts as gone. Default: 7000. */
+  /** After this long without a touch, a holder that is not visible counts as gone. Default: 7000. */
   silenceMs?: number;
 }
 
-/** A file that names the process which holds it, until it is released or that process is gone. */
+/** A lock file that names its holder. It is valid until it is released or the process is gone. */
 export class FileLock {
   readonly path: string;
   readonly #id: string;
@@ -51,7 +51,7 @@ export class FileLock {
     this.#id = id;
   }
 
-  /** Takes a lock, also that of a process that is gone. Returns the holder where another process keeps it. */
+  /** Takes a lock, also from a process that is gone. Returns the holder if another process has the lock. */
   static async take(path: string, options: LockOptions = {}): Promise<FileLock | LockHolder> {
     const { waitMs = 0, silenceMs = SILENCE_MS } = options;
     const began = performance.now();
@@ -81,14 +81,14 @@ export class FileLock {
     try {
       utimesSync(this.path, now, now);
     } catch {
-      // The file was removed by hand; the work goes on.
+      // The file was removed by hand. The holder continues its work.
     }
   }
 }
 
 const queues = new Map<string, Promise<unknown>>();
 
-/** Runs one task at a time per lock file, in this process and in others. */
+/** Runs one task at a time per lock file, across processes. */
 export function withFileLock<T>(path: string, task: () => Promise<T>): Promise<T> {
   const before = queues.get(path) ?? Promise.resolve();
   const run = before.then(async () => {
@@ -140,7 +140,7 @@ function forget(lock: FileLock): void {
   process.removeListener("exit", releaseAll);
 }
 
-/** A process that ends at once still releases its locks. */
+/** Releases the locks of a process that exits without releasing them. */
 function releaseAll(): void {
   for (const lock of held) lock.release();
 }
@@ -156,7 +156,7 @@ async function create(path: string, id: string): Promise<boolean> {
   }
 }
 
-/** The holder that the file names; undefined where it is half written, or gone by now. */
+/** The holder in a lock file; undefined if the file is incomplete or was removed. */
 async function holderOf(path: string): Promise<LockHolder | undefined> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as LockHolder;
@@ -174,7 +174,10 @@ function readHolder(path: string): LockHolder | undefined {
   }
 }
 
-/** Removes a lock whose holder is gone, one process at a time: otherwise the second one would remove the lock of the first. */
+/**
+ * Removes a lock whose holder is gone. Only one process at a time does so, because a second one could remove the new lock
+ * of the first.
+ */
 async function removeGone(path: string, silenceMs: number): Promise<void> {
   const guard = `${path}.takeover`;
   while (!(await create(guard, randomUUID()))) {
@@ -188,14 +191,14 @@ async function removeGone(path: string, silenceMs: number): Promise<void> {
   }
 }
 
-/** Asks the system about a process that it can see. The age of the file decides about others. */
+/** The state of a holder: from the system if the process is visible, otherwise from the age of the file. */
 function stateOf(
   holder: LockHolder | undefined,
   path: string,
   silenceMs: number,
 ): "alive" | "gone" | "unknown" {
   const silence = silentFor(path);
-  // The file is gone by now: the next attempt takes it.
+  // The file was removed: the next attempt takes the lock.
   if (silence === undefined) return "unknown";
   const afterSilence = (limit: number) => (silence > limit ? "gone" : "unknown");
   if (holder === undefined) return afterSilence(UNNAMED_MS);
@@ -207,12 +210,12 @@ function stateOf(
   if (isThisHost && isThisBoot && namespace === own.namespace)
     return isRunning(pid) && startTicks(pid) === ticks ? "alive" : "gone";
   if (isThisBoot) return afterSilence(silenceMs);
-  // The machine was started again: nothing of before runs on.
+  // The machine was restarted, so the process has ended.
   if (isThisHost) return "gone";
   return silence > REMOTE_SILENCE_MS ? "gone" : "alive";
 }
 
-/** Milliseconds since a lock was touched; undefined where there is none. */
+/** Milliseconds since a lock was touched; undefined if it does not exist. */
 function silentFor(path: string): number | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found && Date.now() - found.mtimeMs;
@@ -220,7 +223,7 @@ function silentFor(path: string): number | undefined {
 
 let known: Pick<LockHolder, "boot" | "namespace" | "ticks"> | undefined;
 
-/** What names this process besides its pid; undefined where the system does not say, as on macOS and Windows. */
+/** The identity of this process besides its pid. Fields are undefined on systems without `/proc`. */
 function identity(): Pick<LockHolder, "boot" | "namespace" | "ticks"> {
   known ??= {
     boot: orUndefined(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),

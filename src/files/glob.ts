@@ -3,12 +3,12 @@ import { isAbsolute, join } from "node:path";
 import { GymError } from "../errors.ts";
 import { byCodePoint } from "../python/code-points.ts";
 
-/** Matches of one pattern beyond which it is taken for a mistake. */
+/** Maximum matches of a pattern. */
 const MAX_MATCHES = 100_000;
 
 /**
- * The paths that a shell-style pattern matches, sorted: `*`, `?` and `[…]` within one segment, `**` like `*`. Names that begin with a
- * dot need a pattern that does. Relative patterns start at `directory` and give relative paths.
+ * The sorted paths that match a shell pattern: `*`, `?` and `[…]` match within one segment, and `**` is like `*`. Names that start
+ * with a dot only match patterns that start with a dot. Relative patterns start at `directory` and return relative paths.
  */
 export async function shellGlob(pattern: string, directory: string): Promise<string[]> {
   let matches = [isAbsolute(pattern) ? "/" : ""];
@@ -41,8 +41,8 @@ function beside(base: string, name: string): string {
 }
 
 /**
- * A glob of `*`, `?`, `[…]` and `**` over slash-separated paths, as a regular expression; with `braces` also `{a,b}`.
- * As in Python's fnmatch, a `[` without its `]` is an ordinary character.
+ * Converts a glob for paths with slashes to a regular expression: `*`, `?`, `[…]` and `**`, with `braces` also `{a,b}`.
+ * As in Python's fnmatch, a `[` without `]` is a normal character.
  */
 export function globPattern(glob: string, options: { braces?: boolean } = {}): RegExp {
   let source = "";

@@ -3,20 +3,20 @@ import { open } from "node:fs/promises";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
-/** A file with a longer line is not a file of rows. */
+/** Maximum length of a line. */
 export const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 /** One line of a file. */
 export interface FileLine {
-  /** The text without its terminator (`\n` or `\r\n`); null where the bytes are not UTF-8. */
+  /** The text without its terminator (`\n` or `\r\n`); null if the bytes are not UTF-8. */
   text: string | null;
   /** Counted from 1. */
   number: number;
-  /** Where the line begins, in bytes. */
+  /** Start of the line in bytes. */
   offset: number;
   /** Length in bytes with the terminator. */
   byteLength: number;
-  /** False for a last line that lacks its newline. */
+  /** False for a last line without newline. */
   terminated: boolean;
 }
 
@@ -30,10 +30,10 @@ export class LineTooLongError extends Error {
   }
 }
 
-/** The bytes of a file for `lineBatches`. Every chunk is the same buffer, filled again: valid until the next one is asked for. */
+/** The bytes of a file for `lineBatches`. All chunks share one buffer, so a chunk is valid until the next one is requested. */
 export async function* fileChunks(
   path: string,
-  options: { chunkBytes: number; signal?: AbortSignal | undefined },
+  options: { chunkBytes: number; signal?: AbortSignal },
 ): AsyncGenerator<Buffer> {
   options.signal?.throwIfAborted();
   const file = await open(path, "r");
@@ -51,8 +51,8 @@ export async function* fileChunks(
 }
 
 /**
- * Splits a stream of bytes into lines, blank ones included: one batch for each chunk that ends a line. Memory grows with the
- * longest line, not with the stream.
+ * Splits a stream of bytes into lines, including blank ones. Yields one batch per chunk that contains a newline. Memory grows
+ * with the longest line, not with the stream.
  */
 export async function* lineBatches(
   chunks: AsyncIterable<Buffer>,
@@ -84,10 +84,10 @@ export async function* lineBatches(
 }
 
 function split(bytes: Buffer, from: { number: number; offset: number; maxLineBytes: number }): FileLine[] {
-  // One check covers all lines. Only when it fails is each line checked.
+  // One check covers all lines. Each line is only checked if it fails.
   const ascii = isAscii(bytes);
   const valid = ascii || isUtf8(bytes);
-  // ASCII decoded as latin1 gives the same text in half the time.
+  // Decoding ASCII as latin1 gives the same text in half the time.
   const encoding = ascii ? "latin1" : "utf8";
   const lines: FileLine[] = [];
   for (let start = 0; start < bytes.length; ) {

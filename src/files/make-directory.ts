@@ -3,8 +3,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Creates a directory and those above it. One after the other: Node's own recursive form never ends where a file system
- * refuses new names (as /proc does).
+ * Creates a directory and its parents. Does not use the recursive mode of Node, which never ends on file systems that refuse
+ * new names, such as /proc.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
   if (await isDirectory(path)) return;
@@ -18,7 +18,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
   }
 }
 
-/** The same, at once. */
+/** Synchronous version of `makeDirectory`. */
 export function makeDirectorySync(path: string): void {
   const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   if (isThere()) return;

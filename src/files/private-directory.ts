@@ -37,7 +37,7 @@ export function isPrivateDirectory(path: string): boolean {
   return notPrivate(path) === undefined;
 }
 
-/** Runs `use` with a directory for temporary files of any size, which only this user can enter, and removes it afterwards. */
+/** Runs `use` with a temporary directory that only this user can access, and removes it afterwards. */
 export async function withTemporaryDirectory<T>(
   prefix: string,
   use: (directory: string) => Promise<T>,
@@ -64,14 +64,14 @@ function notPrivate(directory: string): string | undefined {
   if (found.isSymbolicLink()) return "it is a symbolic link";
   if (!found.isDirectory()) return "it is not a directory";
   if (!isOwn(found)) return `it belongs to user ${found.uid}`;
-  // Windows has no such modes.
+  // Windows does not have these modes.
   if (process.getuid && (found.mode & 0o077) !== 0) {
     return `other users have access to it (mode ${(found.mode & 0o777).toString(8)})`;
   }
   return undefined;
 }
 
-/** In a directory that all users may write to, only the sticky bit keeps others from replacing our name. */
+/** In a directory that all users may write to, only the sticky bit prevents others from renaming our entry. */
 function replaceableName(parent: string): string | undefined {
   const { mode } = statSync(parent);
   if (!process.getuid || (mode & 0o002) === 0 || (mode & STICKY) !== 0) return undefined;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Whether a process of this machine exists. */
+/** Whether a process exists on this machine. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,11 +10,11 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** When a process began, in clock ticks since boot: a later process with the same pid has another number. Linux only. */
+/** The start time of a process in clock ticks since boot. It differs for a later process with the same pid. Linux only. */
 export function startTicks(pid: number): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Field 22; the second field is the name in brackets, which may hold anything.
+    // Field 22. The second field is the name in parentheses, which may contain any character.
     return status.slice(status.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-import type { KV } from "@nats-io/kv";
+import type { KV, KvEntry } from "@nats-io/kv";
 import type { Broker } from "./broker.ts";
 import { QueueError } from "./errors.ts";
 
@@ -100,8 +100,8 @@ export class Board {
   }
 
   async run(run: string): Promise<RunRecord> {
-    const entry = await this.#runs.get(run);
-    if (entry !== null && entry.operation === "PUT") return entry.json<RunRecord>();
+    const entry = await entryOf(this.#runs, run);
+    if (entry) return entry.json<RunRecord>();
     const known = (await this.runs()).map((record) => record.run).join(", ") || "none";
     throw new QueueError("QUEUE_RUN_UNKNOWN", `The broker has no run '${run}'. Runs: ${known}.`);
   }
@@ -120,9 +120,8 @@ export class Board {
   async spending(run: string): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     for (const key of await keysOf(this.#spending, `${run}.*`)) {
-      const entry = await this.#spending.get(key);
-      if (entry !== null && entry.operation === "PUT")
-        found.set(key.slice(run.length + 1), Number(entry.string()));
+      const entry = await entryOf(this.#spending, key);
+      if (entry) found.set(key.slice(run.length + 1), Number(entry.string()));
     }
     return found;
   }
@@ -172,10 +171,16 @@ export class Board {
 async function all<T>(kv: KV): Promise<T[]> {
   const found: T[] = [];
   for (const key of await keysOf(kv, ">")) {
-    const entry = await kv.get(key);
-    if (entry !== null && entry.operation === "PUT") found.push(entry.json<T>());
+    const entry = await entryOf(kv, key);
+    if (entry) found.push(entry.json<T>());
   }
   return found;
+}
+
+/** The entry of a key; undefined if it does not exist or was removed. */
+async function entryOf(kv: KV, key: string): Promise<KvEntry | undefined> {
+  const entry = await kv.get(key);
+  return entry?.operation === "PUT" ? entry : undefined;
 }
 
 async function keysOf(kv: KV, filter: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
@@ -23,18 +24,18 @@ const RECONNECT_MS = 500;
 export interface BrokerSettings {
   /** `nats://host:4222`, several separated by commas; `tls://` requires TLS. */
   url: string;
-  user?: string | undefined;
-  password?: string | undefined;
+  user?: string;
+  password?: string;
   /** Authentication token. */
-  token?: string | undefined;
+  token?: string;
   /** File with a JWT and its nkey seed, as `nsc` writes it. */
-  credsFile?: string | undefined;
+  credsFile?: string;
   /** File with an nkey seed. */
-  nkeyFile?: string | undefined;
+  nkeyFile?: string;
   /** Certificate authority, client certificate and key, PEM files. */
-  caFile?: string | undefined;
-  certFile?: string | undefined;
-  keyFile?: string | undefined;
+  caFile?: string;
+  certFile?: string;
+  keyFile?: string;
 }
 
 /** A connection to NATS that reconnects automatically. */
@@ -96,39 +97,32 @@ export async function connectBroker(
 /** Flushes buffered messages; an unreachable broker does not delay the end of the process. */
 async function close(connection: NatsConnection): Promise<void> {
   if (connection.isClosed()) return;
-  await Promise.race([
-    connection.drain().catch(() => {}),
-    new Promise<void>((resolve) => setTimeout(resolve, CONNECT_MS).unref()),
-  ]);
+  await Promise.race([connection.drain().catch(() => {}), sleep(CONNECT_MS, undefined, { ref: false })]);
   await connection.close();
 }
 
 function readUrl(text: string): { servers: string[]; tls: boolean; user?: string; password?: string } {
-  let tls = false;
-  let user: string | undefined;
-  let password: string | undefined;
-  const servers = text.split(",").map((part) => {
-    const given = part.trim();
-    let url: URL;
-    try {
-      url = new URL(given.includes("://") ? given : `nats://${given}`);
-    } catch {
-      throw new QueueError(
-        "QUEUE_URL",
-        `'${hidden(given)}' is not the address of a broker; it looks like nats://host:4222.`,
-      );
-    }
-    if (!["nats:", "tls:"].includes(url.protocol) || url.hostname === "")
-      throw new QueueError(
-        "QUEUE_URL",
-        `'${hidden(given)}' is not the address of a broker; it looks like nats://host:4222.`,
-      );
-    if (url.protocol === "tls:") tls = true;
-    if (url.username !== "") user = decodeURIComponent(url.username);
-    if (url.password !== "") password = decodeURIComponent(url.password);
-    return `${url.hostname}:${url.port || "4222"}`;
-  });
-  return { servers, tls, ...(user !== undefined && { user }), ...(password !== undefined && { password }) };
+  const urls = text.split(",").map((part) => readAddress(part.trim()));
+  const lastGiven = (field: "username" | "password") => {
+    const given = urls.findLast((url) => url[field] !== "");
+    return given && decodeURIComponent(given[field]);
+  };
+  return {
+    servers: urls.map(({ hostname, port }) => `${hostname}:${port || "4222"}`),
+    tls: urls.some(({ protocol }) => protocol === "tls:"),
+    user: lastGiven("username"),
+    password: lastGiven("password"),
+  };
+}
+
+function readAddress(given: string): URL {
+  const text = given.includes("://") ? given : `nats://${given}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "") return url;
+  throw new QueueError(
+    "QUEUE_URL",
+    `'${hidden(given)}' is not the address of a broker; it looks like nats://host:4222.`,
+  );
 }
 
 function hidden(url: string): string {
@@ -139,14 +133,12 @@ async function credentials(settings: BrokerSettings): Promise<Partial<NodeConnec
   const { user, password, token, credsFile, nkeyFile } = settings;
   if (credsFile !== undefined) {
     const creds = await bytes(credsFile);
-    const text = Buffer.from(creds).toString("utf8");
-    checkSeed(/^S[A-Z2-7]{50,}\s*$/m.exec(text)?.[0].trim() ?? "", credsFile, "a JWT and its seed");
+    const seed = /^S[A-Z2-7]{50,}\s*$/m.exec(creds.toString("utf8"))?.[0].trim() ?? "";
+    checkSeed(seed, credsFile, "a JWT and its seed");
     return { authenticator: credsAuthenticator(creds) };
   }
   if (nkeyFile !== undefined) {
-    const seed = Buffer.from(await bytes(nkeyFile))
-      .toString("utf8")
-      .trim();
+    const seed = (await bytes(nkeyFile)).toString("utf8").trim();
     checkSeed(seed, nkeyFile, "an nkey seed");
     return { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) };
   }
@@ -170,25 +162,17 @@ async function tlsOptions(
   const { caFile, certFile, keyFile } = settings;
   if (!required && caFile === undefined && certFile === undefined) return {};
   for (const file of [caFile, certFile, keyFile]) if (file !== undefined) await bytes(file);
-  return {
-    tls: {
-      ...(caFile !== undefined && { caFile }),
-      ...(certFile !== undefined && { certFile }),
-      ...(keyFile !== undefined && { keyFile }),
-    },
-  };
+  return { tls: { caFile, certFile, keyFile } };
 }
 
-async function bytes(file: string): Promise<Uint8Array> {
+async function bytes(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
     throw new QueueError(
       "QUEUE_CREDENTIALS",
       `The credentials of the broker cannot be read: ${errorMessage(error)}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }
@@ -202,18 +186,17 @@ function connectError(name: string, error: unknown): QueueError {
       `The certificate of the broker at ${name} is not trusted: ${message}. Set NATS_CA to the certificate of its authority (PEM), and use a name or address that the certificate holds.`,
       { cause: error },
     );
-  const refused = /authorization|authentication|permission/i.test(message);
-  return refused
-    ? new QueueError(
-        "QUEUE_REFUSED",
-        `The broker at ${name} refused the login: ${message}. Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY.`,
-        { cause: error },
-      )
-    : new QueueError(
-        "QUEUE_UNREACHABLE",
-        `The broker at ${name} cannot be reached: ${message}. \`gym queue up\` starts one on this machine.`,
-        { cause: error },
-      );
+  if (/authorization|authentication|permission/i.test(message))
+    return new QueueError(
+      "QUEUE_REFUSED",
+      `The broker at ${name} refused the login: ${message}. Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY.`,
+      { cause: error },
+    );
+  return new QueueError(
+    "QUEUE_UNREACHABLE",
+    `The broker at ${name} cannot be reached: ${message}. \`gym queue up\` starts one on this machine.`,
+    { cause: error },
+  );
 }
 
 /** Whether TLS rejected the peer's certificate. */

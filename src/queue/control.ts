@@ -40,9 +40,7 @@ export async function askControl<T>(
     throw new QueueError(
       "QUEUE_CONTROL",
       `${what} does not answer: it is stopped, or cut off from the broker.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

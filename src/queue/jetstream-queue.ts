@@ -1,9 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type Consumer, type ConsumerMessages, JetStreamApiError, type JsMsg } from "@nats-io/jetstream";
 import { errorMessage } from "../errors.ts";
 import type { Broker } from "./broker.ts";
 import { QueueError } from "./errors.ts";
-import type { Lease, QueueStats, RolloutQueue } from "./queue.ts";
-import { runStreamStats } from "./run-stream.ts";
 import { agentToken, payloadOf, type RolloutRef, readReference, streamOf, subjectOf } from "./subjects.ts";
 
 /** Maximum number of references that are published but not yet confirmed by the broker. */
@@ -27,12 +26,10 @@ export interface ResultStore<Result> {
 
 export interface JetStreamQueueOptions<Result> {
   broker: Broker;
-  /** The run that `stats` describes. */
-  run?: string;
   /** Whether a result is still worth saving after its lease expired. */
   isFinal?: (result: Result) => boolean;
   /** How long publishing may fail because the stream is full. Default: no limit. */
-  patienceMs?: number | undefined;
+  patienceMs?: number;
   /** Receives the error of a reference that could not be published. */
   onFailure?: (error: unknown) => void;
   onNotice?: (text: string) => void;
@@ -45,7 +42,7 @@ interface Feed<Result> {
   leaseMs: number;
   consumer: Consumer;
   store: ResultStore<Result>;
-  buffer: JetStreamLease<Result>[];
+  buffer: Lease<Result>[];
   isAsking: boolean;
   /** Whether pulling from the feed is paused. */
   isSuspended: boolean;
@@ -53,7 +50,8 @@ interface Feed<Result> {
   request?: ConsumerMessages;
 }
 
-class JetStreamLease<Result> implements Lease<RolloutRef> {
+/** A reference that this process holds until it settles it or the lease expires. */
+export class Lease<Result> {
   readonly message: JsMsg;
   readonly item: RolloutRef;
   readonly feed: Feed<Result>;
@@ -67,6 +65,7 @@ class JetStreamLease<Result> implements Lease<RolloutRef> {
     this.renewedAt = performance.now();
   }
 
+  /** How often the reference was delivered, including this time. */
   get deliveries(): number {
     return this.message.info.deliveryCount;
   }
@@ -76,12 +75,12 @@ class JetStreamLease<Result> implements Lease<RolloutRef> {
  * A queue in NATS JetStream. The broker owns delivery, leases and redelivery; this class publishes references, pulls
  * messages and acknowledges them.
  */
-export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> {
+export class JetStreamQueue<Result> {
   readonly #options: JetStreamQueueOptions<Result>;
   readonly #feeds = new Map<string, Feed<Result>>();
   readonly #choice = new WeightedChoice<Feed<Result>>();
   /** Pulled from the broker and not settled. */
-  readonly #held = new Set<JetStreamLease<Result>>();
+  readonly #held = new Set<Lease<Result>>();
   #publishing = 0;
   #published: () => void = () => {};
   #arrived: () => void = () => {};
@@ -95,7 +94,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   }
 
   /** Leases of this process, including those of buffered references. */
-  get leases(): ReadonlySet<Lease<RolloutRef>> {
+  get leases(): ReadonlySet<Lease<Result>> {
     return this.#held;
   }
 
@@ -104,6 +103,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     return this.#publishing;
   }
 
+  /** Adds a reference. Has no effect if the stream still holds it. */
   async enqueue(ref: RolloutRef): Promise<void> {
     while (this.#publishing >= MAX_PUBLISHING && this.#failure === undefined)
       await new Promise<void>((resolve) => {
@@ -180,8 +180,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   }
 
   /** Buffers a pulled reference until it can be pulled again. */
-  async putBack(given: Lease<RolloutRef>): Promise<void> {
-    const lease = given as JetStreamLease<Result>;
+  async putBack(lease: Lease<Result>): Promise<void> {
     if (this.#feeds.get(lease.feed.key) === lease.feed) lease.feed.buffer.unshift(lease);
     else await this.giveBack(lease);
   }
@@ -191,8 +190,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
    * deliveries, refused ones included, so the reference is acknowledged and published again with a new count. If the
    * consumer dies between the two steps, the collector finds the reference missing and publishes it.
    */
-  async giveBack(given: Lease<RolloutRef>): Promise<void> {
-    const lease = given as JetStreamLease<Result>;
+  async giveBack(lease: Lease<Result>): Promise<void> {
     const { broker } = this.#options;
     this.#held.delete(lease);
     try {
@@ -214,7 +212,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     }
   }
 
-  async pull(limit: number, signal: AbortSignal): Promise<Lease<RolloutRef>[]> {
+  /** Pulls up to `limit` references. Waits until there is one or the signal fires. */
+  async pull(limit: number, signal: AbortSignal): Promise<Lease<Result>[]> {
     const wake = () => this.#arrived();
     signal.addEventListener("abort", wake);
     try {
@@ -232,8 +231,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     }
   }
 
-  #take(limit: number): JetStreamLease<Result>[] {
-    const taken: JetStreamLease<Result>[] = [];
+  #take(limit: number): Lease<Result>[] {
+    const taken: Lease<Result>[] = [];
     while (taken.length < limit) {
       const ready = [...this.#feeds.values()].filter(
         ({ buffer, isSuspended }) => buffer.length > 0 && !isSuspended,
@@ -251,8 +250,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
    */
   #ask(places: number): void {
     const feeds = [...this.#feeds.values()].filter(({ isSuspended }) => !isSuspended);
-    let weights = 0;
-    for (const { weight } of feeds) weights += weight;
+    const weights = feeds.reduce((total, { weight }) => total + weight, 0);
     for (const feed of feeds) {
       const share = Math.ceil((places * feed.weight) / weights) + AHEAD - feed.buffer.length;
       if (!feed.isAsking && !this.#closed && feed.buffer.length < AHEAD / 2) void this.#fetch(feed, share);
@@ -276,7 +274,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
 
   #receive(feed: Feed<Result>, message: JsMsg): void {
     const ref = readReference(feed.run, message);
-    const lease = new JetStreamLease(message, ref, feed);
+    const lease = new Lease(message, ref, feed);
     this.#held.add(lease);
     if (this.#feeds.get(feed.key) !== feed || this.#closed) void this.giveBack(lease);
     else feed.buffer.push(lease);
@@ -284,17 +282,14 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   }
 
   /**
-   * A lease counts as renewed once the broker has answered after the heartbeat: only then is it known that the
+   * Renews leases. A lease counts as renewed once the broker has answered after the heartbeat: only then is it known that the
    * heartbeat arrived.
    */
-  async heartbeat(leases: Iterable<Lease<RolloutRef>>): Promise<void> {
+  async heartbeat(leases: Iterable<Lease<Result>>): Promise<void> {
     const { connection } = this.#options.broker;
     const now = performance.now();
-    const renewed: JetStreamLease<Result>[] = [];
-    for (const lease of leases as Iterable<JetStreamLease<Result>>) {
-      lease.message.working();
-      renewed.push(lease);
-    }
+    const renewed = [...leases];
+    for (const { message } of renewed) message.working();
     if (renewed.length === 0) return;
     await Promise.race([
       connection.flush(),
@@ -303,8 +298,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     for (const lease of renewed) lease.renewedAt = now;
   }
 
-  async settle(given: Lease<RolloutRef>, result: Result | undefined): Promise<void> {
-    const lease = given as JetStreamLease<Result>;
+  /** Ends a lease. Saves a result before it removes the reference; without a result the reference is redelivered. */
+  async settle(lease: Lease<Result>, result: Result | undefined): Promise<void> {
     const { isFinal } = this.#options;
     if (result === undefined) {
       this.#held.delete(lease);
@@ -327,16 +322,9 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   }
 
   /** Removes a reference whose rollout already has a result. */
-  drop(given: Lease<RolloutRef>): void {
-    const lease = given as JetStreamLease<Result>;
+  drop(lease: Lease<Result>): void {
     this.#held.delete(lease);
     lease.message.ack();
-  }
-
-  async stats(): Promise<QueueStats> {
-    const { broker, run } = this.#options;
-    if (run === undefined) return { waiting: 0, leased: this.#held.size };
-    return runStreamStats(broker.jsm, run);
   }
 
   /** Returns all references that are held. */
@@ -346,10 +334,6 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     for (const { request } of this.#feeds.values()) request?.stop();
     await Promise.all([...this.#held].map((lease) => this.giveBack(lease)));
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 /** Smooth weighted round robin: over time each candidate is chosen in proportion to its weight, evenly spread. */

@@ -7,7 +7,6 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
-import type { QueueStats } from "./queue.ts";
 import {
   agentToken,
   type RolloutRef,
@@ -31,7 +30,7 @@ export interface RunStreamSettings {
   leaseMs: number;
   /** Maximum deliveries of one reference. */
   maxDeliver: number;
-  maxMessages?: number | undefined;
+  maxMessages?: number;
 }
 
 /**
@@ -93,6 +92,13 @@ export async function deleteRunStream(jsm: JetStreamManager, run: string): Promi
     if (isStreamMissing(error)) return false;
     throw error;
   }
+}
+
+interface QueueStats {
+  /** References that no worker has pulled. */
+  waiting: number;
+  /** References that a worker holds or has returned. */
+  leased: number;
 }
 
 export interface RunStreamStats extends QueueStats {

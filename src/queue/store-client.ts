@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { errorMessage } from "../errors.ts";
 import { QueueError } from "./errors.ts";
@@ -10,7 +11,7 @@ const LONGEST_PAUSE_MS = 5_000;
 /** An unreachable collector is detected after this long, so that a moved one is found. */
 const ANSWER_LIMIT_MS = 30_000;
 
-export interface StoreAddress {
+interface StoreAddress {
   url: string;
   token: string;
 }
@@ -80,7 +81,7 @@ export class StoreClient {
       } catch {
         this.#closed.signal.throwIfAborted();
       }
-      await new Promise<void>((resolve) => setTimeout(resolve, pause));
+      await sleep(pause);
     }
   }
 
@@ -111,7 +112,7 @@ export class StoreClient {
   /** Waits until the collector is reachable again. Delays grow until a row or a result was transferred. */
   async #probe(): Promise<void> {
     while (this.#isAway && !this.#closed.signal.aborted) {
-      await new Promise<void>((resolve) => setTimeout(resolve, this.#probePause).unref());
+      await sleep(this.#probePause, undefined, { ref: false });
       this.#probePause = Math.min(LONGEST_PAUSE_MS, this.#probePause * 2);
       await this.#request("GET", "/config", null).then(
         () => this.#setAway(false),
@@ -167,8 +168,8 @@ class Batches<In, Out> {
 
   async #sendAll(): Promise<void> {
     this.#sending = true;
-    // Waits one turn of the event loop, so that concurrent items share a batch.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    // Concurrent items share a batch.
+    await nextTurn();
     while (this.#waiting.length > 0) {
       const batch = this.#next();
       try {

@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
@@ -40,7 +41,7 @@ export type ResultHead = z.infer<typeof ResultHead>;
 /** Whether a result counts. A late result is kept but not counted. */
 export type Verdict = "counted" | "late" | "superseded";
 
-export interface StoreHandlers {
+interface StoreHandlers {
   /** The config of the run as YAML, without secrets. */
   config(): string;
   /** Rows as JSON texts; null for a rollout that is settled. */
@@ -64,20 +65,16 @@ export class StoreServer {
 
   static async listen(handlers: StoreHandlers, host: string, port = 0): Promise<StoreServer> {
     const store = new StoreServer(handlers);
-    await new Promise<void>((resolve, reject) => {
-      store.#server.once("error", (error) =>
-        reject(
-          new QueueError(
-            "QUEUE_STORE",
-            `The store of the run cannot listen on ${host}:${port}: ${errorMessage(error)}`,
-            {
-              cause: error,
-            },
-          ),
-        ),
+    try {
+      store.#server.listen(port, host);
+      await once(store.#server, "listening");
+    } catch (error) {
+      throw new QueueError(
+        "QUEUE_STORE",
+        `The store of the run cannot listen on ${host}:${port}: ${errorMessage(error)}`,
+        { cause: error },
       );
-      store.#server.listen(port, host, () => resolve());
-    });
+    }
     store.#host = host;
     return store;
   }

@@ -1,11 +1,11 @@
-/** Answers in `\boxed{…}`, found in one pass over the text however its braces are nested. */
+/** Answers in `\boxed{…}`, found in one pass over the text. */
 import { strip } from "../python/whitespace.ts";
 
 const marker = "\\boxed{";
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** What the last `\boxed{` holds, up to its matching brace; undefined without one or when it is never closed. */
+/** The content of the last `\boxed{…}`; undefined if the text has none or if the last one is not closed. */
 export function lastBoxed(text: string): string | undefined {
   const start = text.lastIndexOf(marker);
   if (start < 0) return undefined;
@@ -18,7 +18,7 @@ export function lastBoxed(text: string): string | undefined {
   return undefined;
 }
 
-/** What the last `\boxed{` that is closed at all holds. */
+/** The content of the last `\boxed{…}` that is closed. */
 export function lastClosedBoxed(text: string): string | undefined {
   const open: number[] = [];
   let best: { start: number; end: number } | undefined;
@@ -35,7 +35,7 @@ export function lastClosedBoxed(text: string): string | undefined {
 
 const textCommand = "\\text{";
 
-/** Takes off `\text{…}` as long as it wraps the whole string. */
+/** Removes every `\text{…}` that encloses the whole string. */
 export function unwrapText(text: string): string {
   let inner = text;
   while (inner.startsWith(textCommand) && inner.endsWith("}")) {

@@ -5,8 +5,8 @@ import { type Mapping, mappingOf } from "./mapping.ts";
 const maxFieldLength = 131_072;
 
 /**
- * Rows of a CSV text as Python's `csv.DictReader` gives them: the first record names the columns, cells beyond them come as a list
- * under the key null, missing ones are null.
+ * The rows of a CSV text, like Python's `csv.DictReader`: the first record names the columns, further cells are a list with the
+ * key null, and missing cells are null.
  */
 export function parseCsv(text: string): Mapping[] {
   const [header = [], ...records] = readRecords(text);
@@ -21,7 +21,7 @@ export function parseCsv(text: string): Mapping[] {
 
 type State = "start of field" | "in field" | "in quotes" | "after quote" | "end of record";
 
-/** Records of cells; a blank line is a record without cells. */
+/** The records of a text. A blank line is a record without cells. */
 function readRecords(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];

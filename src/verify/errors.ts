@@ -1,13 +1,13 @@
 import { type ErrorTable, GymError } from "../errors.ts";
 
-/** Text that is not in the format it should be in. */
+/** A text does not have the expected format. */
 export class FormatError extends GymError {
   constructor(format: string, message: string) {
     super("FORMAT_INVALID", `${format}: ${message}`);
   }
 }
 
-/** Codes of reading structured answers; verifiers turn them into a reward of 0. */
+/** Codes of errors in structured answers. Verifiers give them a reward of 0. */
 export const verifyErrorCodes = {
   FormatError: {
     FORMAT_INVALID: {

@@ -1,6 +1,6 @@
 /**
- * What verifiers of several environments share: the text of an answer, boxed answers, choices, verdicts of judges, and CSV
- * and YAML as Python reads them.
+ * Helpers that verifiers of several environments share: the text of an answer, boxed answers, choices, verdicts of judges, and
+ * Python's CSV and YAML.
  *
  * @module
  */

@@ -1,14 +1,14 @@
-/** Reading a chosen option out of a text: by letter, by the option's own text, by patterns that come with the data. */
+/** Reads the chosen option from a text: by its letter, by its text, or by patterns of the data. */
 import { codePointLength } from "../python/code-points.ts";
 import { compilePyRegex, type PyRegex, RegexBudgetError, RegexSyntaxError } from "../python/re.ts";
 import { splitWords, strip } from "../python/whitespace.ts";
 
-/** The options of a question as data writes them: objects from letter to text; a null text means there is no such option. */
+/** The options of a question in the data: objects from letter to text. An option with a null text does not exist. */
 export type ChoiceOptions = readonly Readonly<Record<string, string | null>>[];
 
 const letter = /^\p{L}$/u;
 
-/** The letters a question offers, in upper case. */
+/** The letters of the options, in upper case. */
 export function offeredLetters(options: ChoiceOptions | null | undefined): Set<string> {
   const letters = new Set<string>();
   for (const entry of options ?? []) {
@@ -19,17 +19,17 @@ export function offeredLetters(options: ChoiceOptions | null | undefined): Set<s
   return letters;
 }
 
-/** Whether the text is a single letter of any script. */
+/** Whether a text is a single letter of any script. */
 export function isSingleLetter(text: string): boolean {
   return codePointLength(text) === 1 && letter.test(text);
 }
 
-/** Lower case, runs of white space as one space: how texts of options are compared. */
+/** The form in which texts of options are compared: lower case, with white space collapsed. */
 export function comparableText(text: string): string {
   return splitWords(text.toLowerCase()).join(" ");
 }
 
-/** The letter and comparable text of every option that has a text. */
+/** The letter and comparable text of each option that has a text. */
 export function comparableOptions(
   options: ChoiceOptions | null | undefined,
   letters: ReadonlySet<string>,
@@ -43,7 +43,7 @@ export function comparableOptions(
   );
 }
 
-/** The letter of the option whose text is this one. */
+/** The letter of the option with this text. */
 export function letterOfText(
   text: string,
   options: ChoiceOptions | null | undefined,
@@ -53,7 +53,7 @@ export function letterOfText(
   return comparableOptions(options, letters).find((option) => option.text === wanted)?.letter;
 }
 
-/** How other scripts write the first four letters. */
+/** The first four letters in other scripts. */
 const foreignLetters: Readonly<Record<string, string>> = {
   أ: "A",
   ب: "B",
@@ -70,12 +70,12 @@ const foreignLetters: Readonly<Record<string, string>> = {
 };
 const anyForeignLetter = new RegExp(`[${Object.keys(foreignLetters).join("")}]`, "gu");
 
-/** Arabic, Bengali and full-width letters as Latin ones, each set off by a space; stripped. */
+/** Replaces Arabic, Bengali and full-width letters by a space and the Latin letter, and strips the text. */
 export function latinLetters(text: string): string {
   return strip(text.replace(anyForeignLetter, (foreign) => ` ${foreignLetters[foreign] ?? foreign}`));
 }
 
-/** A pattern of the data that captures more than one thing: which one is the answer? */
+/** A pattern of the data has more than one group, so the answer is ambiguous. */
 export class AmbiguousPatternError extends RegexSyntaxError {
   constructor() {
     super("an answer pattern must have at most one group", 0);
@@ -83,8 +83,8 @@ export class AmbiguousPatternError extends RegexSyntaxError {
 }
 
 /**
- * The answer by the data's own patterns, ignoring case: the last match of the first pattern that yields a letter (offered or
- * not) or the text of an option. A pattern that does not compile, or takes too long on this text, yields nothing.
+ * The answer by the patterns of the data, which ignore case: the last match of the first pattern that yields a letter (also
+ * one without an option) or the text of an option. A pattern that does not compile or takes too many steps yields nothing.
  */
 export function choiceByPatterns(
   text: string,

@@ -104,7 +104,6 @@ export class WorkerHub implements WorkersLink {
     this.#outageSeconds = outageSeconds;
     this.#queue = new JetStreamQueue({
       broker,
-      run,
       onNotice: notice,
       patienceMs: this.#outageSeconds * 1000,
       onFailure: (error) => this.#collection?.fail(error),

@@ -6,9 +6,7 @@ import { Board, WORKER_REPORT_MS, type WorkerRecord } from "../../queue/board.ts
 import { awayTooLong, type Broker, connectBroker } from "../../queue/broker.ts";
 import { serveControl, workerSubject } from "../../queue/control.ts";
 import type { QueueError } from "../../queue/errors.ts";
-import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
-import type { Lease } from "../../queue/queue.ts";
-import type { RolloutRef } from "../../queue/subjects.ts";
+import { JetStreamQueue, type Lease } from "../../queue/jetstream-queue.ts";
 import { ConcurrencyLimit } from "../../rollouts/collect/concurrency.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { JoinedRun } from "./joined-run.ts";
@@ -171,7 +169,7 @@ class Worker {
     }
   }
 
-  #start(lease: Lease<RolloutRef>): void {
+  #start(lease: Lease<RunResult>): void {
     const { run, task, rollout } = lease.item;
     const key = `${run} ${task}-${rollout}`;
     const joined = this.#runs.joined(run);
@@ -196,7 +194,7 @@ class Worker {
       });
   }
 
-  async #run(lease: Lease<RolloutRef>, joined: JoinedRun, entry: UnsettledRollout): Promise<void> {
+  async #run(lease: Lease<RunResult>, joined: JoinedRun, entry: UnsettledRollout): Promise<void> {
     const rollout = await joined.load(lease.item);
     if (!rollout) return this.#queue.drop(lease);
     entry.rollout = rollout;
