@@ -22,7 +22,7 @@ export interface ComposeOptions {
   overrides?: readonly Override[];
   /** Values below the command line and above everything else. */
   initial?: Record<string, unknown>;
-  /** Starts from empty model settings and a dummy model, for commands that need none. */
+  /** Starts from empty model settings and a dummy model, for commands that need no model. */
   noModel?: boolean;
   /** An explicit `env.yaml` instead of the one found under the search roots. */
   envYamlPath?: string;
@@ -37,7 +37,7 @@ export interface ComposeOptions {
   onNotice?: (text: string, stream: NoticeStream) => void;
 }
 
-/** All sources merged, directives applied, no value missing; servers are not checked yet. */
+/** The merged sources with directives applied and no value missing. Servers are not checked yet. */
 export interface ComposedConfig {
   root: DictNode;
   env: NodeJS.ProcessEnv;
@@ -101,7 +101,7 @@ function merge(sources: readonly DictNode[], env: NodeJS.ProcessEnv): DictNode {
   return root;
 }
 
-/** Applies blocks with the old name of an instance to the renamed instance. */
+/** Moves blocks with the old name of an instance to the current name. */
 function withCurrentNames(
   layer: DictNode,
   implementations: ReadonlyMap<string, ReadonlySet<string>>,
@@ -118,7 +118,7 @@ function withCurrentNames(
   return dict(layer.origin, entries);
 }
 
-/** In `library_judge_math.resources_servers.library_judge_math` the last word is renamed as the first one is. */
+/** Renames old implementation names: the last word of `library_judge_math.resources_servers.library_judge_math`. */
 function withCurrentImplementation(node: ConfigNode, known: ReadonlySet<string> | undefined): ConfigNode {
   if (node.kind !== "dict" || known === undefined) return node;
   const types = [...node.entries].map(([type, servers]): [typeof type, ConfigNode] => {
@@ -154,7 +154,7 @@ function duplicatesNotice(duplicates: readonly string[]): string {
   );
 }
 
-/** The user's own settings: exactly one file, that of the first root which has one. */
+/** The user's settings: the `env.yaml` of the first root that has one. */
 function loadEnvYaml(
   roots: readonly string[],
   cwd: string,

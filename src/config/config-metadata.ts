@@ -60,7 +60,7 @@ export function resolveLeniently(file: string, options: RootOptions = {}): Resol
   const root = composeLeniently(file, options);
   const { servers } = classifyServers(root);
   const { env = process.env, cwd = process.cwd() } = options;
-  return new FinishedConfig(root, servers, env, { layers: [root], derivations: [], cwd }, false);
+  return new FinishedConfig(root, servers, env, { layers: [root], derivations: [], cwd });
 }
 
 function composeLeniently(file: string, options: RootOptions): DictNode {

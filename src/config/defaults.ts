@@ -80,7 +80,7 @@ export function passSkipVerification(
   }
 }
 
-/** The value of a top-level key, its interpolation resolved. */
+/** The value of a top-level key with its interpolation resolved. */
 export function topLevelValue(root: DictNode, key: string, env: NodeJS.ProcessEnv): ConfigNode | undefined {
   const node = root.entries.get(key);
   return node && new Interpolator(root, env).resolve(node, [key]).node;

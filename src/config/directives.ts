@@ -109,7 +109,7 @@ class DirectiveRun {
     return result;
   }
 
-  /** A copy of the snapshot's value; `???` when it, or a dict on the way, is not supplied yet. */
+  /** A copy of the value in the snapshot; `???` if the value or a mapping on its path is missing. */
   #sourceAt(path: readonly string[]): ConfigNode | undefined {
     const container = this.#dictAt(this.#snapshot, path.slice(0, -1));
     if (container === undefined) return undefined;
@@ -146,7 +146,7 @@ function behind(interpolator: Interpolator, node: ConfigNode, path: KeyPath): Co
   }
 }
 
-/** The directive of a value; it is removed from the block. */
+/** The directive of a value. Removes it from the block. */
 function directiveOf(value: ConfigNode, path: KeyPath): Directive | undefined {
   const text = interpolationText(value);
   if (text !== undefined) {
@@ -167,7 +167,7 @@ function directiveOf(value: ConfigNode, path: KeyPath): Directive | undefined {
   return { name, sourcePath: source.value.split(".") };
 }
 
-/** Removes the keys of `_delete_key` from this block; returns those that do not exist. */
+/** Removes the keys of `_delete_key` from this block. Returns the keys that do not exist. */
 function deleteLocalKeys(value: DictNode, path: KeyPath): string[] {
   const names = value.entries.get(DELETE);
   if (names === undefined) return [];

@@ -5,7 +5,7 @@ const IMPLIED = /(?:^|[\\/])resources_servers[\\/]([A-Za-z_][\w-]*)[\\/]configs[
 const ENTRIES = ["app.ts", "app.js", "app.mjs"];
 
 /**
- * The config of a resources server whose folder has code but no `configs`: the server, the usual agent with the `policy_model`,
+ * The default config of a resources server whose folder has code but no `configs`: the server, an agent with `policy_model`,
  * and the example data. Undefined for every other file.
  */
 export function impliedConfig(file: string): string | undefined {
@@ -17,14 +17,14 @@ export function impliedConfig(file: string): string | undefined {
   return entry === undefined ? undefined : configText(name, entry);
 }
 
-/** The code of a server that needs no YAML; undefined when the folder has `configs`, or no code. */
+/** The code of a server without YAML; undefined if the folder has `configs` or no code. */
 export function impliedEntry(folder: string): string | undefined {
   if (existsSync(path.join(folder, "configs"))) return undefined;
   return ENTRIES.map((entry) => path.join(folder, entry)).find((entry) => existsSync(entry));
 }
 
 function configText(name: string, entry: string): string {
-  // Which kind it is decides about the agent. The code is not run to find out: configs are read before anything starts.
+  // The agent depends on the kind of server. The code is searched and not run, because configs are read before servers start.
   const isGame = readFileSync(entry, "utf8").includes("defineGymnasiumServer");
   const agent = isGame ? "gymnasium_agent" : "simple_agent";
   const hasExamples = existsSync(path.join(path.dirname(entry), "data/example.jsonl"));

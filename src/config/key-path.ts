@@ -1,9 +1,9 @@
 import type { ConfigNode, DictKey, DictNode, ScalarNode } from "./node.ts";
 
-/** Where a value sits: texts are mapping keys, numbers are list indexes. */
+/** The path of a value: texts are mapping keys, numbers are list indexes. */
 export type KeyPath = readonly (string | number)[];
 
-/** `a.b[0].c`, the form of messages and of `--explain`. */
+/** The path as text, `a.b[0].c`, for messages and `--explain`. */
 export function formatPath(path: KeyPath): string {
   let text = "";
   for (const segment of path) {
@@ -13,7 +13,7 @@ export function formatPath(path: KeyPath): string {
   return text;
 }
 
-/** Splits `a.b`, `a[0]`, `a[k].c` into segments; all are text, since only the container knows whether it takes an index. */
+/** Splits `a.b`, `a[0]`, `a[k].c` into segments. All are texts, because only the container shows whether one is an index. */
 export function splitKey(text: string): string[] {
   const head = /^[^.[]*/.exec(text)?.[0] ?? "";
   const segments = head === "" && text.startsWith("[") ? [] : [head];
@@ -22,7 +22,7 @@ export function splitKey(text: string): string[] {
   return segments;
 }
 
-/** The child called `segment`, and how it is called in a path; undefined when it does not exist. */
+/** The child at `segment`, and its segment in a path; undefined if it does not exist. */
 export function childOf(
   container: ConfigNode,
   segment: string | number,
@@ -38,7 +38,7 @@ export function childOf(
   return node === undefined ? undefined : { node, segment: String(key) };
 }
 
-/** The mapping key that reads as `text`: the text itself, else a number or boolean spelled so. */
+/** The mapping key with this text: the text itself, or a number or boolean that is written like it. */
 export function findKey(container: DictNode, text: string): DictKey | undefined {
   if (container.entries.has(text)) return text;
   for (const key of container.entries.keys()) if (typeof key !== "string" && String(key) === text) return key;

@@ -8,10 +8,10 @@ import type { SchemaProblem } from "./schema-problems.ts";
 import type { AlmostServer, ServerBlock } from "./servers/server-schema.ts";
 import { isServerType, serverTypes } from "./servers/server-types.ts";
 
-/** How alike a word and a server type must be to be called a misspelling. */
+/** Minimum similarity of a word and a server type for a misspelling. */
 const SIMILARITY = 0.75;
 
-/** Plain data that was probably meant as a server or a reference to one: valid, but without effect. */
+/** Finds plain data that is probably meant as a server or a reference to one. It is valid but has no effect. */
 export function likelyMistakes(root: DictNode, servers: readonly ServerBlock[]): string[] {
   const names = new Set(servers.map(({ name }) => name));
   return [
@@ -21,7 +21,7 @@ export function likelyMistakes(root: DictNode, servers: readonly ServerBlock[]):
   ];
 }
 
-/** How alike a key and one that is read must be to be called a misspelling. */
+/** Minimum similarity of a key and a known key for a misspelling. */
 const KEY_SIMILARITY = 0.9;
 /** Short words are similar by chance. */
 const SHORTEST_KEY = 6;
@@ -90,7 +90,7 @@ function hasEntrypoint(node: ConfigNode): boolean {
   return [...node.entries.values()].some((block) => block.kind === "dict" && block.entries.has("entrypoint"));
 }
 
-/** Only what comes close to a server type: a mapping with `type` and `name` may be anything. */
+/** Reports only types that are similar to a server type, because any mapping may have `type` and `name`. */
 function* misspeltReferences({ name, type, implementation, block }: ServerBlock): Generator<string> {
   for (const [field, node] of block.entries) {
     if (node.kind !== "dict" || !node.entries.has("name")) continue;
@@ -126,7 +126,7 @@ export function almostServersNotice(almostServers: readonly AlmostServer[]): str
   );
 }
 
-/** `maskedYaml` shows the blocks in question with secrets hidden. */
+/** `maskedYaml` shows the blocks with secrets masked. */
 export function almostServersError(
   almostServers: readonly AlmostServer[],
   maskedYaml: string,
@@ -139,7 +139,7 @@ export function almostServersError(
   );
 }
 
-/** Where the value is written, or the block that lacks it. */
+/** The position of the value, or of the block in which it is missing. */
 function where({ node }: AlmostServer, { path }: SchemaProblem): string {
   return place(positionOf(rawNodeAt(node, path) ?? rawNodeAt(node, path.slice(0, -1))));
 }

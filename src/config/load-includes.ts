@@ -6,7 +6,7 @@ import { candidatePaths, closestPath, EXTRA_ROOTS_VARIABLE, findExistingPath } f
 import { plainFromNode } from "./plain-data.ts";
 import { readConfigFile } from "./read-config-file.ts";
 
-/** More files than any real config has; a generator that includes itself under ever new names ends here. */
+/** Maximum number of files. It stops includes that lead to ever new names. */
 const MAX_FILES = 10_000;
 
 interface LoadedFiles {
@@ -14,7 +14,7 @@ interface LoadedFiles {
   paths: string[];
   /** The files in merge order: a file comes after everything it includes. */
   files: DictNode[];
-  /** Entries that were met again after they had been loaded. */
+  /** Entries that occurred again after they were loaded. */
   duplicates: string[];
 }
 
@@ -47,8 +47,8 @@ export function readConfigPaths(root: DictNode, env: NodeJS.ProcessEnv): ConfigP
 }
 
 /**
- * Loads the given files and everything they include. Discovery is breadth first over the text of the entries, so a
- * shared include belongs to the includer found first; merging is post-order, so a file beats what it includes.
+ * Loads the given files and everything they include. Discovery is breadth first, so a shared include belongs to the first
+ * file that includes it. Merging is post-order, so a file takes precedence over its includes.
  */
 export function loadFiles(
   given: readonly ConfigPath[],
@@ -80,7 +80,7 @@ export function loadFiles(
   return { paths: entries.map(({ text }) => text), files: inMergeOrder(loaded, given.length), duplicates };
 }
 
-/** Children before their parent; a chain of includes may be long, so no recursion. */
+/** Files after their includes. Does not recurse, because chains of includes may be long. */
 function inMergeOrder(loaded: readonly LoadedEntry[], given: number): DictNode[] {
   const reversed: DictNode[] = [];
   const stack = loaded.slice(0, given);

@@ -11,8 +11,8 @@ import {
   setEntry,
 } from "./node.ts";
 
-/** What a merge needs to follow an interpolation: the config being built, and where in it we are. */
-export interface MergeContext {
+/** Data to resolve interpolations during a merge: the config that is being built, and the current path in it. */
+interface MergeContext {
   root: DictNode;
   path: KeyPath;
   env: NodeJS.ProcessEnv;
@@ -31,7 +31,7 @@ export function mergeDicts(target: DictNode, source: DictNode, context: MergeCon
   }
 }
 
-/** The merge of two values; `existing` is changed when both are mappings. */
+/** Merges two values. Changes `existing` if both are mappings. */
 export function mergeNodes(existing: ConfigNode, incoming: ConfigNode, context: MergeContext): ConfigNode {
   // A later `???` does not remove an existing value.
   if (isMissing(incoming)) return existing;
@@ -46,14 +46,14 @@ export function mergeNodes(existing: ConfigNode, incoming: ConfigNode, context: 
   return cloneNode(incoming);
 }
 
-/** A copy of the mapping or list that an interpolation leads to at this moment, if it leads to one. */
+/** A copy of the mapping or list that an interpolation refers to at this moment; undefined for other nodes. */
 function containerBehind(node: ConfigNode, { root, path, env }: MergeContext): ConfigNode | undefined {
   if (interpolationText(node) === undefined) return undefined;
   try {
     const target = new Interpolator(root, env).resolve(node, path).node;
     return target.kind === "scalar" ? undefined : cloneNode(target);
   } catch (error) {
-    // It may lead nowhere until later sources are merged; whether it matters shows at the end.
+    // Later sources may define the target. A broken interpolation is reported at the end.
     if (error instanceof ConfigInterpolationError) return undefined;
     throw error;
   }

@@ -3,16 +3,16 @@ import { Interpolator } from "./interpolation/interpolate.ts";
 import { formatPath, type KeyPath, scalarsIn } from "./key-path.ts";
 import { type ConfigNode, type DictNode, interpolationText, isMissing, positionOf, scalar } from "./node.ts";
 
-/** How many override examples the message shows. */
+/** Number of examples in the message. */
 const EXAMPLES = 3;
 
-/** An agent that waits for the environment it is to run. */
+/** The path of a resources server that is missing in an agent. */
 const UNBOUND_AGENT = /\.responses_api_agents\..*\.resources_server\.name$/;
 const AGENT_HINT =
   "\nAn agent of --agent-type takes the place of an environment's own: name one with --environment, --benchmark or --resources-server " +
   "whose agent has a resources_server.";
 
-/** Fails when a mandatory value is still `???`. */
+/** Throws if a mandatory value is still `???`. */
 export function checkMissingValues(root: ConfigNode): void {
   const missing = [...scalarsIn(root)].filter(({ node }) => isMissing(node));
   const [first] = missing;
@@ -30,7 +30,7 @@ export function checkMissingValues(root: ConfigNode): void {
   );
 }
 
-/** Puts `standIn` where a value is `???` or an interpolation cannot be resolved. */
+/** Replaces values that are `???`, and interpolations that cannot be resolved, by `standIn`. */
 export function fillUnset(root: DictNode, standIn: string, env: NodeJS.ProcessEnv): void {
   fillMembers(root, [], standIn, (node, path) => {
     if (isMissing(node)) return true;

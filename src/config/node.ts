@@ -4,18 +4,18 @@ import type { Position } from "./errors.ts";
 /** The source of a value: a file, the command line, a default. Shared by all nodes of one source. */
 export interface Source {
   kind: "file" | "env.yaml" | "initial" | "command line" | "default" | "environment";
-  /** How the source is called in messages: a path, a command line word, a flag. */
+  /** The name of the source in messages: a path, a command line word, a flag. */
   name: string;
 }
 
-/** Where a node was written. Line 0 means the source has no lines. */
+/** The position of a node in its source. Line 0 means that the source has no lines. */
 export interface Origin {
   source: Source;
   line: number;
   column: number;
 }
 
-/** Whole floats are PyFloat, integers beyond 2^53 bigint, so that the value can be written again as it was read. */
+/** Floats with integral values are PyFloats and integers beyond 2^53 bigints, so that the value can be written as it was read. */
 export type ScalarValue = string | number | bigint | boolean | null | PyFloat;
 
 /** Text, integer, float or boolean, as YAML allows. */
@@ -89,7 +89,7 @@ export function interpolationText(node: ConfigNode): string | undefined {
   return node.value.includes("${") ? node.value : undefined;
 }
 
-/** Python equality of mapping keys: `1`, `1.0` and `true` are one key; the first spelling stays. */
+/** Sets an entry like a Python dict: `1`, `1.0` and `true` are the same key, and the first spelling stays. */
 export function setEntry(entries: Map<DictKey, ConfigNode>, key: DictKey, node: ConfigNode): void {
   entries.set(equalKey(entries, key), node);
 }

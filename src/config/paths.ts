@@ -5,10 +5,10 @@ import { getCloseMatches } from "../python/difflib.ts";
 import { impliedConfig } from "./implied-config.ts";
 import { aliasedPath } from "./servers/aliases.ts";
 
-/** The variable that names further roots, before the working directory and the install root. */
+/** The variable with further search roots. They come before the working directory and the install root. */
 export const EXTRA_ROOTS_VARIABLE = "NEMO_GYM_EXTRA_ROOTS";
 
-/** Files that mark a directory as a server. */
+/** A directory with one of these files is a server. */
 const SERVER_MARKERS = [
   "app.ts",
   "app.js",
@@ -27,7 +27,7 @@ export interface RootOptions {
 
 let knownInstallRoot: string | undefined;
 
-/** The directory with the built-in `benchmarks/`, `environments/`, `resources_servers/`…: that of our package.json. */
+/** The directory of our package.json, which has the built-in `benchmarks/`, `environments/`, `resources_servers/`…. */
 export function installRoot(): string {
   if (knownInstallRoot === undefined) {
     let directory = path.dirname(fileURLToPath(import.meta.url));
@@ -38,7 +38,7 @@ export function installRoot(): string {
   return knownInstallRoot;
 }
 
-/** The directories relative paths are looked up in, first hit first. */
+/** The directories in which relative paths are searched, in this order. */
 export function searchRoots(options: RootOptions = {}): string[] {
   const { env = process.env, cwd = process.cwd(), installRoot: install = installRoot() } = options;
   const extra = (env[EXTRA_ROOTS_VARIABLE] ?? "").split(path.delimiter).filter((entry) => entry !== "");
@@ -50,22 +50,22 @@ export function searchRoots(options: RootOptions = {}): string[] {
   return [...roots.values()];
 }
 
-/** All candidates for a relative path; an absolute path is the only one. */
+/** The candidates for a path. An absolute path is its only candidate. */
 export function candidatePaths(relative: string, roots: readonly string[]): string[] {
   return path.isAbsolute(relative) ? [relative] : roots.map((root) => path.join(root, relative));
 }
 
 /**
- * The first existing file or directory with that relative path, also under its newer name. If none exists, the path
- * under the first root, so that the error names the user's directory.
+ * The first existing file or directory with this relative path or its newer name. If there is none, the path in the
+ * first root, so that the error names the user's directory.
  */
 export function findPath(relative: string, roots: readonly string[]): string {
   return findExistingPath(relative, roots) ?? candidatePaths(relative, roots)[0] ?? path.resolve(relative);
 }
 
 /**
- * Where a file that is to be written goes. A path into the folder of a renamed component goes into the folder it has now,
- * unless the older one exists.
+ * The absolute path of an output file. A path in the folder of a renamed component moves to its current folder, unless the
+ * old folder exists.
  */
 export function outputPath(given: string, cwd: string): string {
   const renamed = path.isAbsolute(given) ? undefined : aliasedPath(given);
@@ -74,7 +74,7 @@ export function outputPath(given: string, cwd: string): string {
   return path.resolve(cwd, isMoved ? renamed : given);
 }
 
-/** Like findPath, but undefined when nothing exists. */
+/** Like findPath, but undefined if nothing exists. */
 export function findExistingPath(relative: string, roots: readonly string[]): string | undefined {
   const found = candidatePaths(relative, roots).find(
     (candidate) => existsSync(candidate) || impliedConfig(candidate) !== undefined,
@@ -86,13 +86,13 @@ export function findExistingPath(relative: string, roots: readonly string[]): st
     : candidatePaths(renamed, roots).find((candidate) => existsSync(candidate));
 }
 
-/** The directory of an implementation, `resources_servers/mcqa`; undefined when no root has one with a server in it. */
+/** The directory of an implementation, such as `resources_servers/mcqa`; undefined if no root has a server there. */
 export function findServerDirectory(
   type: string,
   implementation: string,
   roots: readonly string[],
 ): string | undefined {
-  // The name comes from a config file: it may name a directory below the type's, nothing else.
+  // The name comes from a config file and must not leave the directory of the type.
   if (implementation.split(/[\\/]/).some((part) => part === "" || part === "..")) return undefined;
   const relative = `${type}/${implementation}`;
   return [relative, aliasedPath(relative) ?? relative]
@@ -100,7 +100,7 @@ export function findServerDirectory(
     .find((directory) => SERVER_MARKERS.some((marker) => existsSync(path.join(directory, marker))));
 }
 
-/** Where `results/` and `cache/` go: the checkout in a source install, the working directory in a package install. */
+/** The directory of `results/` and `cache/`: the checkout in a source install, the working directory in a package install. */
 export function workingRoot(cwd: string, install: string): string {
   return install.split(path.sep).includes("node_modules") ? cwd : install;
 }
@@ -113,7 +113,7 @@ function realPath(directory: string): string {
   }
 }
 
-/** An existing path that differs from `relative` by one misspelt name, for a hint; undefined when none is close. */
+/** The existing path that is most similar to `relative`, for a hint; undefined if none is similar. */
 export function closestPath(relative: string, roots: readonly string[]): string | undefined {
   if (path.isAbsolute(relative)) return undefined;
   const wanted = relative.split("/");
@@ -137,7 +137,7 @@ function correctedPath(root: string, wanted: readonly string[]): string | undefi
   return corrected;
 }
 
-/** Below a corrected directory (`anyOfKind`) the file is often called after the directory, so the first is enough. */
+/** With `anyOfKind`, falls back to the first file: in a corrected directory, the file is often named after the directory. */
 function closestName(name: string, names: readonly string[], anyOfKind: boolean): string | undefined {
   const extension = path.extname(name);
   const stems = names

@@ -13,7 +13,7 @@ import {
   setEntry,
 } from "./node.ts";
 
-/** Config nodes for plain JavaScript data; with `literal` no text in it is taken for an interpolation. */
+/** Converts plain data to config nodes. With `literal`, texts are never interpolations. */
 export function nodeFromPlain(value: unknown, origin: Origin, literal = false, depth = 0): ConfigNode {
   if (depth > MAX_DEPTH) throw new ConfigError(`Config data is nested deeper than ${MAX_DEPTH} levels.`);
   if (value === undefined || value === null) return scalar(null, origin);
@@ -33,7 +33,7 @@ export function nodeFromPlain(value: unknown, origin: Origin, literal = false, d
   return result;
 }
 
-/** Plain JavaScript data for nodes that hold no interpolations any more; keys become texts, numbers plain. */
+/** Converts resolved config nodes to plain data. Keys become texts, and numbers plain numbers. */
 export function plainFromNode(node: ConfigNode): unknown {
   if (node.kind === "list") return node.items.map(plainFromNode);
   if (node.kind === "dict") {

@@ -4,8 +4,8 @@ import { parseText, type TextParts } from "./interpolation/interpolation-grammar
 import { formatPath, type KeyPath, rawNodeAt } from "./key-path.ts";
 import { type ConfigNode, type DictNode, interpolationText, isMissing, type Origin } from "./node.ts";
 
-/** One source that gives a value to a key. */
-export interface ValueSource {
+/** A source that sets a key. */
+interface ValueSource {
   where: string;
   node: ConfigNode;
   won: boolean;
@@ -16,11 +16,11 @@ export interface Provenance {
   /** The sources in order of precedence, lowest first. */
   layers: readonly DictNode[];
   derivations: readonly Derivation[];
-  /** File names are shown relative to it. */
+  /** File names are shown relative to this directory. */
   cwd: string;
 }
 
-/** Every source that sets `target`, lowest precedence first; `final` is the value the config ended up with. */
+/** Every source that sets `target`, lowest precedence first. `final` is the value in the merged config. */
 export function sourcesOf(
   target: KeyPath,
   final: ConfigNode | undefined,
@@ -38,7 +38,7 @@ export function sourcesOf(
   return sources;
 }
 
-/** Keys that a value interpolates directly; keys that are themselves computed are left out. */
+/** The keys that a value refers to directly, without computed keys. */
 export function referencedKeys(node: ConfigNode | undefined, holder: KeyPath): string[] {
   const text = node && interpolationText(node);
   if (text === undefined) return [];
@@ -53,7 +53,7 @@ function referencesIn(parts: TextParts) {
   return parts.flatMap((part) => (typeof part !== "string" && part.kind === "reference" ? [part] : []));
 }
 
-/** The values written at a path, and before them those of the block it was inherited or copied from. */
+/** The values written at a path, after those of the block that it inherits or copies. */
 function nodesAt(target: KeyPath, provenance: Provenance, seen: Set<string>): ConfigNode[] {
   const id = formatPath(target);
   if (seen.has(id)) return [];
@@ -67,7 +67,7 @@ function nodesAt(target: KeyPath, provenance: Provenance, seen: Set<string>): Co
   return [...inherited, ...own];
 }
 
-/** A merged mapping or a computed value has no single origin: the strongest source counts. */
+/** A merged mapping or a computed value has no single origin, so the source with the highest precedence wins. */
 function winnerByPrecedence(
   found: readonly ConfigNode[],
   final: ConfigNode | undefined,

@@ -12,7 +12,7 @@ import { readYaml } from "./yaml/read.ts";
 const MAX_BYTES = 4 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
-/** Reads one config file; every mistake in it becomes a ConfigError that names the place. */
+/** Reads a config file. Every mistake in it is a ConfigError with its position. */
 export function readConfigFile(file: string, kind: Source["kind"] = "file"): DictNode {
   const implied = impliedConfig(file);
   if (implied === undefined) return readConfigText(readText(file), { kind, name: file });
@@ -27,7 +27,7 @@ export function readConfigText(text: string, source: Source): DictNode {
   return root;
 }
 
-/** Throws at the first text whose `${…}` cannot be read. */
+/** Throws for the first text with an invalid `${…}`. */
 export function checkInterpolationSyntax(node: ConfigNode): void {
   for (const { node: value } of scalarsIn(node)) {
     const text = interpolationText(value);
@@ -40,7 +40,7 @@ function readText(file: string): string {
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) throw unreadable(file, "it is a directory");
-    // Opening a pipe blocks until a writer opens it, possibly for ever.
+    // Opening a pipe blocks until a writer opens it, possibly forever.
     if (!stats.isFile() && !stats.isCharacterDevice()) throw unreadable(file, "it is not a regular file");
     bytes = readBytes(file);
   } catch (error) {
@@ -64,7 +64,7 @@ function readText(file: string): string {
   }
 }
 
-/** Reads at most the limit: pipes and devices have no size, and some never end. */
+/** Reads up to the limit. Devices have no size, and some never end. */
 function readBytes(file: string): Buffer {
   const descriptor = openSync(file, "r");
   try {
@@ -88,7 +88,7 @@ function validPrefix(bytes: Buffer): string {
   for (let at = text.indexOf("\ufffd"); at >= 0; at = text.indexOf("\ufffd", at + 1)) {
     const before = text.slice(0, at);
     const start = Buffer.byteLength(before);
-    // A replacement character may also be written in the file itself.
+    // The file itself may contain a replacement character.
     if (!bytes.subarray(start, start + 3).equals(Buffer.from("\ufffd"))) return before;
   }
   return text;

@@ -27,9 +27,8 @@ import {
 } from "./resolved-config.ts";
 import { maskConfig, maskedCopy } from "./secrets.ts";
 import { assignAddresses } from "./servers/addresses.ts";
-import { checkPairing } from "./servers/pairing.ts";
 import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
-import { checkServerReferences } from "./servers/server-references.ts";
+import { checkPairing, checkServerReferences } from "./servers/server-references.ts";
 import { classifyServers, type ServerBlock } from "./servers/server-schema.ts";
 import type { ServerType } from "./servers/server-types.ts";
 import { writeYaml } from "./yaml/write.ts";
@@ -76,20 +75,14 @@ export async function resolveConfig(options: ResolveOptions = {}): Promise<Resol
   return new FinishedConfig(root, servers, env, composed.provenance, options.hideSecrets ?? false);
 }
 
-/** The config a parent process passed on in `NEMO_GYM_CONFIG_DICT`: used as it is, nothing is checked or filled in. */
+/** The config that a parent process passed in `NEMO_GYM_CONFIG_DICT`. It is not checked, and no defaults are added. */
 export function loadConfigFromEnv(yamlText: string, env: NodeJS.ProcessEnv = process.env): ResolvedConfig {
   const root = readConfigText(yamlText, { kind: "environment", name: "NEMO_GYM_CONFIG_DICT" });
   const { servers } = classifyServers(root);
-  return new FinishedConfig(
-    root,
-    servers,
-    env,
-    { layers: [root], derivations: [], cwd: process.cwd() },
-    false,
-  );
+  return new FinishedConfig(root, servers, env, { layers: [root], derivations: [], cwd: process.cwd() });
 }
 
-/** The valid servers; blocks that only look like one are reported, and fatal unless the config says otherwise. */
+/** The valid servers. Reports blocks that only look like servers, and throws unless the config allows them. */
 function checkedServers(composed: ComposedConfig, options: ResolveOptions): ServerBlock[] {
   const { root, env, notice } = composed;
   const { servers, almostServers } = classifyServers(root, { requireDomain: options.requireDomain });

@@ -10,7 +10,7 @@ import type { ServerBlock } from "./servers/server-schema.ts";
 import type { ServerType } from "./servers/server-types.ts";
 import { writeYaml } from "./yaml/write.ts";
 
-/** References shown below each other by `explain`. */
+/** Maximum nesting of the references that `explain` shows. */
 const MAX_EXPLAINED_REFERENCES = 5;
 
 /** A configured server with its address. */
@@ -31,17 +31,17 @@ export interface Explanation {
   value: unknown;
   /** Lowest precedence first. */
   sources: { where: string; value: unknown; won: boolean }[];
-  /** The same for the keys the winning value interpolates. */
+  /** The sources of the keys that the winning value refers to. */
   references?: Explanation[];
 }
 
-/** The outcome of resolving a config. */
+/** A resolved config. */
 export interface ResolvedConfig {
-  /** All interpolations resolved, plain data. */
+  /** Plain data with all interpolations resolved. */
   toObject(options?: { hideSecrets?: boolean }): Record<string, unknown>;
-  /** YAML; by default with interpolations as written, which is what child processes get. */
+  /** YAML. By default interpolations stay as written; child processes receive this form. */
   toYaml(options?: { resolve?: boolean; hideSecrets?: boolean }): string;
-  /** The resolved value at a dotted path (`a.b[0]`); undefined when there is none. */
+  /** The resolved value at a dotted path (`a.b[0]`); undefined if the path does not exist. */
   get(path: string): unknown;
   /** Valid server instances in config order. */
   readonly servers: readonly ServerInstance[];
@@ -62,7 +62,7 @@ export class FinishedConfig implements ResolvedConfig {
     servers: readonly ServerBlock[],
     env: NodeJS.ProcessEnv,
     provenance: Provenance,
-    hideSecrets: boolean,
+    hideSecrets = false,
   ) {
     this.#root = root;
     this.#env = env;
@@ -104,7 +104,7 @@ export class FinishedConfig implements ResolvedConfig {
     return explanation;
   }
 
-  /** The segments as the config's containers spell them, so that list indexes are indexes. */
+  /** The path with the keys of the config, so that list indexes are numbers. */
   #locate(segments: readonly string[]): KeyPath {
     const path: (string | number)[] = [];
     let node: ConfigNode | undefined = this.#root;

@@ -1,7 +1,7 @@
 import { PyFloat } from "../python/numbers/py-float.ts";
 import { type ConfigNode, type DictNode, isNull, textOf } from "./node.ts";
 
-/** One thing wrong with a block, and where in the block. */
+/** A problem of a block, with its path in the block. */
 export interface SchemaProblem {
   path: (string | number)[];
   message: string;
@@ -25,7 +25,7 @@ export class FieldCheck {
     return this.#block.entries.get(field);
   }
 
-  /** Whether the field is there and not null. */
+  /** Whether the field exists and is not null. */
   has(field: string): boolean {
     const node = this.get(field);
     return node !== undefined && !isNull(node);
@@ -40,7 +40,7 @@ export class FieldCheck {
     return undefined;
   }
 
-  /** Integers may be written as digits in a text. */
+  /** An integer may also be a text of digits. */
   integer(field: string, minimum?: number): void {
     if (!this.has(field)) return;
     const value = integerFrom(this.get(field));

@@ -30,7 +30,7 @@ class ConfigMasker {
     this.#redact = redact;
   }
 
-  /** `hiddenBelow` is the name of a container above whose whole content is secret. */
+  /** `hiddenBelow` is the name of an outer container whose whole content is secret. */
   maskDict(node: DictNode, path: KeyPath, hiddenBelow?: DictKey): void {
     for (const [key, member] of node.entries) {
       const name = hiddenBelow ?? key;
@@ -53,7 +53,7 @@ class ConfigMasker {
       }
     } else {
       const { node: value } = this.#interpolator.resolve(node, path);
-      // A container that an interpolation leads to is masked where it is defined.
+      // A container that an interpolation refers to is masked where it is defined.
       if (value.kind === "dict") return node;
       if (value.kind === "list")
         return isSecretName(name, parent)

@@ -36,7 +36,7 @@ const MAX_CHAIN = 100;
 /** Maximum number of values, and of characters, that interpolations may expand to. */
 const MAX_VALUES = 200_000;
 const MAX_TEXT = 10_000_000;
-/** Levels of mappings and lists that interpolations may nest into each other. */
+/** Maximum nesting of mappings and lists that interpolations create. */
 const MAX_NESTING = 1000;
 
 /** Resolves the interpolations of one config. Results are cached, so create a new one after changing the config. */
@@ -115,7 +115,7 @@ export class Interpolator {
     return this.resolve(current.node, current.path);
   }
 
-  /** Where a key with `dots` leading dots starts to count from, seen from a value at `path`. */
+  /** The start of a relative key with `dots` leading dots in a value at `path`. */
   base(path: KeyPath, dots: number): Located | undefined {
     if (dots === 0) return { node: this.root, path: [] };
     if (dots > path.length) return undefined;
@@ -220,7 +220,7 @@ export class Interpolator {
     );
   }
 
-  /** The closest existing name where the path breaks off. */
+  /** Suggests the most similar name for the first missing segment. */
   #hint(base: Located | undefined, segments: readonly string[]): string {
     let current = base;
     for (const [index, segment] of segments.entries()) {
@@ -245,7 +245,7 @@ function isPrefix(prefix: KeyPath, path: KeyPath): boolean {
   return prefix.length <= path.length && prefix.every((segment, index) => segment === path[index]);
 }
 
-/** The model under test: keys that configs of models refer to, with the flags that set them. */
+/** The keys of the model under test, with the flags that set them. */
 const MODEL_KEYS = new Map([
   ["policy_base_url", "--model-url URL"],
   ["policy_api_key", "--model-api-key KEY"],

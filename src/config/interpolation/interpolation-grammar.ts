@@ -27,7 +27,7 @@ export interface ResolverCall {
 
 export type Interpolation = NodeReference | ResolverCall;
 
-/** A text with interpolations in it; a single interpolation keeps the type of its target. */
+/** A text with interpolations. A single interpolation keeps the type of its target. */
 export type TextParts = (string | Interpolation)[];
 
 export type Element =
@@ -36,7 +36,7 @@ export type Element =
   | { kind: "list"; items: Element[] }
   | { kind: "dict"; entries: [ScalarValue, Element][] };
 
-/** The text that reads back as `text`, with nothing in it taken for an interpolation. */
+/** Escapes the interpolations of a text, so that parsing returns the text itself. */
 export function escapeInterpolations(text: string): string {
   return text.replace(/(\\*)\$\{/g, "$1$1\\${");
 }
@@ -44,7 +44,7 @@ export function escapeInterpolations(text: string): string {
 const cache = new Map<string, TextParts>();
 const CACHE_LIMIT = 10_000;
 
-/** Reads a config text; throws ConfigInterpolationError with the column inside the text. */
+/** Parses a config text. Throws ConfigInterpolationError with the column in the text. */
 export function parseText(text: string, position?: Position): TextParts {
   const known = cache.get(text);
   if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export function parseText(text: string, position?: Position): TextParts {
   return parts;
 }
 
-/** Reads a text as one typed value: what `oc.decode` does. */
+/** Parses a text as one typed value, for `oc.decode`. */
 export function parseElement(text: string, position?: Position): Element {
   return new InterpolationParser(text, position).single();
 }
@@ -78,7 +78,7 @@ class InterpolationParser {
     return element;
   }
 
-  /** Text up to `quote` (or the end), which is consumed by the caller. */
+  /** The text up to `quote`, which the caller consumes, or up to the end. */
   text(quote: "" | "'" | '"'): TextParts {
     const parts: TextParts = [];
     let literal = "";

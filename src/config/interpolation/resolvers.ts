@@ -33,7 +33,7 @@ const resolvers: Readonly<Record<string, Resolver>> = {
   "oc.deprecated": requiredValue,
   "oc.dict.keys": mappingKeys,
   "oc.dict.values": mappingValues,
-  // Directives that were not applied, in a list say, read as themselves.
+  // Directives that were not applied, for example in a list, stay as written.
   inherit_from: asWritten,
   copy: asWritten,
 };
@@ -55,7 +55,7 @@ export function callResolver(
   return resolver({ interpolator, call, holder, args });
 }
 
-/** The variable's text; a default is turned into text as Python would, null excepted. */
+/** The text of the variable. A default becomes a text as in Python, except null. */
 function environmentVariable(context: CallContext): Located {
   const { interpolator, holder, args } = context;
   const name = textArgument(context);
@@ -66,7 +66,7 @@ function environmentVariable(context: CallContext): Located {
   return at(holder, isNull(fallback) ? fallback : literalText(nodeText(fallback), fallback.origin));
 }
 
-/** The value at a path, or the default when there is none. */
+/** The value at a path, or the default if it does not exist. */
 function selectValue(context: CallContext): Located {
   const { interpolator, holder, args } = context;
   const key = textArgument(context);
@@ -77,7 +77,7 @@ function selectValue(context: CallContext): Located {
   return at(holder, args[1] ?? scalar(null, holder.node.origin));
 }
 
-/** The value at the path that is the first argument. */
+/** The value at the path in the first argument. */
 function requiredValue(context: CallContext): Located {
   const { interpolator, holder } = context;
   const key = textArgument(context);
@@ -107,7 +107,7 @@ function mappingValues(context: CallContext): Located {
   return at(holder, list(holder.node.origin, values));
 }
 
-/** The mapping at the path that is the first argument. */
+/** The mapping at the path in the first argument. */
 function requiredMapping(context: CallContext): { node: DictNode; path: KeyPath } {
   const { interpolator, holder, call } = context;
   const { node, path } = requiredValue(context);
@@ -115,7 +115,7 @@ function requiredMapping(context: CallContext): { node: DictNode; path: KeyPath 
   throw interpolator.fail(holder, `'${call.text}' needs the path of a mapping`);
 }
 
-/** The typed value a text spells; null stays null. */
+/** The typed value of a text; null stays null. */
 function decodeText(context: CallContext): Located {
   const { interpolator, holder, args } = context;
   const [argument] = args;

@@ -16,7 +16,7 @@ import {
 import { nodeFromPlain, plainFromNode } from "../plain-data.ts";
 import { type OverrideOperation, type ParsedOverride, parseOverride } from "./override-grammar.ts";
 
-/** A Hydra word as typed (`+a.b=1`), or the value of a flag, taken literally. */
+/** A Hydra override as typed (`+a.b=1`), or the literal value of a flag. */
 export type Override = string | LiteralOverride;
 
 export interface LiteralOverride {
@@ -24,21 +24,21 @@ export interface LiteralOverride {
   /** Dotted key. */
   path: string;
   value: unknown;
-  /** Who says so, for messages and `--explain`: `--model`. */
+  /** The flag, such as `--model`, for messages and `--explain`. */
   source: string;
 }
 
-/** Where an override is that cannot be applied: the word itself. */
+/** The position of errors about a whole override. */
 const POSITION = { source: "command line", line: 1, column: 1 };
 
 const COMMAND_LINE: Source = { kind: "command line", name: "command line" };
 
-/** The words of one command line, applied in order to an empty mapping; files are merged underneath later. */
+/** Applies the overrides of a command line in order to an empty mapping. Files are merged below the result later. */
 export function applyOverrides(overrides: readonly Override[], env: NodeJS.ProcessEnv): DictNode {
   const root = dict({ source: COMMAND_LINE, line: 0, column: 0 });
   for (const override of overrides) {
     const parsed = typeof override === "string" ? parseOverride(override) : literal(override);
-    // Keys of Hydra itself steer a part we do not have.
+    // Keys of Hydra itself configure features that do not exist here.
     if (/^hydra(?:[./]|$)/.test(parsed.key)) continue;
     applyOverride(root, parsed, env);
   }
@@ -119,7 +119,7 @@ function put(container: ConfigNode, segment: string, value: ConfigNode, override
   container.items[index] = value;
 }
 
-/** Whether changing `existing` to `value` would bring in keys that no earlier override made. */
+/** Whether `value` has keys that no earlier override added to `existing`. */
 function addsKeys(existing: ConfigNode, value: ConfigNode): boolean {
   if (existing.kind !== "dict" || value.kind !== "dict") return false;
   return [...value.entries].some(([key, member]) => {

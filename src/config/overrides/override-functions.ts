@@ -6,7 +6,7 @@ import { asFloat, narrow } from "../yaml/scalars.ts";
 
 type Cast = (value: ScalarValue) => ScalarValue | undefined;
 
-/** Functions of Hydra that spread one override over several runs. */
+/** Functions of Hydra that make a sweep: several runs from one override. */
 export const SWEEPS: ReadonlySet<string> = new Set([
   "choice",
   "range",
@@ -17,7 +17,7 @@ export const SWEEPS: ReadonlySet<string> = new Set([
   "tag",
 ]);
 
-/** `int(x)`, `float(x)`, `str(x)`, `bool(x)`, with Python's ideas of what can be converted. */
+/** `int(x)`, `float(x)`, `str(x)` and `bool(x)`, with the conversions of Python. */
 export const CASTS: ReadonlyMap<string, Cast> = new Map<string, Cast>([
   ["int", toInteger],
   ["float", toFloat],
@@ -25,7 +25,7 @@ export const CASTS: ReadonlyMap<string, Cast> = new Map<string, Cast>([
   ["bool", toBoolean],
 ]);
 
-/** Applies a cast to a value, or to every member of a list or mapping; undefined when one cannot be converted. */
+/** Applies a cast to a value, or to all members of a list or mapping; undefined if a conversion fails. */
 export function castValue(node: ConfigNode, cast: Cast, origin: Origin): ConfigNode | undefined {
   if (node.kind === "list") {
     const items = node.items.map((item) => castValue(item, cast, origin));

@@ -16,7 +16,7 @@ import { primitiveValue, unescapePairs, type WordToken, wordAt } from "./value-t
 
 export type OverrideOperation = "+" | "++" | "" | "~";
 
-/** One command line override, read. */
+/** A parsed override. */
 export interface ParsedOverride {
   operation: OverrideOperation;
   /** The dotted key as typed. */
@@ -140,7 +140,7 @@ class OverrideParser {
     return scalar(primitiveValue(tokens), origin);
   }
 
-  /** Words up to the next punctuation; colons and interpolations do not occur in mapping keys. */
+  /** Words up to the next punctuation. Mapping keys have no colons and interpolations. */
   #words(inValue: boolean): WordToken[] {
     const tokens: WordToken[] = [];
     while (this.#at < this.#text.length) {
@@ -149,7 +149,7 @@ class OverrideParser {
         tokens.push({ kind: "word", text: interpolation });
         continue;
       }
-      // Blanks before a closing bracket or a comma belong to that punctuation.
+      // Blanks before punctuation are not part of the value.
       if (this.#sees(/[ \t]+[,\])}(=]/y)) break;
       const token = wordAt(this.#text, this.#at);
       if (token === undefined || (token.kind === "colon" && !inValue)) break;
@@ -204,7 +204,7 @@ class OverrideParser {
     return { source: "command line", line: 1, column: offset + 1 };
   }
 
-  /** How the word has to be typed so that its value is taken as it is. */
+  /** Shows how to quote the override so that its value is read literally. */
   #quotingAdvice(): string {
     const [key = "", ...value] = maskWord(this.#text).split("=");
     const quoted = `${key}="${value.join("=").replace(/["\\]/g, "\\$&")}"`;
@@ -225,7 +225,7 @@ function trimBlanks(tokens: WordToken[]): WordToken[] {
   return tokens.slice(start, end);
 }
 
-/** Undoes `\'` and, before a quote or at the end, doubled backslashes; every other backslash is literal. */
+/** Unescapes quotes, and doubled backslashes before a quote or at the end. Other backslashes are literal. */
 function unescapeQuoted(body: string, quote: string): string {
   const escapes = quote === "'" ? /\\+(?='|$)'?/g : /\\+(?="|$)"?/g;
   return body.replace(escapes, (run) => unescapePairs(run));

@@ -3,10 +3,10 @@ import { ConfigError } from "../errors.ts";
 import type { ConfigNode, DictNode } from "../node.ts";
 import { type ParsedOverride, parseOverride } from "./override-grammar.ts";
 
-/** Texts of these characters alone need no quotes, unless they would be read as another value (`1`, `true`). */
+/** Texts of only these characters need no quotes, unless they are also other values (`1`, `true`). */
 const PLAIN = /^[A-Za-z0-9_./:@%*?|+-]+$/;
 
-/** A text in quotes, as the override grammar reads it back unchanged. */
+/** Quotes a text so that the override grammar reads it unchanged. */
 export function quoteOverride(text: string): string {
   const escaped = text.replace(/(\\*)('|$)/g, (_, slashes: string, end: string) => {
     return slashes + slashes + (end === "'" ? "\\'" : "");
@@ -14,7 +14,7 @@ export function quoteOverride(text: string): string {
   return `'${escaped.replaceAll("${", "\\${")}'`;
 }
 
-/** The words that give a config the values of a mapping: `+a.b=value` for each of them, nested mappings flattened. */
+/** The overrides that set the values of a mapping: `+a.b=value` for each value. Nested mappings are flattened. */
 export function writeOverrides(values: DictNode): string[] {
   return [...wordsOf(values, "")];
 }
@@ -28,7 +28,7 @@ function* wordsOf(values: DictNode, prefix: string): Generator<string> {
   }
 }
 
-/** Whether every key can stand in a dotted path; others are written inside `{…}`. */
+/** Whether every key is valid in a dotted path. Other keys are written inside `{…}`. */
 function hasOnlyPathKeys(values: DictNode): boolean {
   return [...values.entries.keys()].every((key) => parsed(`+a.${key}=1`)?.key === `a.${key}`);
 }
@@ -49,7 +49,7 @@ function writeText(text: string): string {
   return value?.kind === "scalar" && value.value === text ? text : quoteOverride(text);
 }
 
-/** Texts can always be quoted but keys cannot: a word whose keys would be read as others is refused. */
+/** Refuses an override whose keys would be read differently: texts can be quoted, but keys cannot. */
 function checked(word: string, meant: ConfigNode): string {
   const read = parsed(word)?.value;
   if (read !== undefined && JSON.stringify(keysOf(read)) === JSON.stringify(keysOf(meant))) return word;
@@ -59,7 +59,7 @@ function checked(word: string, meant: ConfigNode): string {
   );
 }
 
-/** The keys at every level, to compare. */
+/** The keys at every level, for a comparison. */
 function keysOf(node: ConfigNode): unknown {
   if (node.kind === "scalar") return 0;
   if (node.kind === "list") return node.items.map(keysOf);

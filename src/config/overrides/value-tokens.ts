@@ -3,8 +3,7 @@ import type { ScalarValue } from "../node.ts";
 import { asFloat, narrow } from "../yaml/scalars.ts";
 
 /**
- * The words that unquoted values are made of, on the command line (Hydra's override grammar) and in the arguments of
- * resolvers (OmegaConf's grammar); both grammars share them.
+ * The tokens of unquoted values in overrides (Hydra's grammar) and in the arguments of resolvers (OmegaConf's grammar).
  */
 type WordKind = "float" | "integer" | "boolean" | "null" | "word" | "loose" | "escape" | "blank" | "colon";
 
@@ -30,7 +29,7 @@ const PATTERNS: readonly [WordKind, RegExp][] = [
   ["blank", /[ \t]+/y],
 ];
 
-/** The longest word at `offset`, as a lexer generator would choose it. */
+/** The longest token at `offset`. */
 export function wordAt(text: string, offset: number): WordToken | undefined {
   let best: WordToken | undefined;
   for (const [kind, pattern] of PATTERNS) {
@@ -41,7 +40,7 @@ export function wordAt(text: string, offset: number): WordToken | undefined {
   return best;
 }
 
-/** The value of a run of words: typed when it is a single word, else their text with escapes undone. */
+/** The value of a sequence of tokens: typed for a single token, otherwise their text without escapes. */
 export function primitiveValue(tokens: readonly WordToken[]): ScalarValue {
   const [first] = tokens;
   if (tokens.length !== 1 || first === undefined) return tokens.map(wordText).join("");

@@ -14,7 +14,7 @@ import { nodeFromPlain } from "../plain-data.ts";
 import { integerFrom } from "../schema-problems.ts";
 import type { ServerBlock } from "./server-schema.ts";
 
-/** How many ports are tried for one server. */
+/** Maximum number of ports to try for a server. */
 const PORT_ATTEMPTS = 50;
 /** The placeholder for a port that was not looked up. */
 const OFFLINE_PORT = -1;
@@ -62,7 +62,7 @@ async function ownAddress(): Promise<string> {
   }
 }
 
-/** Gives every server a host and a port, in config order; returns the ports in use, the head server's first. */
+/** Sets the host and port of every server, in config order. Returns the ports in use, starting with the head server's. */
 export async function assignAddresses(
   servers: readonly ServerBlock[],
   { host, range, headPort }: NetworkDefaults,
@@ -86,7 +86,7 @@ function givenPort(block: DictNode): number | undefined {
   return port === undefined || port === 0 ? undefined : port;
 }
 
-/** A random port of the range that is not taken and can be bound; from a taken one the next free one is used. */
+/** A random port of the range that is not taken and can be bound. A taken port moves on to the next free one. */
 async function freePort(
   { low, high }: PortRange,
   taken: ReadonlySet<number>,

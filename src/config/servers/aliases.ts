@@ -1,4 +1,4 @@
-/** Components that were renamed; configs and commands written with the old name keep working. */
+/** Renamed components, by old name. Configs and commands with the old name keep working. */
 const componentAliases: Readonly<Record<string, string>> = {
   simple_weather: "example_single_tool_call",
   example_simple_weather: "example_single_tool_call",
@@ -11,24 +11,24 @@ const componentAliases: Readonly<Record<string, string>> = {
   workbench: "workplace_assistant",
 };
 
-/** The shared model instance has had two names; configs with either refer to the other where only that is configured. */
+/** The shared model instance has had two names. A reference to one finds the other if only that is configured. */
 const MODEL_INSTANCE_ALIASES: Readonly<Record<string, string>> = {
   openai_model: "policy_model",
   policy_model: "openai_model",
 };
 
-/** Instances of shipped configs that once had no suffix. */
+/** Instances of shipped configs that had no suffix in the past. */
 const SUFFIXED_INSTANCES = new Set(["example_multi_step", "example_session_state_mgmt"]);
 
 const COMPONENT_PATH =
   /^(?:\.\/)*(?:resources_servers|responses_api_agents|responses_api_models|benchmarks|environments)\//;
 
-/** The name a component has today; names that were never changed are returned as they are. */
+/** The current name of a component; other names are returned unchanged. */
 export function currentComponentName(name: string): string {
   return (Object.hasOwn(componentAliases, name) && componentAliases[name]) || name;
 }
 
-/** `resources_servers/<old>/configs/<old>.yaml` with today's names; undefined when nothing changes. */
+/** `resources_servers/<old>/configs/<old>.yaml` with the current names; undefined if nothing changes. */
 export function aliasedPath(path: string): string | undefined {
   if (!COMPONENT_PATH.test(path)) return undefined;
   const segments = path.split("/").map((segment) => {
@@ -40,14 +40,14 @@ export function aliasedPath(path: string): string | undefined {
 }
 
 /**
- * The configured instance an older name means: `simple_weather_simple_agent` is `example_single_tool_call_simple_agent`.
- * Undefined when `name` has no newer form among `available`.
+ * The configured instance of an old name: `simple_weather_simple_agent` is `example_single_tool_call_simple_agent`.
+ * Undefined if no new form of `name` is in `available`.
  */
 export function aliasedInstance(name: string, available: ReadonlySet<string>): string | undefined {
   return instanceCandidates(name).find((candidate) => available.has(candidate));
 }
 
-/** The names that an instance had before: those of `example_single_tool_call_simple_agent` are `simple_weather_simple_agent`, …. */
+/** The old names of an instance: for `example_single_tool_call_simple_agent` they are `simple_weather_simple_agent`, …. */
 export function olderInstanceNames(name: string): string[] {
   return Object.entries(componentAliases).flatMap(([old, current]) =>
     name === current || name.startsWith(`${current}_`) ? [old + name.slice(current.length)] : [],
@@ -60,7 +60,7 @@ function instanceCandidates(name: string): string[] {
   return Object.entries(componentAliases).flatMap(([old, current]) => {
     if (name !== old && !name.startsWith(`${old}_`)) return [];
     const rest = name.slice(old.length);
-    // Generations of configs differ in whether the instance of a resources server carries this suffix.
+    // In some generations of configs, the instance of a resources server has this suffix.
     if (rest === "") return [current, `${current}_resources_server`];
     return rest === "_resources_server" ? [current + rest, current] : [current + rest];
   });

@@ -4,7 +4,7 @@ import { cloneNode, type DictNode } from "../node.ts";
 const MODELS = "responses_api_models";
 const DUMMY = "dummy_model";
 
-/** What commands that need no model start from, so that configs which mention one can be read. */
+/** Initial values of commands that need no model, so that they can read configs that refer to one. */
 export const NO_MODEL: Readonly<Record<string, unknown>> = {
   policy_base_url: "",
   policy_api_key: "",
@@ -12,7 +12,7 @@ export const NO_MODEL: Readonly<Record<string, unknown>> = {
   policy_model: { [MODELS]: { [DUMMY]: { entrypoint: "app.py" } } },
 };
 
-/** Where a real model stands beside the dummy one, the dummy goes; its fields remain as defaults of the real one. */
+/** Removes the dummy model of an instance that has a real model. Its fields stay as defaults of the real model. */
 export function foldDummyModels(root: DictNode, env: NodeJS.ProcessEnv): void {
   for (const [name, instance] of root.entries) {
     if (instance.kind !== "dict") continue;

@@ -4,7 +4,7 @@ import type { Interpolator, Located } from "../interpolation/interpolate.ts";
 import { type ConfigNode, type DictNode, positionOf } from "../node.ts";
 import type { ServerBlock } from "./server-schema.ts";
 
-/** What may stand in a sandbox block as its provider. */
+/** The provider keys of sandbox blocks. */
 export const sandboxProviders = [
   "bubblewrap",
   "docker",
@@ -25,8 +25,8 @@ const FIELD = "sandbox_provider";
 const NOT_PROVIDERS: ReadonlySet<string> = new Set(["default_metadata"]);
 
 /**
- * Checks the `sandbox_provider` of every server: the block it names is there and has exactly one provider key. A provider
- * we do not know is refused only when it looks like a misspelt one of ours: Python servers bring some of their own.
+ * Checks the `sandbox_provider` of every server: the block exists and has exactly one provider key. An unknown provider is
+ * refused only if it is similar to a known one, because Python servers have providers of their own.
  */
 export function checkSandboxReferences(
   root: DictNode,

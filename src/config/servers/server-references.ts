@@ -1,13 +1,13 @@
 import { getCloseMatches } from "../../python/difflib.ts";
-import { place, ServerRefNotFoundError } from "../errors.ts";
+import { ConfigError, place, ServerRefNotFoundError } from "../errors.ts";
 import type { Interpolator, Located } from "../interpolation/interpolate.ts";
-import { childOf } from "../key-path.ts";
-import { positionOf, scalar } from "../node.ts";
+import { childOf, rawNodeAt } from "../key-path.ts";
+import { type ConfigNode, positionOf, scalar, textOf } from "../node.ts";
 import { aliasedInstance } from "./aliases.ts";
 import type { ServerBlock } from "./server-schema.ts";
 import { isServerType, type ServerType } from "./server-types.ts";
 
-/** Reads every direct field of every server, and checks those that refer to another server. */
+/** Resolves every direct field of every server, and checks those that refer to another server. */
 export function checkServerReferences(
   servers: readonly ServerBlock[],
   interpolator: Interpolator,
@@ -33,7 +33,7 @@ interface Reference {
   name: string;
 }
 
-/** A mapping with a server type as `type` and a text as `name`; anything else is plain data. */
+/** A reference is a mapping with a server type as `type` and a text as `name`. Other values are plain data. */
 function readReference(value: Located, interpolator: Interpolator): Reference | undefined {
   if (value.node.kind !== "dict") return undefined;
   const type = member(value, "type", interpolator);
@@ -56,7 +56,7 @@ function namesOfType(servers: readonly ServerBlock[], type: ServerType): string[
   return servers.filter((server) => server.type === type).map(({ name }) => name);
 }
 
-/** The most common cause: environments leave the choice of the model to the user. */
+/** The most common cause: the user has to choose the model of an environment. */
 const NO_MODEL =
   ". Choose the model: --model-type openai_model (`gym list models` shows all) or the config of one with --config.";
 
@@ -67,7 +67,7 @@ function notFound(
   names: readonly string[],
   value: Located,
 ): ServerRefNotFoundError {
-  // The name is what is wrong, and may come from elsewhere than the rest: from the command line, for one.
+  // The name is wrong. It may come from another source than the rest, for example from the command line.
   const position = positionOf(childOf(value.node, "name")?.node ?? value.node);
   const close = getCloseMatches(name, names, 3);
   const quote = (list: readonly string[]) => list.map((item) => `'${item}'`).join(", ");
@@ -78,4 +78,43 @@ function notFound(
     `In server instance '${server.name}', field '${field}' refers to ${type}/'${name}', which is not configured${place(position)}. ${hint}`,
     { position },
   );
+}
+
+/** Refuses agents that a resources server does not list in `allowed_agents`. */
+export function checkPairing(
+  servers: readonly ServerBlock[],
+  env: NodeJS.ProcessEnv,
+  allowed: boolean,
+): void {
+  if (allowed || !["", "0", "false", undefined].includes(env["NEMO_GYM_ALLOW_UNSUPPORTED_PAIRING"])) return;
+  const lines: string[] = [];
+  const lists: string[][] = [];
+  for (const { name, implementation, block } of servers.filter(
+    ({ type }) => type === "responses_api_agents",
+  )) {
+    const resources = textOf(rawNodeAt(block, ["resources_server", "name"]));
+    const server = servers.find((other) => other.type === "resources_servers" && other.name === resources);
+    const list = textsOf(server?.block.entries.get("allowed_agents"));
+    if (list.length === 0 || list.includes(implementation)) continue;
+    lists.push(list);
+    lines.push(`  - '${name}' is a ${implementation}; '${resources}' accepts ${list.join(", ")}`);
+  }
+  const [first, ...others] = lists;
+  if (first === undefined) return;
+  const common = first.filter((name) => others.every((list) => list.includes(name)));
+  const remedy =
+    common.length > 0
+      ? `Select one of: ${common.join(", ")} (--agent-type).`
+      : "No single agent satisfies all of them.";
+  throw new ConfigError(
+    `These agents do not fit their environments:\n${lines.join("\n")}\n${remedy} ` +
+      "To run the pairing anyway, use --allow-unsupported-pairing or NEMO_GYM_ALLOW_UNSUPPORTED_PAIRING=1.",
+    { code: "CONFIG_PAIRING" },
+  );
+}
+
+/** The texts of a list. A single text counts as a list. */
+function textsOf(node: ConfigNode | undefined): string[] {
+  const items = node?.kind === "list" ? node.items : node === undefined ? [] : [node];
+  return items.map(textOf).filter((text) => text !== undefined);
 }

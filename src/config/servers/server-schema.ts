@@ -38,7 +38,7 @@ export function* serverBlocks(root: DictNode): Generator<ServerBlock> {
   }
 }
 
-/** Sorts the top-level blocks into servers, almost-servers and plain data (which is left out), in config order. */
+/** The servers and almost-servers among the top-level blocks, in config order. Other blocks are plain data. */
 export function classifyServers(
   root: DictNode,
   options: SchemaOptions = {},
@@ -87,7 +87,7 @@ function checkInstance(
   return { server, problems, hasEntrypoint };
 }
 
-/** Checks the raw values: an interpolation passes only where a text does. */
+/** Checks the raw values: an interpolation is valid only where a text is. */
 function checkBlock(
   type: ServerType,
   implementation: string,

@@ -1,4 +1,4 @@
-/** The three kinds of servers; a config writes them as keys below the instance name. */
+/** The three kinds of servers, which are keys below the instance name in a config. */
 export const serverTypes = ["resources_servers", "responses_api_agents", "responses_api_models"] as const;
 
 export type ServerType = (typeof serverTypes)[number];
@@ -7,7 +7,7 @@ export function isServerType(value: unknown): value is ServerType {
   return (serverTypes as readonly unknown[]).includes(value);
 }
 
-/** Fields of knowledge and skill a server may declare as its `domain`. */
+/** The values of a server's `domain`. */
 export const domains = [
   "math",
   "coding",

@@ -4,13 +4,13 @@ import { cloneNode, type DictNode, dict, isMissing, positionOf, scalar } from ".
 import { type ServerBlock, serverBlocks } from "./server-schema.ts";
 
 const AGENTS = "responses_api_agents";
-/** What an environment's agent passes on to the one that takes its place. */
+/** The fields of an environment's agent that its replacement takes over. */
 const TAKEN_OVER = ["resources_server", "model_server", "datasets"];
 
 /**
- * Puts an agent that names no resources server (`--agent-type`) in the place of the environments' own agents. In place.
+ * Replaces the agents of environments by an agent that names no resources server (`--agent-type`), in place.
  *
- * `own` are instances that config files define; blocks of other names hold overrides for instances to come.
+ * `own` are the instances that config files define. Other blocks are overrides for the new instances.
  */
 export function swapAgents(root: DictNode, env: NodeJS.ProcessEnv, own: ReadonlySet<string>): void {
   const agents = [...serverBlocks(root)].filter(({ type, name }) => type === AGENTS && own.has(name));
@@ -50,7 +50,7 @@ export function swapAgents(root: DictNode, env: NodeJS.ProcessEnv, own: Readonly
   routeRows(root, renamed);
 }
 
-/** Rows that name a replaced agent go to its replacement; entries of the user's win. */
+/** Sends rows that name a replaced agent to its replacement. The user's entries take precedence. */
 function routeRows(root: DictNode, renamed: ReadonlyMap<string, string>): void {
   const given = root.entries.get("agent_map");
   const map = given?.kind === "dict" ? given : dict(root.origin);
@@ -59,7 +59,7 @@ function routeRows(root: DictNode, renamed: ReadonlyMap<string, string>): void {
   if (map.entries.size > 0) root.entries.set("agent_map", map);
 }
 
-/** Whether the block has a resources server whose name is still to be given. */
+/** Whether the block has a resources server whose name is missing. */
 function isUnbound(block: DictNode): boolean {
   const reference = block.entries.get("resources_server");
   return reference?.kind === "dict" && isMissing(reference.entries.get("name"));

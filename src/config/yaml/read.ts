@@ -24,12 +24,12 @@ import {
 import { floatValue, integerValue, plainScalar } from "./scalars.ts";
 import { YamlSyntaxError } from "./scanner.ts";
 
-/** Values one file may hold after its aliases are expanded; real configs have a few thousand. */
+/** Maximum values of a file after its aliases are expanded. Real configs have a few thousand. */
 const MAX_VALUES = 200_000;
-/** Levels after aliases are expanded. */
+/** Maximum nesting after aliases are expanded. */
 const MAX_EXPANDED_DEPTH = 400;
 
-/** Reads one YAML document the way OmegaConf does. An empty text is an empty mapping. */
+/** Reads one YAML document like OmegaConf. An empty text is an empty mapping. */
 export function readYaml(text: string, source: Source): DictNode {
   const root = readYamlValue(text, source);
   if (root.kind === "dict") return root;
@@ -57,7 +57,7 @@ export function readYamlValue(text: string, source: Source): ConfigNode {
   }
 }
 
-/** Reads one YAML document into plain data; `name` stands in errors. */
+/** Reads one YAML document into plain data. `name` is the source in errors. */
 export function parseYamlText(text: string, name: string): unknown {
   return plainFromNode(readYamlValue(text, { kind: "file", name }));
 }
@@ -97,7 +97,7 @@ class YamlReader {
     );
   }
 
-  /** `place` is where the key of the value stands: containers are found by their key. */
+  /** `place` is the position of the value's key. It is also the position of a container. */
   #convert(node: YamlNode, place: Origin): ConfigNode {
     if (++this.#values > MAX_VALUES)
       throw new YamlSyntaxError(`aliases expand to more than ${MAX_VALUES} values`, node.offset);
@@ -152,7 +152,7 @@ class YamlReader {
     return key.value;
   }
 
-  /** The entries a `<<` key brings in; the first mapping of a list wins, own keys win over all of them. */
+  /** The entries that a `<<` key merges. The first mapping of a list wins, and own keys win over all of them. */
   #mergedEntries(value: YamlNode, origin: Origin): [DictKey, ConfigNode][] {
     const node = this.#convert(value, origin);
     const sources = node.kind === "list" ? node.items.toReversed() : [node];
@@ -181,7 +181,7 @@ class YamlReader {
 
 function typedValue({ value: text, plain, tag, offset }: YamlScalar): ScalarValue {
   if (tag === undefined) return plain ? plainScalar(text) : text;
-  // upstream (PyYAML): the non-specific tag asks for the same typing as no tag, quotes or not
+  // upstream (PyYAML): a scalar with the non-specific tag is typed like one without tag and quotes
   if (tag === "!") return plainScalar(text);
   const name = coreTag(tag);
   if (name === "str") return text;

@@ -58,7 +58,7 @@ function plainLength(scanner: YamlScanner): number {
   }
 }
 
-/** Blanks between two words of a plain text, folded; empty when the text is over. */
+/** The folded blanks between two words of a plain text; empty at its end. */
 function scanPlainSpaces(scanner: YamlScanner): string {
   const start = scanner.at;
   while (scanner.code() === 32) scanner.at++;
@@ -157,7 +157,7 @@ function scanQuotedBreaks(scanner: YamlScanner): string {
   }
 }
 
-/** Text behind `|` or `>`. */
+/** A block scalar: the text after `|` or `>`. */
 export function scanBlockScalar(scanner: YamlScanner): string {
   const header = scanRun(scanner, /[|>](?:[+-][1-9]?|[1-9][+-]?)?/y);
   scanRun(scanner, / +(?:#[^\n]*)?/y);

@@ -26,7 +26,7 @@ export type YamlToken =
 
 export type YamlTokenKind = YamlToken["kind"];
 
-/** A mistake in the text; the reader turns it into an error with file, line and column. */
+/** A mistake in the text. The reader converts it to an error with file, line and column. */
 export class YamlSyntaxError extends Error {
   readonly offset: number;
 
@@ -36,7 +36,7 @@ export class YamlSyntaxError extends Error {
   }
 }
 
-/** A `key:` must end its key on the same line and within this many characters, as YAML 1.1 says. */
+/** Maximum length of a simple key (`key:`) in YAML 1.1. It must also be on one line. */
 const MAX_SIMPLE_KEY = 1024;
 
 const CANNOT_START_TEXT: ReadonlySet<string> = new Set("\t#|>%@`");
@@ -44,28 +44,28 @@ const CANNOT_START_TEXT: ReadonlySet<string> = new Set("\t#|>%@`");
 const TAG = /!(?:<[^>\s]*>|[\w;/?:@&=+$,.!~*'()[\]%#-]*)/y;
 const NAME = /[0-9A-Za-z_-]+/y;
 
-/** A place where a `:` further right would make a key of what stands here. */
+/** A possible simple key: it becomes a key if a `:` follows on the same line. */
 interface SimpleKey {
   tokenNumber: number;
-  /** In block context at the current indentation nothing but a key can stand. */
+  /** In block context, content at the current indentation must be a key. */
   required: boolean;
   offset: number;
   column: number;
 }
 
-/** Whether `code` ends a word: blank, tab, line break or the end of the text. */
+/** Whether `code` ends a word: a blank, tab, line break or the end of the text. */
 export function isBlank(code: number): boolean {
   return code === 32 || code === 10 || code === 9 || Number.isNaN(code);
 }
 
 /**
- * Splits YAML 1.1 into tokens the way PyYAML does, whose dialect OmegaConf reads; a general library takes fifteen times
- * as long to load, and every command and every server process loads this.
+ * Splits YAML 1.1 into tokens like PyYAML, whose dialect OmegaConf reads. Every command and server process loads this code,
+ * and a general library takes fifteen times as long to load.
  */
 export class YamlScanner {
   readonly text: string;
   at = 0;
-  /** The column block content has to exceed; -1 outside of everything. */
+  /** The column of the current block; its content is further right. -1 at the top level. */
   indent = -1;
   flowLevel = 0;
   /** Whether a simple key may start here: at the start of a line, after `-`, `?` and flow punctuation. */
@@ -86,13 +86,13 @@ export class YamlScanner {
     return this.at - this.#lineStart;
   }
 
-  /** The next token, which stays. */
+  /** The next token, without consuming it. */
   peek(): YamlToken {
     while (this.#needsMore()) this.#fetch();
     return this.#tokens[0] ?? { kind: "stream end", offset: this.at };
   }
 
-  /** The next token, which is consumed. */
+  /** Consumes the next token. */
   take(): YamlToken {
     const token = this.peek();
     this.#tokens.shift();
@@ -123,7 +123,7 @@ export class YamlScanner {
     throw new YamlSyntaxError(problem, offset);
   }
 
-  /** A token is certain once no pending simple key could put a key token in front of it. */
+  /** A token is final when no possible simple key can insert a key token before it. */
   #needsMore(): boolean {
     if (this.#done) return false;
     if (this.#tokens.length === 0) return true;

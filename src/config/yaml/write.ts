@@ -7,19 +7,19 @@ import { plainScalar } from "./scalars.ts";
 
 type TextStyle = "plain" | "single" | "double";
 
-/** Words PyYAML's own dumper would read as something else than text: dates, `=`, `<<`, and `y`/`n`. */
+/** Words that are not texts for PyYAML's dumper: dates, `=`, `<<`, `y` and `n`. */
 const ALSO_TYPED =
   /^(?:\d{4}-\d\d-\d\d|\d{4}-\d\d?-\d\d?(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?))?|=|<<|[yYnN])$/;
-/** What Python's `int()` or `float()` would take; quoted so that no reader takes it for a number. */
+/** Texts that Python's `int()` or `float()` accept. They are quoted, so that no reader takes them for numbers. */
 const PYTHON_NUMBER =
   /^\s*[-+]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?(?:[eE][-+]?\d+(?:_\d+)*)?|\.\d+(?:_\d+)*(?:[eE][-+]?\d+(?:_\d+)*)?|inf(?:inity)?|nan)\s*$/i;
 
 const LEADING_INDICATOR = /^(?:[#,[\]{}&*!|>'"%@`]|[?:-](?=\s|$)|---|\.\.\.)/;
 const INNER_INDICATOR = /:(?=\s|$)|(?<=\s)#/;
-/** Characters that only double quotes can carry: all but YAML's printable ones, and line breaks other than \n. */
+/** Characters that need double quotes: those that are not printable in YAML, and line breaks other than \n. */
 const NEEDS_ESCAPE = /[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10fffe}]/u;
 
-/** How a text is written in block style so that it reads back as the same text. */
+/** The style in which a text reads back as the same text. */
 function textStyle(text: string, asKey: boolean): TextStyle {
   if (NEEDS_ESCAPE.test(text)) return "double";
   if (text.includes(" \n") || text.includes("\n ")) return "double";
@@ -33,7 +33,7 @@ function canBePlain(text: string): boolean {
   return typeof plainScalar(text) === "string" && !ALSO_TYPED.test(text) && !PYTHON_NUMBER.test(text);
 }
 
-/** Text is folded at the first blank after this column. */
+/** Texts are folded at the first blank after this column. */
 const WIDTH = 80;
 /** Longer keys are written with `?`. */
 const SIMPLE_KEY_LENGTH = 123;
@@ -58,7 +58,7 @@ class YamlWriter {
     this.#write("\n");
   }
 
-  /** Writes a value; the first line of a container goes where the cursor is (`inline`) or on a line of its own. */
+  /** Writes a value. The first line of a container starts at the cursor (`inline`) or on a new line. */
   #value(node: ConfigNode, indent: number, start: "inline" | "line"): void {
     if (node.kind === "dict" && node.entries.size > 0) this.#dict(node, indent, start);
     else if (node.kind === "list" && node.items.length > 0) this.#list(node, indent, start);
@@ -73,7 +73,7 @@ class YamlWriter {
       if (isSimpleKey(key)) {
         this.#scalar(key, indent, true);
         this.#write(":");
-        // Lists hang at the column of their key, mappings one level deeper.
+        // Lists start at the column of their key, mappings one level deeper.
         const hangs = value.kind === "list" && isFilled(value);
         this.#value(value, hangs ? indent : indent + 2, "line");
       } else {
@@ -94,7 +94,7 @@ class YamlWriter {
     }
   }
 
-  /** A value behind a dash (or behind the colon of a long key), starting on the same line. */
+  /** A value after a dash, or after the colon of a long key. It starts on the same line. */
   #item(indicator: string, value: ConfigNode, indent: number): void {
     this.#write(isFilled(value) ? `${indicator} ` : indicator);
     this.#value(value, indent + 2, "inline");
@@ -108,7 +108,7 @@ class YamlWriter {
   }
 
   #scalarNode(node: ScalarNode, indent: number): void {
-    // A literal `${` would be taken for an interpolation by the next reader.
+    // The next reader would take a literal `${` for an interpolation.
     const escaped =
       node.literal && typeof node.value === "string" ? escapeInterpolations(node.value) : node.value;
     this.#scalar(escaped, indent, false);
@@ -141,7 +141,7 @@ class YamlWriter {
     this.#write("'");
   }
 
-  /** A single line break would be folded into a blank, so one more is written. */
+  /** Writes one more line break, because a single one would be folded into a blank. */
   #breaks(run: string, indent: number): void {
     this.#write(run);
     this.#newLine(indent);
@@ -161,7 +161,7 @@ class YamlWriter {
     this.#write('"');
   }
 
-  /** Breaks the line inside double quotes; a blank that follows has to be protected. */
+  /** Breaks the line inside double quotes. A blank after the break must be escaped. */
   #foldDouble(indent: number, beforeBlank: boolean): void {
     this.#write("\\");
     this.#newLine(indent);
@@ -200,7 +200,7 @@ function scalarText(value: Exclude<ScalarValue, string>): string {
   return text.includes(".") ? text : text.replace("e", ".0e");
 }
 
-/** Splits at runs of blanks and runs of line breaks, keeping them. */
+/** Splits at runs of blanks and of line breaks, and keeps the runs. */
 function blankRuns(text: string): string[] {
   return text.split(/( +|\n+)/).filter((part) => part !== "");
 }
