@@ -28,9 +28,6 @@ export interface LiteralOverride {
   source: string;
 }
 
-/** The position of errors about a whole override. */
-const POSITION = { source: "command line", line: 1, column: 1 };
-
 const COMMAND_LINE: Source = { kind: "command line", name: "command line" };
 
 /** Applies the overrides of a command line in order to an empty mapping. Files are merged below the result later. */
@@ -59,9 +56,7 @@ function literal({ op, path, value, source }: LiteralOverride): ParsedOverride {
 function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.ProcessEnv): void {
   const segments = override.key.includes("/") ? [override.key] : override.key.split(".");
   if (segments.length > MAX_DEPTH)
-    throw new OverrideError(`The key of an override has more than ${MAX_DEPTH} segments.`, {
-      position: POSITION,
-    });
+    throw overrideError(`The key of an override has more than ${MAX_DEPTH} segments.`);
   const existing = rawNodeAt(root, segments);
   if (override.operation === "~") {
     deleteKey(root, segments, existing, override);
@@ -73,9 +68,8 @@ function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.Pro
   const occupied = existing !== undefined && !isNull(existing);
   if (override.operation === "+" && occupied && value.kind === "scalar") throw alreadyThere(override);
   if (override.operation === "" && (existing === undefined || addsKeys(existing, value)))
-    throw new OverrideError(
+    throw overrideError(
       `Could not override '${override.key}': no earlier override made it. To add it to the config use +${override.text}`,
-      { position: POSITION },
     );
   setValue(root, segments, value, override, env);
 }
@@ -111,9 +105,8 @@ function put(container: ConfigNode, segment: string, value: ConfigNode, override
   const index = Number(segment);
   if (container.kind !== "list" || !Number.isInteger(index) || index >= container.items.length) {
     const size = container.kind === "list" ? container.items.length : 0;
-    throw new OverrideError(
+    throw overrideError(
       `Could not apply '${override.text}': '${segment}' is not an index into a list of ${size}.`,
-      { position: POSITION },
     );
   }
   container.items[index] = value;
@@ -135,17 +128,15 @@ function deleteKey(
   { key, value }: ParsedOverride,
 ): void {
   if (existing === undefined || isNull(existing))
-    throw new OverrideError(
+    throw overrideError(
       `Could not delete from config. '${key}' does not exist. Only keys made by an earlier override can be deleted.`,
-      { position: POSITION },
     );
   if (value !== undefined && !isNull(value)) {
     const actual = plainFromNode(existing);
     const given = plainFromNode(value);
     if (JSON.stringify(actual) !== JSON.stringify(given))
-      throw new OverrideError(
+      throw overrideError(
         `Could not delete from config. The value of '${key}' is ${shown(key, actual)} and not ${shown(key, given)}.`,
-        { position: POSITION },
       );
   }
   const parent = rawNodeAt(root, segments.slice(0, -1));
@@ -161,9 +152,13 @@ function shown(key: string, value: unknown): string {
 
 function alreadyThere({ key, text }: ParsedOverride): OverrideError {
   const bare = text.slice(1);
-  return new OverrideError(
+  return overrideError(
     `Could not append to config. An item is already at '${key}'.\n` +
       `Either remove the + to change it: '${bare}'\nOr add a second + to add or replace '${key}': '+${text}'`,
-    { position: POSITION },
   );
+}
+
+/** An error about a whole override. */
+function overrideError(message: string): OverrideError {
+  return new OverrideError(message, { position: { source: "command line", line: 1, column: 1 } });
 }

@@ -68,9 +68,9 @@ class YamlParser {
         this.#scanner.take();
         return { kind: "scalar", offset, anchor, tag, value: token.value, plain: token.plain };
       case "[":
-        return { kind: "list", offset, anchor, tag, items: this.#flowItems() };
+        return { kind: "list", offset, anchor, tag, items: this.#flow("]", () => this.#flowItem()) };
       case "{":
-        return { kind: "map", offset, anchor, tag, entries: this.#flowEntries() };
+        return { kind: "map", offset, anchor, tag, entries: this.#flow("}", () => this.#flowEntry()) };
       case "block sequence start":
         if (style === "flow") break;
         return { kind: "list", offset, anchor, tag, items: this.#blockItems() };
@@ -80,7 +80,7 @@ class YamlParser {
       case "-":
         // The value of a block mapping may be a sequence at the mapping's own column.
         if (style !== "value") break;
-        return { kind: "list", offset, anchor, tag, items: this.#hangingItems() };
+        return { kind: "list", offset, anchor, tag, items: this.#dashItems("?", ":", "block end") };
     }
     if (anchor === undefined && tag === undefined) this.#unexpected("expected a value");
     return { kind: "scalar", offset, anchor, tag, value: "", plain: true };
@@ -104,70 +104,57 @@ class YamlParser {
   }
 
   #blockItems(): YamlNode[] {
-    const items: YamlNode[] = [];
     this.#scanner.take();
-    while (this.#accept("-")) items.push(this.#at("-", "block end") ? this.#empty() : this.#node("block"));
+    const items = this.#dashItems("block end");
     this.#expect("block end", "expected the list to end");
     return items;
   }
 
-  #hangingItems(): YamlNode[] {
+  #dashItems(...ends: YamlTokenKind[]): YamlNode[] {
     const items: YamlNode[] = [];
-    while (this.#accept("-"))
-      items.push(this.#at("-", "?", ":", "block end") ? this.#empty() : this.#node("block"));
+    while (this.#accept("-")) items.push(this.#at("-", ...ends) ? this.#empty() : this.#node("block"));
     return items;
   }
 
   #blockEntries(): [YamlNode, YamlNode][] {
     const entries: [YamlNode, YamlNode][] = [];
     this.#scanner.take();
-    while (this.#accept("?")) {
-      const key = this.#at("?", ":", "block end") ? this.#empty() : this.#node("value");
-      const given = this.#accept(":") && !this.#at("?", ":", "block end");
-      entries.push([key, given ? this.#node("value") : this.#empty()]);
-    }
+    while (this.#accept("?")) entries.push(this.#pair("value", "?", ":", "block end"));
     this.#expect("block end", "expected the mapping to end");
     return entries;
   }
 
-  #flowItems(): YamlNode[] {
-    const items: YamlNode[] = [];
-    this.#scanner.take();
-    while (!this.#accept("]")) {
-      if (items.length > 0) {
-        this.#expect(",", "expected ',' or ']'");
-        if (this.#accept("]")) break;
-      }
-      items.push(this.#at("?") ? this.#singlePair() : this.#node("flow"));
-    }
-    return items;
+  /** A key and its value, which may both be empty. `ends` are the tokens after an empty one. */
+  #pair(style: "value" | "flow", ...ends: YamlTokenKind[]): [YamlNode, YamlNode] {
+    const key = this.#at(":", ...ends) ? this.#empty() : this.#node(style);
+    const given = this.#accept(":") && !this.#at(...ends);
+    return [key, given ? this.#node(style) : this.#empty()];
   }
 
-  /** `[a: b]` is a list of one mapping. */
-  #singlePair(): YamlNode {
+  /** The members of a flow list or mapping, between its brackets. */
+  #flow<Member>(close: "]" | "}", read: () => Member): Member[] {
+    const members: Member[] = [];
+    this.#scanner.take();
+    while (!this.#accept(close)) {
+      if (members.length > 0) {
+        this.#expect(",", `expected ',' or '${close}'`);
+        if (this.#accept(close)) break;
+      }
+      members.push(read());
+    }
+    return members;
+  }
+
+  #flowItem(): YamlNode {
+    if (!this.#at("?")) return this.#node("flow");
+    // `[a: b]` is a list of one mapping.
     const { offset } = this.#scanner.take();
-    const key = this.#at(":", ",", "]") ? this.#empty() : this.#node("flow");
-    const given = this.#accept(":") && !this.#at(",", "]");
-    return { kind: "map", offset, entries: [[key, given ? this.#node("flow") : this.#empty()]] };
+    return { kind: "map", offset, entries: [this.#pair("flow", ",", "]")] };
   }
 
-  #flowEntries(): [YamlNode, YamlNode][] {
-    const entries: [YamlNode, YamlNode][] = [];
-    this.#scanner.take();
-    while (!this.#accept("}")) {
-      if (entries.length > 0) {
-        this.#expect(",", "expected ',' or '}'");
-        if (this.#accept("}")) break;
-      }
-      if (!this.#accept("?")) {
-        entries.push([this.#node("flow"), this.#empty()]);
-        continue;
-      }
-      const key = this.#at(":", ",", "}") ? this.#empty() : this.#node("flow");
-      const given = this.#accept(":") && !this.#at(",", "}");
-      entries.push([key, given ? this.#node("flow") : this.#empty()]);
-    }
-    return entries;
+  #flowEntry(): [YamlNode, YamlNode] {
+    if (this.#accept("?")) return this.#pair("flow", ",", "}");
+    return [this.#node("flow"), this.#empty()];
   }
 
   #empty(): YamlScalar {

@@ -161,30 +161,28 @@ export class YamlScanner {
     else this.fail(`found '${character}', which cannot start a text; put it in quotes`);
   }
 
-  #fetchEnd(): void {
+  #leaveBlocks(): void {
     this.#unwindIndent(-1);
     this.#forgetKey();
     this.allowSimpleKey = false;
+  }
+
+  #fetchEnd(): void {
+    this.#leaveBlocks();
     this.#push("stream end");
     this.#done = true;
   }
 
   #fetchDirective(): void {
-    this.#unwindIndent(-1);
-    this.#forgetKey();
-    this.allowSimpleKey = false;
+    this.#leaveBlocks();
     if (this.text.startsWith("%TAG", this.at)) this.fail("%TAG directives are not supported");
     this.#push("directive");
-    const end = this.text.indexOf("\n", this.at);
-    this.at = end < 0 ? this.text.length : end;
+    this.#skipLine();
   }
 
   #fetchMarker(kind: "document start" | "document end"): void {
-    this.#unwindIndent(-1);
-    this.#forgetKey();
-    this.allowSimpleKey = false;
-    this.#push(kind);
-    this.at += 3;
+    this.#leaveBlocks();
+    this.#push(kind, 3);
   }
 
   #fetchFlowStart(kind: "[" | "{"): void {
@@ -207,21 +205,22 @@ export class YamlScanner {
     this.#push(",", 1);
   }
 
+  /** Starts a block at the current column, unless it is already open or the scanner is in flow style. */
+  #startBlock(content: string, kind: "block sequence start" | "block mapping start"): void {
+    if (this.flowLevel > 0) return;
+    if (!this.allowSimpleKey) this.fail(`${content} are not allowed here`);
+    if (this.#addIndent(this.column)) this.#push(kind);
+  }
+
   #fetchBlockEntry(): void {
-    if (this.flowLevel === 0) {
-      if (!this.allowSimpleKey) this.fail("sequence entries are not allowed here");
-      if (this.#addIndent(this.column)) this.#push("block sequence start");
-    }
+    this.#startBlock("sequence entries", "block sequence start");
     this.allowSimpleKey = true;
     this.#forgetKey();
     this.#push("-", 1);
   }
 
   #fetchKey(): void {
-    if (this.flowLevel === 0) {
-      if (!this.allowSimpleKey) this.fail("mapping keys are not allowed here");
-      if (this.#addIndent(this.column)) this.#push("block mapping start");
-    }
+    this.#startBlock("mapping keys", "block mapping start");
     this.allowSimpleKey = this.flowLevel === 0;
     this.#forgetKey();
     this.#push("?", 1);
@@ -237,10 +236,7 @@ export class YamlScanner {
         this.#tokens.splice(place, 0, { kind: "block mapping start", offset: key.offset });
       this.allowSimpleKey = false;
     } else {
-      if (this.flowLevel === 0) {
-        if (!this.allowSimpleKey) this.fail("mapping values are not allowed here");
-        if (this.#addIndent(this.column)) this.#push("block mapping start");
-      }
+      this.#startBlock("mapping values", "block mapping start");
       this.allowSimpleKey = this.flowLevel === 0;
       this.#forgetKey();
     }
@@ -249,9 +245,7 @@ export class YamlScanner {
 
   #fetchName(indicator: "*" | "&"): void {
     const kind = indicator === "*" ? "alias" : "anchor";
-    const offset = this.at;
-    this.#rememberKey();
-    this.allowSimpleKey = false;
+    const offset = this.#startText();
     this.at++;
     NAME.lastIndex = this.at;
     const value = NAME.exec(this.text)?.[0];
@@ -263,9 +257,7 @@ export class YamlScanner {
   }
 
   #fetchTag(): void {
-    const offset = this.at;
-    this.#rememberKey();
-    this.allowSimpleKey = false;
+    const offset = this.#startText();
     TAG.lastIndex = this.at;
     const value = TAG.exec(this.text)?.[0] ?? "!";
     this.at += value.length;
@@ -281,17 +273,20 @@ export class YamlScanner {
   }
 
   #fetchQuoted(quote: "'" | '"'): void {
-    const offset = this.at;
-    this.#rememberKey();
-    this.allowSimpleKey = false;
+    const offset = this.#startText();
     this.#tokens.push({ kind: "scalar", offset, value: scanQuoted(this, quote), plain: false });
   }
 
   #fetchPlain(): void {
-    const offset = this.at;
+    const offset = this.#startText();
+    this.#tokens.push({ kind: "scalar", offset, value: scanPlain(this), plain: true });
+  }
+
+  /** Remembers that a simple key may start here. Returns the offset. */
+  #startText(): number {
     this.#rememberKey();
     this.allowSimpleKey = false;
-    this.#tokens.push({ kind: "scalar", offset, value: scanPlain(this), plain: true });
+    return this.at;
   }
 
   #push(kind: Exclude<YamlTokenKind, "scalar" | "alias" | "anchor" | "tag">, length = 0): void {
@@ -299,13 +294,16 @@ export class YamlScanner {
     this.at += length;
   }
 
+  /** Moves to the end of the line. */
+  #skipLine(): void {
+    const end = this.text.indexOf("\n", this.at);
+    this.at = end < 0 ? this.text.length : end;
+  }
+
   #skipToToken(): void {
     for (;;) {
       while (this.code() === 32) this.at++;
-      if (this.text[this.at] === "#") {
-        const end = this.text.indexOf("\n", this.at);
-        this.at = end < 0 ? this.text.length : end;
-      }
+      if (this.text[this.at] === "#") this.#skipLine();
       if (this.code() !== 10) return;
       this.newLine();
       if (this.flowLevel === 0) this.allowSimpleKey = true;

@@ -56,6 +56,19 @@ export function caseKey(codePoint: number): number {
   return simpleUpper(simpleLower(codePoint));
 }
 
+/** The set of a literal character. */
+export function charTest({
+  codePoint,
+  ignoreCase,
+}: {
+  codePoint: number;
+  ignoreCase: boolean;
+}): CodePointTest {
+  if (!ignoreCase) return (other) => other === codePoint;
+  const key = caseKey(codePoint);
+  return (other) => caseKey(other) === key;
+}
+
 /** Blocks in which more than two characters share a case key: ſ and s, the Kelvin sign and k, final sigma. */
 const crowdedBlocks: readonly (readonly [number, number])[] = [
   [0xb5, 0x24f],

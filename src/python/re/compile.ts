@@ -1,4 +1,4 @@
-import { caseKey, tabulated } from "./characters.ts";
+import { charTest, tabulated } from "./characters.ts";
 import { firstOf, prefixOf } from "./first.ts";
 import { type AssertionKind, type CodePointTest, type Node, type ParsedPattern, widthOf } from "./nodes.ts";
 import { RegexSyntaxError } from "./syntax-error.ts";
@@ -12,7 +12,6 @@ const maxInstructions = 50_000;
  */
 export type Instruction =
   | { op: "char"; codePoint: number }
-  | { op: "char-ignoring-case"; key: number }
   | { op: "set"; test: CodePointTest }
   | { op: "assert"; kind: AssertionKind; ascii: boolean }
   | { op: "save"; slot: number }
@@ -98,7 +97,7 @@ class Compiler {
       case "empty":
         return;
       case "char":
-        if (node.ignoreCase) this.add({ op: "char-ignoring-case", key: caseKey(node.codePoint) });
+        if (node.ignoreCase) this.add({ op: "set", test: charTest(node) });
         else this.add({ op: "char", codePoint: node.codePoint });
         return;
       case "set":
@@ -275,9 +274,5 @@ function singleCharacter(node: Node): CodePointTest | undefined {
     return only && more.length === 0 ? singleCharacter(only) : undefined;
   }
   if (node.type === "set") return node.test;
-  if (node.type !== "char") return undefined;
-  const { codePoint } = node;
-  if (!node.ignoreCase) return (other) => other === codePoint;
-  const key = caseKey(codePoint);
-  return (other) => caseKey(other) === key;
+  return node.type === "char" ? charTest(node) : undefined;
 }

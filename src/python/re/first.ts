@@ -1,4 +1,4 @@
-import { caseKey } from "./characters.ts";
+import { charTest } from "./characters.ts";
 import { type CodePointTest, type Node, widthOf } from "./nodes.ts";
 
 interface First {
@@ -13,14 +13,8 @@ const unknown: First = { test: undefined, nullable: true };
 /** The possible first characters of a match of `node`. */
 export function firstOf(node: Node): First {
   switch (node.type) {
-    case "char": {
-      const { codePoint } = node;
-      const key = caseKey(codePoint);
-      const test: CodePointTest = node.ignoreCase
-        ? (other) => caseKey(other) === key
-        : (other) => other === codePoint;
-      return { test, nullable: false };
-    }
+    case "char":
+      return { test: charTest(node), nullable: false };
     case "set":
       return { test: node.test, nullable: false };
     case "group":

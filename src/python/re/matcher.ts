@@ -1,4 +1,4 @@
-import { before, caseKey, holds, simpleLower } from "./characters.ts";
+import { before, holds, simpleLower } from "./characters.ts";
 import type { Instruction, Program } from "./compile.ts";
 import type { CodePointTest } from "./nodes.ts";
 import { RegexBudgetError } from "./syntax-error.ts";
@@ -118,15 +118,6 @@ export class Matcher {
         case "char": {
           const codePoint = text.codePointAt(position);
           if (codePoint !== step.codePoint) failed = true;
-          else {
-            position += codePoint > 0xffff ? 2 : 1;
-            pc++;
-          }
-          break;
-        }
-        case "char-ignoring-case": {
-          const codePoint = text.codePointAt(position);
-          if (codePoint === undefined || caseKey(codePoint) !== step.key) failed = true;
           else {
             position += codePoint > 0xffff ? 2 : 1;
             pc++;
