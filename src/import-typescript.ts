@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { installRoot } from "./config/paths.ts";
 
-/** Imports a TypeScript file; its imports of this package resolve to the running copy. */
+/** Imports a TypeScript file. Its imports of this package resolve to the running copy. */
 export async function importTypeScript(
   file: string,
 ): Promise<{ default?: unknown } & Record<string, unknown>> {
@@ -14,18 +14,19 @@ export async function importTypeScript(
 
 /** Server files import this package by its name. Outside an install, the names resolve to the running copy. */
 function ownPackage(): Record<string, string> {
-  const alias: Record<string, string> = {};
-  for (const [name, file] of publicEntries(import.meta.url.endsWith(".ts"))) alias[name] = file;
-  // The host inspects zod schemas, so a server without a copy of its own shares ours.
-  alias["zod"] = createRequire(import.meta.url).resolve("zod");
-  return alias;
+  return {
+    ...Object.fromEntries(publicEntries()),
+    // The host inspects zod schemas, so a server without its own copy uses ours.
+    zod: createRequire(import.meta.url).resolve("zod"),
+  };
 }
 
 /**
- * The names users may import and the file of each, from `exports` in package.json, which is the one table of them.
- * Longer names come first: aliases match by prefix.
+ * The names that users may import and their files, from `exports` in package.json. Longer names come first, because aliases
+ * match by prefix.
  */
-function publicEntries(fromSource: boolean): [name: string, file: string][] {
+function publicEntries(): [name: string, file: string][] {
+  const fromSource = import.meta.url.endsWith(".ts");
   const root = installRoot();
   const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
     name: string;

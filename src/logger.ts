@@ -1,4 +1,4 @@
-/** Where servers write what happened; the host decides what becomes of it. */
+/** The logger of a server. The host decides where the messages go. */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;
@@ -6,5 +6,5 @@ export interface Logger {
   error(message: string): void;
 }
 
-/** A logger that drops everything. */
+/** A logger that ignores all messages. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

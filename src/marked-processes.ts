@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** How often the processes are looked through: one that is about to be ended can start another. */
+/** Maximum number of searches, because a process can start another one before it ends. */
 const MAX_ROUNDS = 10;
 
 /**
- * Ends the processes that have a variable in their environment, which whatever they start inherits: also those that have left their
- * process group or lost their parent. Does nothing where the system has no `/proc`.
+ * Kills the processes with a variable in their environment. Child processes inherit the variable, so this includes those that
+ * left their process group or lost their parent. Does nothing on systems without `/proc`.
  */
 export function killWithVariable(name: string, value: string): void {
   const entry = `${name}=${value}`;
@@ -21,12 +21,12 @@ export function killAll(targets: readonly number[]): void {
     try {
       process.kill(target, "SIGKILL");
     } catch {
-      // It has just ended by itself.
+      // The process has already ended.
     }
   }
 }
 
-/** All processes; empty where the system has no `/proc`. */
+/** The ids of all processes; empty on systems without `/proc`. */
 export function pids(): number[] {
   try {
     return readdirSync("/proc")
@@ -37,7 +37,7 @@ export function pids(): number[] {
   }
 }
 
-/** Processes of others do not tell. */
+/** The environment of a process; empty if it belongs to another user. */
 function environmentOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");

@@ -1,4 +1,4 @@
-/** Control characters of untrusted data, those that change the direction of writing included, must not reach the terminal. */
+/** Escapes the control characters of untrusted data for the terminal, including those that change the writing direction. */
 export function printable(text: string): string {
   return text.replace(
     /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
@@ -6,7 +6,7 @@ export function printable(text: string): string {
   );
 }
 
-/** The same for a name, which stands on one line. */
+/** The same for a name, which must stay on one line. */
 export function printableName(name: string): string {
   return printable(name.replace(/[\t\n\r]/g, escapeCharacter));
 }

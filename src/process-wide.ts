@@ -1,13 +1,10 @@
 /**
- * A value that all copies of this package in one process share: servers with libraries of their own bring a copy, and files
- * loaded as TypeScript may see another one, yet they all call the same endpoints.
+ * A value that all copies of this package in a process share. Servers with their own libraries have a copy of the package, and
+ * TypeScript files may load another one, but all of them call the same endpoints.
  */
 export function processWide<T>(name: string, create: () => T): T {
   const key = Symbol.for(`nemo-gym.${name}`);
   const store = globalThis as unknown as Record<symbol, T | undefined>;
-  const existing = store[key];
-  if (existing !== undefined) return existing;
-  const value = create();
-  store[key] = value;
-  return value;
+  store[key] ??= create();
+  return store[key];
 }

@@ -3,16 +3,16 @@ import { isIP } from "node:net";
 import os from "node:os";
 
 /**
- * Keeps web pages from using a server through the browser of its user. A page whose name was pointed at this machine (DNS
- * rebinding) shows in `Host`. A page that calls across sites shows in `Origin` or `Sec-Fetch-Site`, or sends one of the
- * content types for which browsers do not ask first. Programs send no `Origin`.
+ * Prevents web pages from using a server through the browser of its user. `Host` reveals a page whose name resolves to this
+ * machine (DNS rebinding). `Origin`, `Sec-Fetch-Site` or a content type that browsers send without a preflight request reveal
+ * a page of another site. Programs send no `Origin`.
  */
 export interface GuardOptions {
   /** The address the server listens on. */
   host: string;
-  /** Further host names under which the server may be reached, as behind a proxy. */
+  /** Further host names of the server, for example behind a proxy. */
   allowedHosts?: readonly string[];
-  /** Tells the user how to allow a host name. */
+  /** A sentence that tells the user how to allow a host name. */
   allowHint: (name: string) => string;
 }
 
@@ -21,7 +21,7 @@ export interface Refusal {
   reason: string;
 }
 
-/** Whether an address is only reachable from this machine. */
+/** Whether an address is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, "");
   return (
@@ -45,10 +45,10 @@ export function refusalOf(headers: IncomingHttpHeaders, options: GuardOptions): 
   return isOwn ? undefined : OTHER_SITE;
 }
 
-/** Content types that a page may send to another site without the site's consent. */
+/** Content types that browsers send to other sites without a preflight request. */
 const PAGE_CONTENT_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
-/** The same for a server that takes JSON: also refuses requests across sites without `Origin`, and content types of forms. */
+/** The same for a server that accepts JSON: also refuses cross-site requests without `Origin`, and content types of forms. */
 export function jsonRefusalOf(headers: IncomingHttpHeaders, options: GuardOptions): Refusal | undefined {
   const refusal = refusalOf(headers, options);
   if (refusal) return refusal;
@@ -65,7 +65,7 @@ function isKnown(name: string, options: GuardOptions): boolean {
   const { host } = options;
   if (isLoopback(name) || name === host.toLowerCase() || isAllowed(name, options)) return true;
   if (isLoopback(host)) return false;
-  // Only a name can be pointed at another machine, not an address.
+  // DNS rebinding needs a name, so addresses are safe.
   return isIP(name) !== 0 || name === os.hostname().toLowerCase();
 }
 

@@ -1,31 +1,31 @@
 /**
- * The one rule for secrets: which names hold them, which values they are, and how both are hidden wherever text leaves the
- * process (config of the head server, `env resolve`, logs, results, failures, captures, messages, exporters).
+ * The rule for secrets: which names have secret values, and how these are masked wherever text leaves the process (config of
+ * the head server, `env resolve`, logs, results, failures, captures, messages, exporters).
  */
 
 /** The text that replaces a secret. */
 export const MASK = "****";
 
-/** Parts of a name that mean a secret wherever they stand, with separators removed: `db_password`, `clientSecret`. */
+/** Parts of a name, without separators, that mean a secret anywhere in it: `db_password`, `clientSecret`. */
 const SECRET_PART =
   /secret|passw|passphrase|credential|authorization|authentication|bearer|cookie|(?:api|access|auth|bearer|refresh|session|private|signing|encryption)(?:key|token)/;
 /** Whole words of a name that mean a secret: `auth`, but not `author`. */
 const SECRET_WORD = new Set(["auth", "oauth", "jwt", "pwd", "pat"]);
-/** Numbers are secrets only here; elsewhere they are settings. */
+/** Names whose numbers are secrets. Other numbers are settings. */
 const SECRET_NUMBER = /secret|passw|passphrase|pwd/i;
-/** A name that ends like this describes a secret and does not hold one: `key_column`, `api_key_env`, `auth_type`. */
+/** Last words of names that describe a secret but do not hold one: `key_column`, `api_key_env`, `auth_type`. */
 const DESCRIPTION = words(
   "column field name names path paths file files dir directory type mode kind method scheme format policy strategy version id ids index size count length " +
     "limit ratio budget rate price cost usage capture env var variable header headers prefix suffix url uri endpoint host port timeout seconds ttl enabled required",
 );
-/** `input_key` names a field of data, `eos_token` a token of a model: words before `key` and `token` that show it. */
+/** Words before `key` and `token` that mean no secret: `input_key` is a field of data, `eos_token` a token of a model. */
 const DATA_WORD = words(
   "input output question answer prompt message messages metric reward score label text content context row column field json dict data dataset index map task " +
     "problem response request result value target expected reference truth image primary foreign sort group partition join merge split unique lookup cache idempotency " +
     "eos bos pad unk sep cls mask stop start end begin special think thinking reasoning system user assistant tool next first last",
 );
 
-/** Whether a name says that its value is a secret. Below a key that ends in `headers` the names are HTTP headers. */
+/** Whether the value of a name is a secret. Below a key that ends in `headers`, names are HTTP headers. */
 export function isSecretName(name: unknown, parent?: unknown): boolean {
   if (typeof name !== "string") return false;
   if (isHeaderMap(parent) && isSecretHeader(name)) return true;
@@ -60,7 +60,7 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_HEADER.test(name);
 }
 
-/** Hides a scalar: texts are masked below a secret name, and have the user info of URLs masked everywhere. */
+/** Masks a scalar: the whole text below a secret name, and the user info of URLs everywhere. */
 export function maskScalar<T>(value: T, name: unknown, parent?: unknown): T | string {
   if (typeof value === "string") {
     return value !== "" && isSecretName(name, parent) ? MASK : maskUserInfo(value);
@@ -116,7 +116,7 @@ function collect(
   found: Set<string>,
 ): void {
   if (typeof value === "string") {
-    // Beside the secrets in `credentials` there may be plain words, which must not be masked elsewhere.
+    // `credentials` may also contain plain words, which must not be masked elsewhere.
     if (isSecretName(name, parent) || (hidden && isKeyBeyondDoubt(value))) found.add(value);
     for (const [userInfo] of value.matchAll(USER_INFO)) found.add(passwordOf(userInfo));
   } else if (Array.isArray(value)) {
@@ -138,7 +138,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** User info of a URL with its `@`. The look-behind keeps the search linear. */
+/** The user info of a URL with its `@`. The look-behind keeps the search linear. */
 const USER_INFO = /(?<=:\/\/)[^\s/?#"'<>\\]*@/g;
 
 /** Masks user names and passwords in the URLs of a text. */
@@ -148,26 +148,26 @@ export function maskUserInfo(text: string): string {
 
 /** Shorter values are words like `EMPTY` or `dummy` that local engines accept as a key. Masking them would garble texts. */
 const SHORTEST_SECRET = 8;
-/** A shorter one counts if it has letters and digits: `hunter2`. */
+/** Minimum length of a secret with letters and digits: `hunter2`. */
 const SHORTEST_MIXED_SECRET = 6;
 /** Placeholders for a key (`not-needed`, `sk-no-key-required`) are shorter or have no digit. */
 const SHORTEST_IN_ANSWERS = 16;
-/** How often a secret may have been quoted as JSON within JSON. */
+/** How often a secret may be quoted as JSON in JSON. */
 const JSON_LEVELS = 3;
-/** Encoded forms below this length occur by chance. */
+/** Shorter encoded forms occur by chance. */
 const SHORTEST_ENCODED = 8;
 
-/** Returns a function that masks secrets in a text, also where they are encoded as in URLs, JSON, base64 or hex. */
+/** Returns a function that masks secrets in a text, including their forms in URLs, JSON, base64 and hex. */
 export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
   const forms = new Set(secrets.flatMap(bare).filter(isRedactable).flatMap(encodedForms));
-  // Longest first, so that no form leaves the rest of a longer one behind.
+  // Longest first, so that a short form does not split a longer one.
   const ordered = [...forms].sort((left, right) => right.length - left.length);
   if (ordered.length === 0) return (text) => text;
   return (text) =>
     ordered.reduce((rest, form) => (rest.includes(form) ? rest.replaceAll(form, () => MASK) : rest), text);
 }
 
-/** The same for answers of a model, which are scored: only values that are keys beyond doubt. */
+/** The same for scored answers of a model: masks only values that are certainly keys. */
 export function answerRedactor(secrets: readonly (string | undefined)[]): (text: string) => string {
   return redactor(secrets.flatMap(bare).filter(isKeyBeyondDoubt));
 }
@@ -176,7 +176,7 @@ function isKeyBeyondDoubt(secret: string): boolean {
   return secret.length >= SHORTEST_IN_ANSWERS && /\d/.test(secret);
 }
 
-/** Masks what looks like a secret in a message about a request: the given values, user info, credentials and signed URLs. */
+/** Masks possible secrets in a message about a request: the given values, user info, credentials and signed URLs. */
 export function redactMessage(text: string, secrets: readonly (string | undefined)[]): string {
   return maskUserInfo(redactor(secrets)(text))
     .replace(/(https?:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/g, "$1")
@@ -188,7 +188,7 @@ function isRedactable(secret: string): boolean {
   return secret.length >= SHORTEST_MIXED_SECRET && /\d/.test(secret) && /[a-z]/i.test(secret);
 }
 
-/** A secret without the blanks that a header loses on its way and without its scheme: what all longer forms contain. */
+/** A secret without surrounding blanks and scheme. All longer forms contain this one. */
 function bare(secret: string | undefined): string[] {
   return secret === undefined ? [] : [secret.trim().replace(/^(?:bearer|basic)\s+/i, "")];
 }
@@ -211,8 +211,8 @@ function encodedForms(secret: string): string[] {
 }
 
 /**
- * Base64 writes three bytes as four characters, so a text that contains the secret has one of three spellings of it, without
- * the characters that depend on its neighbours.
+ * Base64 encodes three bytes as four characters, so the encoding of a text that contains the secret has one of three forms of
+ * it, without the characters that depend on its neighbours.
  */
 function base64Parts(secret: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
@@ -226,22 +226,22 @@ function base64Parts(secret: Buffer): string[] {
 const known = new Set<string>();
 let redactAllKnown = redactor([]);
 
-/** Remembers the secrets of a config that this process works with, for `redactKnown`. */
+/** Remembers the secrets of a config of this process, for `redactKnown`. */
 export function rememberSecrets(config: unknown): void {
   const before = known.size;
   for (const secret of secretsIn(config)) known.add(secret);
   if (known.size > before) redactAllKnown = redactor([...known]);
 }
 
-/** Masks all remembered secrets in a text that leaves the process: a line of a log, an error message. */
+/** Masks all remembered secrets in a text that leaves the process, such as a log line or an error message. */
 export function redactKnown(text: string): string {
   return redactAllKnown(text);
 }
 
-/** A mapping on the command line that holds a secret: `{Authorization: …}`. */
+/** The names in a mapping on the command line: `{Authorization: …}`. */
 const INNER_NAME = /["']?([\w-]+)["']?\s*:/g;
 
-/** Returns a word of the command line for a message: the value of a secret key is masked, and a mapping that holds secrets. */
+/** Masks a command line word for a message: the value of a secret key, and a mapping with secrets. */
 export function maskWord(word: string): string {
   const value = word.indexOf("=") + 1;
   if (value <= 0) return word;

@@ -1,14 +1,14 @@
-/** One top-level key with a meaning of its own. */
+/** A top-level key with a fixed meaning. */
 export interface ReservedKey {
   key: string;
-  /** How the default reads in the documentation; undefined for a key without a default. */
+  /** The default in the documentation; undefined for a key without one. */
   default?: string;
   description: string;
 }
 
 /**
- * Top-level keys that are never server instances, in the order their defaults are written;
- * docs/reference/config-keys.md is made from this table.
+ * Top-level keys that are never server instances, in the order in which their defaults are added.
+ * docs/reference/config-keys.md is generated from this table.
  */
 export const reservedKeys = [
   { key: "config_paths", description: "Files to load. After resolution: the full list of files loaded." },
@@ -167,10 +167,10 @@ export const knownKeys = [
 ] as const satisfies readonly ReservedKey[];
 
 /**
- * Top-level keys that only some commands or servers read; the page of each command describes them. A test compares this
+ * Top-level keys that only some commands or servers read. The page of each command describes them. A test compares this
  * list with the key tables of the commands.
  */
-export const commandKeys = [
+const commandKeys = [
   "agent_name",
   "agent_version",
   "allow_partial_rollouts",
@@ -312,11 +312,11 @@ export const commandKeys = [
   "wandb_mode",
   "wandb_name",
   "wandb_project",
-] as const;
+];
 
 const RESERVED: ReadonlySet<string> = new Set(reservedKeys.map(({ key }) => key));
 
-/** Whether a top-level key has a meaning of its own and so can never be a server instance. */
+/** Whether a top-level key is reserved, so that it is never a server instance. */
 export function isReservedKey(key: string): boolean {
   return RESERVED.has(key);
 }
