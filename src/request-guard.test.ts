@@ -21,11 +21,11 @@ describe("refusalOf", () => {
     "",
     "a b",
     "x@localhost",
-  ])("refuses %s, whose name only points here", (host) =>
+  ])("refuses %s, a name that only resolves to this machine", (host) =>
     expect(refusalOf({ host }, local)).toMatchObject({ status: 403 }),
   );
 
-  it("lets addresses and the machine's own name through to a viewer for everyone, no other names", () => {
+  it("allows only addresses and the machine's own name for a public viewer", () => {
     for (const host of ["10.0.0.5:7860", "[fe80::1]", `${os.hostname()}:7860`, "localhost"])
       expect(refusalOf({ host }, open)).toBeUndefined();
     expect(refusalOf({ host: "evil.example" }, open)?.reason).toContain("Allow evil.example.");
@@ -33,7 +33,7 @@ describe("refusalOf", () => {
     expect(refusalOf({ host: "nodename" }, { host: "nodename", allowHint })).toBeUndefined();
   });
 
-  it("refuses what another site sends", () => {
+  it("refuses requests of other sites", () => {
     expect(refusalOf({ host: "localhost:1", origin: "http://localhost:1" }, local)).toBeUndefined();
     expect(refusalOf({ host: "localhost:1", origin: "https://evil.example" }, local)).toMatchObject({
       status: 403,
@@ -45,7 +45,7 @@ describe("refusalOf", () => {
 describe("jsonRefusalOf", () => {
   const host = "127.0.0.1:11000";
 
-  it("lets programs through, with and without a content type", () => {
+  it("allows programs, with and without a content type", () => {
     for (const headers of [
       { host },
       { host, "content-type": "application/json" },
@@ -60,18 +60,18 @@ describe("jsonRefusalOf", () => {
     "TEXT/PLAIN;charset=UTF-8",
     " application/x-www-form-urlencoded",
     "multipart/form-data; b",
-  ])("refuses %s, which a page may send to any site", (type) =>
+  ])("refuses %s, which pages may send to any site", (type) =>
     expect(jsonRefusalOf({ host, "content-type": type }, local)).toMatchObject({ status: 415 }),
   );
 
-  it("refuses other sites also where they send no Origin, but not links to a page", () => {
+  it("refuses other sites without Origin, but not navigation", () => {
     const site = { host, "sec-fetch-site": "cross-site" };
     expect(jsonRefusalOf({ ...site, "sec-fetch-mode": "no-cors" }, local)).toMatchObject({ status: 403 });
     expect(jsonRefusalOf({ ...site, "sec-fetch-mode": "navigate" }, local)).toBeUndefined();
     expect(jsonRefusalOf({ host, "sec-fetch-site": "same-origin" }, local)).toBeUndefined();
   });
 
-  it("lets pages of allowed hosts through", () => {
+  it("allows pages of allowed hosts", () => {
     const headers = { host, origin: "https://gym.example" };
     expect(jsonRefusalOf(headers, local)).toMatchObject({ status: 403 });
     expect(jsonRefusalOf(headers, { ...local, allowedHosts: ["gym.example"] })).toBeUndefined();
@@ -79,7 +79,7 @@ describe("jsonRefusalOf", () => {
 });
 
 describe("isLoopback", () => {
-  it("knows what only this machine reaches", () => {
+  it("recognizes loopback addresses", () => {
     expect(["127.0.0.1", "127.9.9.9", "::1", "localhost"].every(isLoopback)).toBe(true);
     expect(["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.example"].some(isLoopback)).toBe(false);
   });

@@ -35,14 +35,14 @@ describe("isSecretName", () => {
     expect(isSecretName(name)).toBe(false);
   });
 
-  it("takes the names below headers for headers", () => {
+  it("treats names below headers as headers", () => {
     expect(isSecretName("X-Signature", "default_headers")).toBe(true);
     expect(isSecretName("X-Signature", "other")).toBe(false);
   });
 });
 
 describe("maskSecrets", () => {
-  it("masks texts with secret names, and leaves settings alone", () => {
+  it("masks texts with secret names, and keeps settings", () => {
     const data = {
       policy_api_key: ["a", "b", null],
       password: 12345678,
@@ -89,12 +89,12 @@ describe("maskSecrets", () => {
     });
   });
 
-  it("does not take plain words beside credentials for secrets elsewhere", () => {
+  it("does not mask plain words of credentials elsewhere", () => {
     expect(secretsIn({ auth: { kind: "chat_completions", token: "abcdefgh" } })).toEqual(["abcdefgh"]);
   });
 });
 
-it("finds user info in time that grows with the text", () => {
+it("finds user info in linear time", () => {
   expect(maskUserInfo("see http://u:p@ss@h/x and a@b")).toBe("see http://****@h/x and a@b");
   // The fastest of several runs: other processes of the machine only make runs slower.
   const time = (length: number) => {
@@ -160,7 +160,7 @@ describe("maskWord", () => {
   });
 });
 
-it("takes secrets out in every form they have in texts", () => {
+it("masks every form of a secret in a text", () => {
   const secret = 'sk-a"b/c+d==';
   const redact = redactor([secret, "EMPTY", undefined]);
   expect(
@@ -176,13 +176,13 @@ it.each([" sk-abcdef1234 ", "sk-abcdef1234\n", "Bearer sk-abcdef1234"])(
   },
 );
 
-it("takes only what is a key beyond doubt out of answers", () => {
+it("masks only certain keys in answers", () => {
   const redact = answerRedactor(["sk-SECRET-abcdef1234567890 ", "sk-no-key-required", "not-needed"]);
   const text = "sk-no-key-required is not-needed here; sk-SECRET-abcdef1234567890 is";
   expect(redact(text)).toBe("sk-no-key-required is not-needed here; **** is");
 });
 
-it("knows a key in JSON that was written into JSON", () => {
+it("masks a key in JSON that is quoted in JSON", () => {
   const key = 'sk-a/b+c=12345678"q90xyz';
   const echoed = JSON.stringify({ output_text: JSON.stringify({ authorization: `Bearer ${key}` }) });
   expect(answerRedactor([key])(echoed)).not.toContain("12345678");

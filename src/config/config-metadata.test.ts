@@ -20,7 +20,7 @@ function write(name: string, text: string): string {
 const options = () => ({ cwd: base, env: {}, installRoot: base });
 
 describe("readConfigMetadata", () => {
-  it("takes what the file says, resources servers first", () => {
+  it("prefers the file itself and its resources servers", () => {
     const file = write(
       "a.yaml",
       "x:\n  responses_api_agents:\n    w: {entrypoint: app.py, description: agent}\n  resources_servers:\n    o: {domain: games, description: tools, value: fun}\n",
@@ -32,7 +32,7 @@ describe("readConfigMetadata", () => {
     });
   });
 
-  it("looks into includes for the rest, whatever is not set there", () => {
+  it("reads the rest from includes, also if they are incomplete", () => {
     write(
       "inner.yaml",
       "s:\n  resources_servers:\n    o:\n      entrypoint: app.py\n      domain: math\n      url: ${nowhere}\n      key: ???\n",
@@ -44,7 +44,7 @@ describe("readConfigMetadata", () => {
     expect(readConfigMetadata(file, options())).toEqual({ domain: "math", description: "own" });
   });
 
-  it("survives files that cannot be read", () => {
+  it("returns nothing for files that cannot be read", () => {
     expect(readConfigMetadata(write("bad.yaml", "a: [\n"), options())).toEqual({});
     expect(readConfigMetadata(path.join(base, "nope.yaml"), options())).toEqual({});
     expect(readConfigMetadata(write("c.yaml", "config_paths: [gone.yaml]\n"), options())).toEqual({});
@@ -52,7 +52,7 @@ describe("readConfigMetadata", () => {
 });
 
 describe("resolveLeniently", () => {
-  it("gives servers of a config nobody completed", () => {
+  it("returns the servers of an incomplete config", () => {
     const file = write(
       "d.yaml",
       "m:\n  responses_api_models:\n    p: {entrypoint: app.py, url: '${policy_base_url}', other: '${nowhere}', names: ['${x}']}\nunset: ???\n",

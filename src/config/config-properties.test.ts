@@ -171,7 +171,7 @@ function merge(...nodes: DictNode[]): DictNode {
 }
 
 describe("merge", () => {
-  it("is associative where sources agree about shapes", () => {
+  it("is associative if the sources have the same shapes", () => {
     fc.assert(
       fc.property(tree, tree, tree, (...trees) => {
         const [a, b, c] = trees.map((value) => nodeFromPlain(value, origin, true) as DictNode) as [
@@ -228,7 +228,7 @@ describe("YAML", () => {
     );
   });
 
-  it("reads what another writer of YAML 1.1 writes, in all its styles", () => {
+  it("reads the output of another YAML 1.1 writer in all its styles", () => {
     // Dialects differ about texts full of punctuation; about prose they agree.
     const words = fc.constantFrom(
       "yes",

@@ -21,13 +21,13 @@ function failure(text: string): Error {
 }
 
 describe("applyDirectives", () => {
-  it("moves with inherit, keeps with copy", () => {
+  it("moves the source with inherit and keeps it with copy", () => {
     expect(apply("a: ${inherit_from:b}\nb: {x: 1}\n")).toEqual({ a: { x: 1 } });
     expect(apply("a: ${copy:b.x}\nb: {x: 1}\n")).toEqual({ a: 1, b: { x: 1 } });
     expect(apply("a: {_inherit_from: b.c}\nb: {c: {x: 1}, d: 2}\n")).toEqual({ a: { x: 1 }, b: { d: 2 } });
   });
 
-  it("puts local keys on top, source keys first", () => {
+  it("merges local keys over the source, with the keys of the source first", () => {
     const result = apply("a: {new: 1, _copy: b, x: 9, l: [1]}\nb: {x: 1, y: 2, l: [2, 3]}\n") as {
       a: object;
     };
@@ -47,7 +47,7 @@ describe("applyDirectives", () => {
     });
   });
 
-  it("deletes locally first, then from what was inherited", () => {
+  it("deletes local keys first, then inherited ones", () => {
     expect(apply("t: {_inherit_from: s, _delete_key: 'a, mine', mine: 1, b: 5}\ns: {a: 1, b: 2}\n")).toEqual({
       t: { b: 5 },
     });
@@ -71,14 +71,14 @@ describe("applyDirectives", () => {
     });
   });
 
-  it("resolves copied relative interpolations at their new place", () => {
+  it("resolves copied relative interpolations at their new position", () => {
     expect(apply("a: {_copy: b, n: 2}\nb: {n: 1, m: '${.n}'}\n")).toEqual({
       a: { n: 2, m: 2 },
       b: { n: 1, m: 1 },
     });
   });
 
-  it("carries ??? along", () => {
+  it("copies ???", () => {
     expect(apply("a: ${copy:b.x}\nb:\n  x: ???\n")).toEqual({ a: "???", b: { x: "???" } });
     expect(apply("a: {_copy: b.x}\nb: ???\n")).toEqual({ a: "???", b: "???" });
   });

@@ -55,13 +55,13 @@ describe("a resources server without YAML", () => {
     );
   });
 
-  it("gets the agent for games if it is one", async () => {
+  it("gets the gymnasium agent if it is a game", async () => {
     write("resources_servers/chess/app.js", "export default defineGymnasiumServer({})");
     const [server, agent] = await serversOf("chess");
     expect([server?.implementation, agent?.implementation]).toEqual(["chess", "gymnasium_agent"]);
   });
 
-  it("is one without configs, and with code", async () => {
+  it("has code and no configs", async () => {
     write("resources_servers/quiz/app.ts", "export default defineResourcesServer({})");
     write("resources_servers/quiz/configs/other.yaml", "{}");
     await expect(serversOf("quiz")).rejects.toThrow("was not found");

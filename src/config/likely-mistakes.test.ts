@@ -8,7 +8,7 @@ function mistakes(text: string): string[] {
   return likelyMistakes(root, classifyServers(root).servers);
 }
 
-it("names a server type that is none, with the nearest one and the place", () => {
+it("reports an unknown server type with its position and a suggestion", () => {
   expect(mistakes("tools:\n  resource_servers:\n    x: {entrypoint: app.ts}\n")).toEqual([
     "'tools' is not a server: 'resource_servers' is not a server type (my.yaml:2:3). Did you mean 'resources_servers'?",
   ]);
@@ -20,7 +20,7 @@ it("names a server type that is none, with the nearest one and the place", () =>
   ]);
 });
 
-it("names a reference whose type is nearly one", () => {
+it("reports a reference with a misspelt type", () => {
   const agent = (reference: string) =>
     `a: {responses_api_agents: {simple_agent: {entrypoint: app.ts, resources_server: ${reference}}}}`;
   expect(mistakes(agent("{type: resource_server, name: tools}"))).toEqual([
@@ -31,7 +31,7 @@ it("names a reference whose type is nearly one", () => {
   expect(mistakes(agent("{type: resources_servers, name: tools}"))).toEqual([]);
 });
 
-it("leaves plain data alone", () => {
+it("ignores plain data", () => {
   expect(
     mistakes("prices: {resources: {x: {cost: 1}}}\nhead_server: {servers: {x: {entrypoint: y}}}"),
   ).toEqual([]);
@@ -61,13 +61,13 @@ function place(text: string): string {
   return text.includes("{") ? "1:1" : `1:${text.indexOf(": ") + 3}`;
 }
 
-it("allows keys of one's own, servers, and keys that something refers to", () => {
+it("allows other keys, servers, and keys that an interpolation refers to", () => {
   check("note: 1\nlimits: 5\njudge_base_url: x");
   check("policy_model_2: {responses_api_models: {random_model: {entrypoint: app.ts}}}");
   check("max_costs: 1\nmax_cost: ${max_costs}");
 });
 
-it("names settings of a server that no config defines", () => {
+it("reports settings of a server that no config defines", () => {
   expect(
     mistakes("simple_agent: {responses_api_agents: {simple_agent: {resources_server: {name: x}}}}"),
   ).toEqual([

@@ -40,7 +40,7 @@ describe("mergeDicts", () => {
     expect((merge(first, second) as { a: unknown }).a).toEqual(expected);
   });
 
-  it("keeps the place of existing keys and appends new ones", () => {
+  it("keeps the order of existing keys and appends new ones", () => {
     expect(Object.keys(merge("b: 1\na: 1", "c: 1\na: 2") as object)).toEqual(["b", "a", "c"]);
   });
 

@@ -38,7 +38,7 @@ describe("searchRoots", () => {
 });
 
 describe("findPath", () => {
-  it("takes the first existing path, else the one under the first root", () => {
+  it("returns the first existing path, or the path in the first root", () => {
     touch("b/x.yaml");
     const roots = [path.join(base, "a"), path.join(base, "b")];
     expect(findPath("x.yaml", roots)).toBe(path.join(base, "b/x.yaml"));
@@ -48,7 +48,7 @@ describe("findPath", () => {
     expect(candidatePaths("y.yaml", roots)).toHaveLength(2);
   });
 
-  it("follows renamed components, but prefers what exists under the old name", () => {
+  it("follows renamed components, but prefers an existing path with the old name", () => {
     touch("resources_servers/example_multi_step/configs/example_multi_step.yaml");
     const old = "resources_servers/multineedle/configs/multineedle.yaml";
     expect(findPath(old, [base])).toBe(
@@ -60,7 +60,7 @@ describe("findPath", () => {
 });
 
 describe("findServerDirectory", () => {
-  it("wants a server in it, knows old names, and leaves the tree to nobody", () => {
+  it("requires a server, follows old names, and stays in the directory of the type", () => {
     mkdirSync(path.join(base, "a/resources_servers/quiz"), { recursive: true });
     touch("b/resources_servers/quiz/app.ts");
     touch("b/resources_servers/example_multi_step/app.py");
@@ -89,7 +89,7 @@ describe("roots of the package", () => {
 });
 
 describe("outputPath", () => {
-  it("puts files for a renamed component into the folder it has now", () => {
+  it("writes files of a renamed component to its current folder", () => {
     const old = "resources_servers/multineedle/data/out.jsonl";
     expect(outputPath(old, base)).toBe(path.join(base, old));
     touch("resources_servers/example_multi_step/app.ts");

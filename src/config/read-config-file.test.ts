@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readConfigFile } from "./read-config-file.ts";
 
-it("reads no more than its limit from a device that never ends", () => {
+it("stops reading an endless device at the limit", () => {
   expect(() => readConfigFile("/dev/zero")).toThrow("'/dev/zero' cannot be read: it is larger than 4 MiB");
 });
 
@@ -13,7 +13,7 @@ it("reads an empty device as an empty config", () => {
   expect(readConfigFile("/dev/null").entries.size).toBe(0);
 });
 
-it("does not wait for a pipe that nobody writes to", () => {
+it("does not wait for a pipe without a writer", () => {
   const folder = mkdtempSync(join(tmpdir(), "nemo-gym-pipe-"));
   const pipe = join(folder, "pipe");
   expect(spawnSync("mkfifo", [pipe]).status).toBe(0);

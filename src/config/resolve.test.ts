@@ -64,7 +64,7 @@ const AGENT = `potter:
 `;
 
 describe("resolveConfig", () => {
-  it("gives the servers in config order with their addresses and resolved blocks", async () => {
+  it("returns the servers in config order with their addresses and resolved blocks", async () => {
     const config = await resolve({
       "main.yaml": `${MODEL}${RESOURCES}${AGENT}      deep: {limit: '\${shared.limit}'}\nshared: {limit: 5}\n`,
     });
@@ -79,7 +79,7 @@ describe("resolveConfig", () => {
     expect(config.get("nothing.here")).toBeUndefined();
   });
 
-  it("finds free ports in the range that nobody uses", async () => {
+  it("finds free ports in the range", async () => {
     const taken = createServer();
     await new Promise<void>((done) => taken.listen(0, "0.0.0.0", done));
     const { port } = taken.address() as { port: number };
@@ -100,13 +100,13 @@ describe("resolveConfig", () => {
     }
   });
 
-  it("accepts a resources server without a domain unless asked not to", async () => {
+  it("accepts a resources server without a domain, unless requireDomain is set", async () => {
     const files = { "main.yaml": "kiln:\n  resources_servers:\n    oven: {entrypoint: app.py}\n" };
     expect((await resolve(files)).servers).toHaveLength(1);
     expect(await failure(files, { requireDomain: true })).toBeInstanceOf(AlmostServerError);
   });
 
-  it("describes almost-servers and shows no secret", async () => {
+  it("describes almost-servers without showing secrets", async () => {
     const error = await failure({
       "main.yaml": `a:\n  resources_servers:\n    x: {entrypoint: app.py, domain: maths, port: '\${p}', my_key: hush}\np: 5\n`,
     });
@@ -118,7 +118,7 @@ describe("resolveConfig", () => {
     expect(notices.join()).toMatch(/domain: Must be one of: 'math', 'coding'/);
   });
 
-  it("goes on without almost-servers when the config says so", async () => {
+  it("continues without almost-servers if the config allows it", async () => {
     const config = await resolve({
       "main.yaml": `error_on_almost_servers: false\n${MODEL}bad:\n  responses_api_agents:\n    w: {entrypoint: 5}\n`,
     });
@@ -126,7 +126,7 @@ describe("resolveConfig", () => {
     expect(config.get("bad.responses_api_agents.w")).toEqual({ entrypoint: 5 });
   });
 
-  it("accepts an implementation exactly once", async () => {
+  it("requires exactly one implementation", async () => {
     const text = "a:\n  responses_api_models:\n    x: {entrypoint: app.py}\n    y: {entrypoint: app.py}\n";
     await failure({ "main.yaml": text });
     expect(notices.join()).toContain("exactly one implementation, but has 2");
@@ -156,21 +156,21 @@ describe("resolveConfig", () => {
       expect(notices.join("\n")).toContain(problem);
   });
 
-  it("warns about the older way to name a dataset's source", async () => {
+  it("warns about deprecated source fields of datasets", async () => {
     await resolve({
       "main.yaml": `p:\n  responses_api_agents:\n    w:\n      entrypoint: app.py\n      datasets:\n      - {name: a, type: example, jsonl_fpath: a.jsonl, gitlab_identifier: {dataset_name: a, version: 0.0.1, artifact_fpath: a}}\n`,
     });
     expect(notices.join()).toContain("'gitlab_identifier' in the datasets of 'p' is deprecated");
   });
 
-  it("resolves names of references, and only looks at direct fields", async () => {
+  it("resolves the names of references, and checks only direct fields", async () => {
     const config = await resolve({
       "main.yaml": `${RESOURCES}who: kiln\np:\n  responses_api_agents:\n    w:\n      entrypoint: app.py\n      resources_server: {type: resources_servers, name: '\${who}'}\n      deep: {inner: {type: resources_servers, name: nowhere}}\n`,
     });
     expect(config.servers).toHaveLength(2);
   });
 
-  it("names what a broken reference could have meant", async () => {
+  it("suggests a name for a broken reference", async () => {
     const error = await failure({
       "main.yaml": `${AGENT}${MODEL}kilns:\n  resources_servers:\n    o: {entrypoint: app.py}\n`,
     });
@@ -182,7 +182,7 @@ describe("resolveConfig", () => {
     expect(error.position).toMatchObject({ line: 5 });
   });
 
-  it("tells how to choose a model where there is none", async () => {
+  it("explains how to choose a model if none is configured", async () => {
     const error = await failure({ "main.yaml": `${AGENT}${RESOURCES}` });
     expect(error.message).toContain("Available responses_api_models: (none). Choose the model: --model-type");
   });
@@ -249,7 +249,7 @@ describe("resolveConfig", () => {
     });
   });
 
-  it("gives a head server with a port its host, which Python servers read", async () => {
+  it("adds the host to a head server with a port, because Python servers read it", async () => {
     const config = await resolve({ "main.yaml": "head_server: {port: 5123}\n" });
     expect(config.get("head_server")).toEqual({ host: "127.0.0.1", port: 5123 });
   });
@@ -299,20 +299,20 @@ describe("resolveConfig", () => {
     check(await failure(files));
   });
 
-  it("leaves nested broken interpolations alone until somebody reads them", async () => {
+  it("reports broken nested interpolations only when they are read", async () => {
     const config = await resolve({ "main.yaml": `${MODEL}a: {b: '\${nope}'}\n` });
     expect(config.servers.map(({ name }) => name)).toEqual(["clay"]);
     expect(() => config.toObject()).toThrow("'a.b' references 'nope'");
     await expect(resolve({}, { hideSecrets: true })).rejects.toThrow("'a.b' references 'nope'");
   });
 
-  it("fails when there is nothing to run", async () => {
+  it("fails if the config has no servers", async () => {
     expect(await failure({ "main.yaml": "x: 1\n" }, { requireServers: true })).toBeInstanceOf(
       NoServerInstancesError,
     );
   });
 
-  it("reads an explicit env.yaml, or none", async () => {
+  it("reads an explicit env.yaml, and skips it on request", async () => {
     const files = { "main.yaml": "a: 1\n", "env.yaml": "a: 2\n", "other.yaml": "a: 3\n" };
     expect((await resolve(files)).get("a")).toBe(2);
     expect((await resolve(files, { skipEnvYaml: true })).get("a")).toBe(1);
@@ -320,7 +320,7 @@ describe("resolveConfig", () => {
     expect(await failure(files, { envYamlPath: "nope.yaml" })).toBeInstanceOf(ConfigPathNotFoundError);
   });
 
-  it("folds the dummy model into a real one and keeps it where there is none", async () => {
+  it("merges the dummy model into a real one, and keeps it if there is none", async () => {
     const agent =
       "a:\n  responses_api_agents:\n    w:\n      entrypoint: app.py\n      model_server: {type: responses_api_models, name: policy_model}\n";
     const dummy = await resolve({ "main.yaml": agent }, { noModel: true });
@@ -336,7 +336,7 @@ describe("resolveConfig", () => {
     });
   });
 
-  it("folds it into whatever else the instance is", async () => {
+  it("merges the dummy model into an instance of another type", async () => {
     const config = await resolve(
       { "main.yaml": "policy_model:\n  responses_api_agents:\n    w: {n: 1}\n" },
       { noModel: true },
@@ -346,7 +346,7 @@ describe("resolveConfig", () => {
     });
   });
 
-  it("lists what nobody supplied, with examples for the first three", async () => {
+  it("lists missing values, with examples for the first three", async () => {
     const error = await failure({ "main.yaml": "a: ???\nb:\n- ok\n- ???\nc:\n  d: ???\n  e: ???\n" });
     expect(error.name).toBe("ConfigMissingValuesError");
     expect(error.message).toContain("4 required config value(s)");
@@ -356,7 +356,7 @@ describe("resolveConfig", () => {
     expect(error.position).toMatchObject({ line: 1, column: 4 });
   });
 
-  it("says what an agent without an environment waits for", async () => {
+  it("explains that an agent needs an environment", async () => {
     const error = await failure({
       "main.yaml":
         "a:\n  responses_api_agents:\n    w: {entrypoint: app.ts, resources_server: {type: resources_servers, name: '???'}}\n",
@@ -364,7 +364,7 @@ describe("resolveConfig", () => {
     expect(error.message).toContain("name one with --environment, --benchmark or --resources-server");
   });
 
-  it("gives agents the settings for skipping verification that they do not have", async () => {
+  it("copies the settings for skipping verification to agents without them", async () => {
     const config = await resolve({
       "main.yaml":
         "skip_verification: true\nskip_verification_reward: null\na:\n  responses_api_agents:\n    w: {entrypoint: app.py}\nb:\n  responses_api_agents:\n    w: {entrypoint: app.py, skip_verification: false}\n",
@@ -373,7 +373,7 @@ describe("resolveConfig", () => {
     expect(config.servers[0]?.config).not.toHaveProperty("skip_verification_reward");
   });
 
-  it("masks lists and what interpolations bring under a secret key", async () => {
+  it("masks lists and interpolations below a secret key", async () => {
     const config = await resolve(
       {
         "main.yaml":
@@ -396,7 +396,7 @@ describe("resolveConfig", () => {
     });
   });
 
-  it("ends cycles of includes", async () => {
+  it("stops at cycles of includes", async () => {
     const config = await resolve({
       "main.yaml": "config_paths: [b.yaml]\na: 1\n",
       "b.yaml": "config_paths: [main.yaml]\nb: 2\n",
@@ -407,7 +407,7 @@ describe("resolveConfig", () => {
 });
 
 describe("ResolvedConfig", () => {
-  it("masks secrets on request, wherever an interpolation carries them", async () => {
+  it("masks secrets on request, including interpolated ones", async () => {
     const config = await resolve({ "main.yaml": `${RESOURCES}url: http://\${my_key}@h\nmy_key: s3cret\n` });
     expect(config.get("url")).toBe("http://s3cret@h");
     expect(config.toObject({ hideSecrets: true })).toMatchObject({ url: "http://****@h", my_key: "****" });
@@ -416,7 +416,7 @@ describe("ResolvedConfig", () => {
     expect(config.toYaml()).toContain("url: http://${my_key}@h");
   });
 
-  it("survives the way to a child process", async () => {
+  it("is unchanged in a child process", async () => {
     const config = await resolve({
       "main.yaml": `${MODEL}${RESOURCES}${AGENT}one: 1.0\nodd: "\\\\\${x} é: #"\n? 7\n: seven\n`,
     });
@@ -477,7 +477,7 @@ describe("explain", () => {
     expect(config.explain("t.n").sources).toEqual([{ where: "command line: --flag", value: 1, won: true }]);
   });
 
-  it("hides secrets of a masked config, on the command line too", async () => {
+  it("hides secrets of a masked config, including those of the command line", async () => {
     const config = await resolve(
       { "main.yaml": "x_key: one\nbox: {a_token: two, fine: 3}\n" },
       { overrides: ["++x_key=three"], hideSecrets: true },

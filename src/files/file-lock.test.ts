@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-it("runs one task at a time, also after one that failed", async () => {
+it("runs one task at a time, also after a failed one", async () => {
   const lock = join(directory, "x.lock");
   let running = 0;
   const task = async () => {
@@ -24,13 +24,13 @@ it("runs one task at a time, also after one that failed", async () => {
   expect(await withFileLock(lock, async () => "done")).toBe("done");
 });
 
-it("takes over the lock of a process that has gone", async () => {
+it("takes over the lock of a process that is gone", async () => {
   const lock = join(directory, "x.lock");
   await writeFile(lock, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
   expect(await withFileLock(lock, async () => "done")).toBe("done");
 });
 
-it("says at once that a directory stands in its place", async () => {
+it("reports at once that the path is a directory", async () => {
   const lock = join(directory, "x.lock");
   await mkdir(lock);
   await expect(withFileLock(lock, async () => "done")).rejects.toThrow(
@@ -38,7 +38,7 @@ it("says at once that a directory stands in its place", async () => {
   );
 });
 
-it("leaves a lock alone whose holder has not written its name yet", async () => {
+it("keeps a lock whose holder has not written its identity yet", async () => {
   const path = join(directory, "x.lock");
   await writeFile(path, "");
   expect(await FileLock.take(path, { silenceMs: 100 })).not.toBeInstanceOf(FileLock);

@@ -14,13 +14,13 @@ describe.each([
   ["makeDirectory", makeDirectory],
   ["makeDirectorySync", async (path: string) => makeDirectorySync(path)],
 ])("%s", (_, make) => {
-  it("makes what is missing, and leaves what is there", async () => {
+  it("creates missing directories and keeps existing ones", async () => {
     await make(join(base, "a", "b"));
     await make(join(base, "a", "b"));
     expect((await stat(join(base, "a", "b"))).isDirectory()).toBe(true);
   });
 
-  it("ends where no directory can be", async () => {
+  it("fails where no directory can be created", async () => {
     await writeFile(join(base, "file"), "");
     await expect(make(join(base, "file", "below"))).rejects.toThrow(/ENOTDIR|EEXIST/);
     await expect(make("/proc/nothing/here")).rejects.toThrow("ENOENT");

@@ -33,13 +33,13 @@ afterEach(() => {
 });
 
 describe("userDirectory", () => {
-  it("is made for this user alone, and used again", () => {
+  it("is created for this user only, and reused", () => {
     expect(userDirectory()).toBe(join(base, name));
     expect(statSync(join(base, name)).mode & 0o777).toBe(0o700);
     expect(userDirectory()).toBe(join(base, name));
   });
 
-  it("lies in XDG_RUNTIME_DIR where that belongs to the user", () => {
+  it("is in XDG_RUNTIME_DIR if that belongs to the user", () => {
     const runtime = join(base, "runtime");
     process.env["XDG_RUNTIME_DIR"] = runtime;
     expect(userDirectory()).toBe(join(base, name));
@@ -50,13 +50,13 @@ describe("userDirectory", () => {
     expect(userDirectory()).toBe(join(base, name));
   });
 
-  it("refuses a directory that others can enter", () => {
+  it("refuses a directory that other users can access", () => {
     mkdirSync(join(base, name));
     chmodSync(join(base, name), 0o777);
     expect(userDirectory).toThrow(/other users have access to it \(mode 777\).*XDG_RUNTIME_DIR/);
   });
 
-  it("refuses a link, and leaves its target alone", () => {
+  it("refuses a link and keeps its target", () => {
     mkdirSync(join(base, "victim"), { mode: 0o700 });
     symlinkSync(join(base, "victim"), join(base, name));
     expect(userDirectory).toThrow("it is a symbolic link");
@@ -67,7 +67,7 @@ describe("userDirectory", () => {
     expect(userDirectory).toThrow("it is not a directory");
   });
 
-  it("refuses a parent in which everybody can rename it", () => {
+  it("refuses a parent in which every user can rename it", () => {
     chmodSync(base, 0o777);
     expect(userDirectory).toThrow("writable for all and not sticky");
     chmodSync(base, 0o1777);
@@ -83,7 +83,7 @@ describe("userDirectory", () => {
   });
 });
 
-it("makes directories for sockets below the user's own", () => {
+it("creates directories for sockets in the user's directory", () => {
   const made = makeSocketDirectory("run-");
   expect(made.startsWith(join(base, name, "run-"))).toBe(true);
   expect(statSync(made).mode & 0o777).toBe(0o700);

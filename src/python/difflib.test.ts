@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { getCloseMatches, similarityRatio, unifiedDiff } from "./difflib.ts";
 
 describe("similarityRatio", () => {
-  it("gives what Python's SequenceMatcher gives", () => {
+  it("returns the ratio of Python's SequenceMatcher", () => {
     expect(similarityRatio("", "")).toBe(1);
     expect(similarityRatio("abcd", "bcde")).toBe(0.75);
     expect(similarityRatio("--config", "--cofnig")).toBe(0.875);
@@ -24,7 +24,7 @@ describe("getCloseMatches", () => {
     expect(getCloseMatches("ab", ["aa", "ac", "ad"], 3, 0.5)).toEqual(["ad", "ac", "aa"]);
   });
 
-  it("keeps to the number and the cutoff", () => {
+  it("respects the count and the cutoff", () => {
     expect(getCloseMatches("appel", words, 1)).toEqual(["apple"]);
     expect(getCloseMatches("xyz", words)).toEqual([]);
   });
@@ -33,7 +33,7 @@ describe("getCloseMatches", () => {
 describe("unified diffs", () => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`);
 
-  it("are those of Python", () => {
+  it("are equal to Python's", () => {
     expect(unifiedDiff(["a", "b", "c"], ["a", "B", "c"])).toEqual([
       "@@ -1,3 +1,3 @@",
       " a",
@@ -46,7 +46,7 @@ describe("unified diffs", () => {
     expect(unifiedDiff(["a"], ["a"])).toEqual([]);
   });
 
-  it("have one hunk for near changes and several for far ones", () => {
+  it("have one hunk for close changes and several for distant ones", () => {
     const change = (...places: number[]) =>
       lines(20).map((line, index) => (places.includes(index) ? `${line}!` : line));
     const heads = (after: string[]) => unifiedDiff(lines(20), after).filter((line) => line.startsWith("@@"));

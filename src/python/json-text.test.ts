@@ -15,7 +15,7 @@ describe("loads and dumps", () => {
     '{"__proto__": {"x": 1.0}, "toString": 2}',
     '["\\u00e9\\ud83d\\ude00\\u007f\\u2028", "\\"\\\\\\n\\t\\b\\f\\u0001/"]',
     '{"a": [], "b": {}, "c": [[]]}',
-  ])("gives %s back unchanged", (text) => {
+  ])("writes %s unchanged", (text) => {
     expect(dumps(loads(text, { allowNonFinite: true }))).toBe(text);
   });
 
@@ -40,7 +40,7 @@ describe("loads and dumps", () => {
     expect(dumpsCompact([Number.NaN])).toBe("[null]");
   });
 
-  it("indents as Python does", () => {
+  it("indents like Python", () => {
     const value = { a: [1, { b: "x" }], c: [], d: {} };
     const expected =
       '{\n    "a": [\n        1,\n        {\n            "b": "x"\n        }\n    ],\n    "c": [],\n    "d": {}\n}';
@@ -49,7 +49,7 @@ describe("loads and dumps", () => {
     expect(dumpsCompact({ a: 1 }, { indent: 2 })).toBe('{\n  "a": 1\n}');
   });
 
-  it("offers the other options of json.dumps", () => {
+  it("supports the other options of json.dumps", () => {
     expect(dumps({ "😀": 1, "\uffff": 2 }, { sortKeys: true, ensureAscii: false })).toBe(
       '{"\uffff": 2, "😀": 1}',
     );
@@ -60,11 +60,11 @@ describe("loads and dumps", () => {
     expect(dumps({ a: undefined, b: [undefined] })).toBe('{"b": [null]}');
   });
 
-  it("keeps the last value of a repeated key at the first one's place", () => {
+  it("keeps the last value of a repeated key at the position of the first", () => {
     expect(dumps(loads('{"a": 1.0, "b": 2, "a": 3}'))).toBe('{"a": 3, "b": 2}');
   });
 
-  it("reads plain numbers when asked", () => {
+  it("reads plain numbers on request", () => {
     expect(loadsPlain('{"a":1.0,"b":[1e3]}')).toEqual({ a: 1, b: [1000] });
     expect(loadsPlain("[NaN,1.0,1180591620717411303424]", { allowNonFinite: true })).toEqual([
       Number.NaN,
@@ -113,7 +113,7 @@ describe("loads and dumps", () => {
     expect(() => loads(text)).toThrow(reason);
   });
 
-  it("bounds the depth on both paths", () => {
+  it("limits the depth on both paths", () => {
     const plain = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     const exact = (depth: number) => `${"[".repeat(depth)}1.0${"]".repeat(depth)}`;
     expect(loads(plain(1000))).toBeDefined();

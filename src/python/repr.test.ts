@@ -18,18 +18,18 @@ describe("pyRepr", () => {
     expect(pyRepr(loads(text))).toBe(expected);
   });
 
-  it("leaves strings alone in pyStr only", () => {
+  it("returns strings unchanged only in pyStr", () => {
     expect(pyStr("it's")).toBe("it's");
     expect(pyStr(["x"])).toBe("['x']");
     expect(pyStr(Number.NaN)).toBe("nan");
     expect(pyStr(Number.NEGATIVE_INFINITY)).toBe("-inf");
   });
 
-  it("escapes everything outside ASCII in pyAscii", () => {
+  it("escapes characters outside ASCII in pyAscii", () => {
     expect(pyAscii("é漢😀")).toBe(String.raw`'\xe9\u6f22\U0001f600'`);
   });
 
-  it("names types as Python does", () => {
+  it("names types like Python", () => {
     expect([null, true, 1, 1.5, new PyFloat(1), 1n, "", [], {}].map(pyTypeName)).toEqual([
       "NoneType",
       "bool",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isSpaceCode, lstrip, rstrip, SPACE_CLASS, splitLines, splitWords, strip } from "./whitespace.ts";
 
 describe("white space", () => {
-  it("strips what Python strips and nothing else", () => {
+  it("strips the same characters as Python", () => {
     expect(strip("\x1c\x85 \u00a0a b\u3000\u2029")).toBe("a b");
     expect(strip("\ufeffa\u200b")).toBe("\ufeffa\u200b");
     expect(strip("   ")).toBe("");
@@ -10,7 +10,7 @@ describe("white space", () => {
     expect(rstrip(" a ")).toBe(" a");
   });
 
-  it("strips given characters, counted as code points", () => {
+  it("strips given code points", () => {
     expect(strip('"\'x"', "\"'")).toBe("x");
     expect(strip("😀a😀", "😀")).toBe("a");
     expect(rstrip("a\ude00", "😀")).toBe("a\ude00");

@@ -28,17 +28,17 @@ async function post(path: string, body: string, token = store.token): Promise<st
 
 const head = { task: 0, rollout: 0, attempt: 0, at: 0, agent: "a", worker: "w", status: "completed" };
 
-it("hands out rows and takes results", async () => {
+it("returns rows and accepts results", async () => {
   expect(await post("/rows", "[[0,0,0,0],[1,0,0,9]]")).toBe('200 {"n":0}\nnull');
   expect(await post("/results", `${JSON.stringify(head)}\n{}`)).toBe('200 ["counted"]');
   expect(taken).toEqual([[0, "{}"]]);
 });
 
-it("answers only who has the token", async () => {
+it("requires the token", async () => {
   expect(await post("/rows", "[]", "wrong")).toMatch(/^401/);
 });
 
-it("refuses what it cannot read, and then takes nothing of the request", async () => {
+it("refuses an invalid request as a whole", async () => {
   for (const text of ["", "null", "[1]", "[[0,0,0,-1]]", '[["0",0,0,0]]', "[[0,0,0,1.5]]"])
     expect(await post("/rows", text)).toMatch(/^400/);
   for (const wrong of ["x", "null", "{}", JSON.stringify({ ...head, status: "failed" })])

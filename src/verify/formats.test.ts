@@ -6,7 +6,7 @@ import { OpaqueValue } from "./mapping.ts";
 import { parseYamlValue } from "./yaml.ts";
 
 describe("parseCsv", () => {
-  it("reads quotes, breaks in cells and blank lines", () => {
+  it("reads quotes, line breaks in cells and blank lines", () => {
     expect(parseCsv('a,b\r\n"x, ""y""","1\n2"\n\n3,4')).toEqual([
       { a: 'x, "y"', b: "1\n2" },
       { a: "3", b: "4" },
@@ -14,7 +14,7 @@ describe("parseCsv", () => {
     expect(parseCsv("just text")).toEqual([]);
   });
 
-  it("fills missing cells and keeps surplus ones under null", () => {
+  it("fills missing cells, and keeps further ones under null", () => {
     expect(parseCsv("a,b\n1\n")).toEqual([{ a: "1", b: null }]);
     expect(parseCsv("a\n1,2,3\n")).toEqual([
       new Map<unknown, unknown>([
@@ -24,7 +24,7 @@ describe("parseCsv", () => {
     ]);
   });
 
-  it.each(["a,b\r1,2\n", `a\n${"x".repeat(200_000)}`])("refuses what Python refuses", (text) => {
+  it.each(["a,b\r1,2\n", `a\n${"x".repeat(200_000)}`])("refuses the same texts as Python", (text) => {
     expect(() => parseCsv(text)).toThrow(FormatError);
   });
 });
@@ -74,7 +74,7 @@ describe("parseYamlValue", () => {
     expect(() => parseYamlValue(text)).toThrow(FormatError);
   });
 
-  it("bounds what aliases expand to, and nesting", () => {
+  it("limits the expansion of aliases, and nesting", () => {
     const bomb = [
       "a0: &a0 [x]",
       ...Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`),

@@ -18,7 +18,7 @@ const options: ChoiceOptions = [
 ];
 
 describe("offeredLetters", () => {
-  it("takes single letters with a text, in upper case", () => {
+  it("returns single letters with a text, in upper case", () => {
     expect([...offeredLetters(options)]).toEqual(["A", "B"]);
     expect([...offeredLetters([{ A: "x", B: "y" }])]).toEqual(["A", "B"]);
     expect(offeredLetters(null).size).toBe(0);
@@ -41,7 +41,7 @@ describe("latinLetters", () => {
 });
 
 describe("isSingleLetter", () => {
-  it("knows letters of any script", () => {
+  it("accepts letters of any script", () => {
     expect([
       isSingleLetter("B"),
       isSingleLetter("É"),
@@ -53,14 +53,14 @@ describe("isSingleLetter", () => {
 });
 
 describe("choiceByPatterns", () => {
-  it("takes the last match of the first pattern that yields an answer", () => {
+  it("returns the last match of the first pattern that yields an answer", () => {
     expect(choiceByPatterns("Final: a ... final: b", "Final:\\s*([A-Z])", options)).toBe("B");
     expect(choiceByPatterns("Y:b", ["X:(\\w)", "Y:(\\w)"], options)).toBe("B");
     expect(choiceByPatterns("<ans>blue LIGHT</ans>", "<ans>(.*?)</ans>", options)).toBe("B");
     expect(choiceByPatterns("Option Z", "option (\\w)", options)).toBe("Z");
   });
 
-  it("passes over patterns that do not compile", () => {
+  it("skips patterns that do not compile", () => {
     expect(choiceByPatterns("B", ["([", "(B)"], options)).toBe("B");
     expect(choiceByPatterns("B", "", options)).toBeUndefined();
   });
@@ -70,7 +70,7 @@ describe("choiceByPatterns", () => {
     expect(() => choiceByPatterns("ab", "(a)(b)", options)).toThrow(AmbiguousPatternError);
   });
 
-  it("gives up on patterns that explode", () => {
+  it("skips patterns that need too many steps", () => {
     expect(choiceByPatterns("a".repeat(3000), "(a+)+\\1+\\1+\\1+b", options)).toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ const valueOfX = (x: string, rest = "", env: NodeJS.ProcessEnv = {}) =>
   (resolve(`x: '${x.replaceAll("'", "''")}'\n${rest}`, env) as { x: unknown }).x;
 
 describe("references", () => {
-  it("keep the type of their target when they stand alone, and become text otherwise", () => {
+  it("keep the type of their target if they are the whole value, and become text otherwise", () => {
     expect(valueOfX("${n}", "n: 7\n")).toBe(7);
     expect(valueOfX("n=${n}!", "n: 7\n")).toBe("n=7!");
     expect(valueOfX("${box}", "box: {n: [1, ~]}\n")).toEqual({ n: [1, null] });
@@ -50,7 +50,7 @@ describe("references", () => {
     });
   });
 
-  it("resolve what lies inside a target at its own place", () => {
+  it("resolve relative references inside a target from its own position", () => {
     expect(resolve("a: {n: 1, m: '${.n}'}\nb: ${a}\n")).toEqual({ a: { n: 1, m: 1 }, b: { n: 1, m: 1 } });
   });
 
@@ -63,7 +63,7 @@ describe("references", () => {
     expect(valueOfX("${b.n}", "a: {n: 1}\nb: ${a}\n")).toBe(1);
   });
 
-  it("are literal behind a backslash", () => {
+  it("are literal after a backslash", () => {
     expect(valueOfX("\\${n}", "n: 1\n")).toBe("${n}");
     expect(valueOfX("\\\\${n}", "n: 1\n")).toBe("\\1");
     expect(valueOfX("\\\\\\${n}", "n: 1\n")).toBe("\\${n}");
@@ -73,7 +73,7 @@ describe("references", () => {
 });
 
 describe("resolvers", () => {
-  it("oc.env gives text, also for defaults, null excepted", () => {
+  it("oc.env returns text, also for defaults except null", () => {
     const env = { SET: "42", EMPTY: "" };
     expect(valueOfX("${oc.env:SET}", "", env)).toBe("42");
     expect(valueOfX("${oc.env:EMPTY,x}", "", env)).toBe("");
@@ -89,7 +89,7 @@ describe("resolvers", () => {
     expect(valueOfX("${oc.env:SECRET}", "n: 1\n", { SECRET: "${n}" })).toBe("${n}");
   });
 
-  it("oc.create, oc.deprecated and oc.dict give values of the config", () => {
+  it("oc.create, oc.deprecated and oc.dict return values of the config", () => {
     const rest = 'd: {k: 1, m: "${n}"}\nn: two\n';
     expect(valueOfX("${oc.create:{a:[1,${n}]}}", rest)).toEqual({ a: [1, "two"] });
     expect(valueOfX("${oc.deprecated:n}", rest)).toBe("two");
@@ -118,7 +118,7 @@ describe("resolvers", () => {
     expect(valueOfX("${oc.decode:null}")).toBeNull();
   });
 
-  it("directives that were not applied read as themselves", () => {
+  it("directives that were not applied stay as written", () => {
     expect(resolve("l: ['${copy:src.x}', '${inherit_from:src}']\n")).toEqual({
       l: ["${copy:src.x}", "${inherit_from:src}"],
     });
@@ -169,7 +169,7 @@ describe("failures", () => {
     expect(() => parseText(text)).toThrow(ConfigInterpolationError);
   });
 
-  it("bound texts and values that grow by copying each other", () => {
+  it("limit texts and values that grow by copying each other", () => {
     const doubling = (form: (previous: string) => string) =>
       Array.from(
         { length: 40 },
@@ -181,14 +181,14 @@ describe("failures", () => {
     );
   });
 
-  it("bound long chains", () => {
+  it("limit long chains", () => {
     const chain = Array.from({ length: 5000 }, (_, level) => `k${level}: \${k${level + 1}}`).join("\n");
     expect(failure(`${chain}\nk5000: 1\n`).message).toContain("lead to each other");
   });
 });
 
 describe("escapeInterpolations", () => {
-  it.each(["${a}", "\\${a}", "x\\\\${a} $b", "${${a}}", "plain \\ $"])("makes %j read as itself", (text) => {
+  it.each(["${a}", "\\${a}", "x\\\\${a} $b", "${${a}}", "plain \\ $"])("escapes %j", (text) => {
     expect(parseText(escapeInterpolations(text))).toEqual([text]);
   });
 });

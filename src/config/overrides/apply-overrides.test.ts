@@ -23,14 +23,14 @@ describe("applyOverrides", () => {
     });
   });
 
-  it("changes and deletes what an earlier override made", () => {
+  it("changes and deletes values of earlier overrides", () => {
     expect(apply("+a=1", "a=2")).toEqual({ a: 2 });
     expect(apply("+a.b=1", "+a.c=2", "~a.b")).toEqual({ a: { c: 2 } });
     expect(apply("+a=[10,20]", "++a.1=99")).toEqual({ a: [10, 99] });
     expect(apply("+a=5", "~a=5")).toEqual({});
   });
 
-  it("lets a null be added over, and a value become a mapping", () => {
+  it("adds over a null, and replaces a value by a mapping", () => {
     expect(apply("+a=null", "+a=1")).toEqual({ a: 1 });
     expect(apply("+a=1", "+a.b=2")).toEqual({ a: { b: 2 } });
   });
@@ -45,7 +45,7 @@ describe("applyOverrides", () => {
     expect(apply("+a/b=1")).toEqual({ "a/b": 1 });
   });
 
-  it("explains what cannot be applied", () => {
+  it("explains why an override cannot be applied", () => {
     expect(failure("gate=shut")).toMatch(/Could not override 'gate'.*\+gate=shut/s);
     expect(failure("+m={x:1}", "m={y:2}")).toContain("Could not override 'm'");
     expect(failure("~gate")).toContain("Could not delete from config. 'gate' does not exist");
@@ -54,7 +54,7 @@ describe("applyOverrides", () => {
     expect(failure("+a=[1]", "++a.5=2")).toContain("not an index into a list of 1");
   });
 
-  it("takes flag values literally", () => {
+  it("uses flag values literally", () => {
     const flag = (value: unknown): Override => ({
       op: "+",
       path: "policy_model_name",
@@ -78,11 +78,11 @@ describe("applyOverrides", () => {
       expect(failure(...words)).not.toContain("s3cret");
   });
 
-  it("bounds the depth of keys", () => {
+  it("limits the depth of keys", () => {
     expect(failure(`+${Array(5000).fill("a").join(".")}=1`)).toContain("segments");
   });
 
-  it("creates no prototypes", () => {
+  it("does not change prototypes", () => {
     const root = applyOverrides(["+__proto__.polluted=1"], {});
     expect([...root.entries.keys()]).toEqual(["__proto__"]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();

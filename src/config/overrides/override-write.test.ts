@@ -23,7 +23,7 @@ describe("writeOverrides", () => {
     ]);
   });
 
-  it("quotes texts that would be read as something else", () => {
+  it("quotes texts that would be read as other values", () => {
     expect(words({ a: "1", b: "true", c: "null", d: "a,b", e: "it's", f: "", g: "x=y" })).toEqual([
       "+a='1'",
       "+b='true'",
@@ -35,18 +35,18 @@ describe("writeOverrides", () => {
     ]);
   });
 
-  it("keeps floats floats and takes dotted keys as paths", () => {
+  it("keeps floats, and writes dotted keys as paths", () => {
     const node = readConfigText("a: 1.0\nb.c: 2\nd: 1e400\n", { kind: "file", name: "x.yaml" });
     expect(writeOverrides(node)).toEqual(["+a=1.0", "+b.c=2", "+d=inf"]);
   });
 
-  it("writes keys that no path can have inside a mapping, and refuses those nobody can read", () => {
+  it("writes keys that are invalid in paths inside a mapping, and refuses unreadable ones", () => {
     expect(words({ a: { "gpt-4.1 mini": 1 } })).toEqual(["+a={gpt-4.1 mini:1}"]);
     expect(() => words({ a: { "x:y": 1 } })).toThrow("'a' cannot be written as an override");
     expect(() => words({ "a b": 1 })).toThrow("'a b' cannot be written");
   });
 
-  it("is read back as the same values, whatever they are", async () => {
+  it("writes any values so that they read back", async () => {
     const hostile = [
       "$(reboot)",
       "`id`",

@@ -17,7 +17,7 @@ describe("aliases of renamed components", () => {
     expect(currentComponentName(old)).toBe(current);
   });
 
-  it("changes whole names inside component directories only", () => {
+  it("changes only whole names in component directories", () => {
     expect(aliasedPath("resources_servers/example_simple_weather/configs/simple_weather.yaml")).toBe(
       "resources_servers/example_single_tool_call/configs/example_single_tool_call.yaml",
     );
@@ -28,7 +28,7 @@ describe("aliases of renamed components", () => {
     expect(aliasedPath("data/workbench/rows.jsonl")).toBeUndefined();
   });
 
-  it("finds the instance an older name means, if it is configured", () => {
+  it("finds the configured instance of an old name", () => {
     const configured = new Set(["example_multi_step", "example_multi_step_simple_agent", "policy_model"]);
     expect(aliasedInstance("multineedle_simple_agent", configured)).toBe("example_multi_step_simple_agent");
     expect(aliasedInstance("multineedle_resources_server", configured)).toBe("example_multi_step");
@@ -42,7 +42,7 @@ describe("aliases of renamed components", () => {
     expect(aliasedInstance("workbench", configured)).toBeUndefined();
   });
 
-  it("knows the older names of an instance", () => {
+  it("lists the old names of an instance", () => {
     expect(olderInstanceNames("example_multi_step_simple_agent")).toEqual(["multineedle_simple_agent"]);
     expect(olderInstanceNames("mcqa_simple_agent")).toEqual([]);
   });

@@ -18,7 +18,7 @@ async function resolve(top: string, reference: string) {
 }
 
 describe("sandbox blocks", () => {
-  it("reach the servers of a run as they are written", async () => {
+  it("are in the resolved config as written", async () => {
     const config = await resolve(
       "sandbox:\n  default_metadata: {a: b}\n  docker: {create: {network: none}}\n",
       "sandbox",
@@ -49,7 +49,7 @@ describe("sandbox blocks", () => {
     ["sandbox: text\n", "sandbox", /names no provider/],
     ["sandbox:\n  dockr: {}\n", "sandbox", /unknown provider 'dockr'.*config.yaml:7.*Did you mean 'docker'/],
     ["", "{dockr: {}}", /inline sandbox_provider of 'my_agent' names the unknown provider 'dockr'/],
-  ])("%j with %j: an error that says where", async (top, reference, message) => {
+  ])("refuses %j with %j and reports the position", async (top, reference, message) => {
     await expect(resolve(top, reference)).rejects.toThrow(message);
     await expect(resolve(top, reference)).rejects.toMatchObject({ code: "CONFIG_SANDBOX" });
   });

@@ -52,7 +52,7 @@ async function resolve(files: string[], ...overrides: string[]) {
   return { config, object: config.toObject() as Record<string, never> };
 }
 
-it("puts the agent without a resources server in the place of the environment's", async () => {
+it("replaces the agent of an environment by an agent without a resources server", async () => {
   const { config, object } = await resolve([ENVIRONMENT, HARNESS]);
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
   expect(agents.map(({ name, implementation }) => [name, implementation])).toEqual([
@@ -77,7 +77,7 @@ it("applies overrides for the new name", async () => {
   });
 });
 
-it("leaves a config without such an agent alone, and reports an agent that nothing can take in", async () => {
+it("keeps a config without such an agent, and reports an agent without an environment", async () => {
   const { config } = await resolve([ENVIRONMENT]);
   expect(config.servers.map(({ name }) => name)).toContain("quiz_simple_agent");
   await expect(
@@ -92,7 +92,7 @@ it("refuses two candidates", async () => {
   );
 });
 
-it("refuses agents that the environment does not allow, unless told otherwise", async () => {
+it("refuses agents that the environment does not allow, unless the config allows the pairing", async () => {
   const strict = ENVIRONMENT.replace("domain: other}", "domain: other, allowed_agents: [simple_agent]}");
   await expect(resolve([strict, HARNESS])).rejects.toThrow(
     /'quiz_other_agent' is a other_agent; 'quiz' accepts simple_agent[\s\S]*Select one of: simple_agent/,

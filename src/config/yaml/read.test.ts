@@ -22,7 +22,7 @@ describe("readYaml", () => {
     expect(read(text)).toEqual({ a: { b: 1, c: 2 }, d: { b: 1, c: 3 }, e: { f: 1, g: 3 } });
   });
 
-  it("lets an alias mean the anchor that was set last", () => {
+  it("resolves an alias to the last anchor with its name", () => {
     expect(read("a: &x 1\nb: *x\nc: &x 2\nd: *x\n")).toEqual({ a: 1, b: 1, c: 2, d: 2 });
   });
 
@@ -49,11 +49,11 @@ describe("readYaml", () => {
     });
   });
 
-  it("takes numbers and booleans as keys, equal ones being one key", () => {
+  it("accepts numbers and booleans as keys, and treats equal ones as one key", () => {
     expect(read("{1: a, true: b, 1.5: c}\n")).toEqual({ "1": "b", "1.5": "c" });
   });
 
-  it("gives keys such as __proto__ no power", () => {
+  it("treats __proto__ as a normal key", () => {
     const value = read(
       '__proto__: {polluted: 1}\nconstructor: {prototype: {polluted: 1}}\n"a":\n  __proto__: 2\n',
     );
@@ -79,7 +79,7 @@ describe("readYaml", () => {
     ["list as key", "? [1, 2]\n: 3\n", 1, "must be a single value"],
     ["control character", "a: 1\nb: \u0000\n", 2, "U+0000"],
     ["merge of a number", "<<: 5\n", 1, "takes a mapping"],
-  ])("names the place of: %s", (_name, text, line, problem) => {
+  ])("reports the position of: %s", (_name, text, line, problem) => {
     const error = failure(text);
     expect(error.message).toContain(`Malformed YAML in 'main.yaml' at line ${line}, column `);
     expect(error.message).toContain(problem);
@@ -91,7 +91,7 @@ describe("readYaml", () => {
     expect(failure(text).message).toContain("must be a mapping");
   });
 
-  it("bounds what aliases expand to", () => {
+  it("limits the expansion of aliases", () => {
     const levels = Array.from({ length: 30 }, (_, level) =>
       level === 0 ? "l0: &l0 [x, x]" : `l${level}: &l${level} [*l${level - 1}, *l${level - 1}]`,
     );
@@ -103,7 +103,7 @@ describe("readYaml", () => {
     ["closed brackets", `a: ${"[".repeat(900)}${"]".repeat(900)}`],
     ["dashes", `${"- ".repeat(3000)}x`],
     ["indentation", Array.from({ length: 300 }, (_, level) => `${" ".repeat(level)}a:`).join("\n")],
-  ])("bounds nesting by %s", (_name, text) => {
+  ])("limits nesting by %s", (_name, text) => {
     expect(failure(`${text}\n`).message).toMatch(/nested (too deeply|deeper)/);
   });
 
@@ -113,7 +113,7 @@ describe("readYaml", () => {
 });
 
 describe("readYamlValue", () => {
-  it("reads documents that are no mapping", () => {
+  it("reads documents that are not mappings", () => {
     expect(plainFromNode(readYamlValue("[1, two, ~]", source))).toEqual([1, "two", null]);
   });
 });

@@ -66,13 +66,13 @@ describe("writeYaml", () => {
     expect(plainFromNode(readYamlValue(written, source))).toEqual({ key: text });
   });
 
-  it("protects a literal interpolation from the next reader", () => {
+  it("escapes a literal interpolation", () => {
     const node = nodeFromPlain({ a: "x" }, origin);
     if (node.kind === "dict") node.entries.set("a", literalText("costs ${5} and \\${6}", origin));
     expect(writeYaml(node)).toBe("a: costs \\${5} and \\\\\\${6}\n");
   });
 
-  it.each(["", "a\nb", "k".repeat(200)])("writes awkward keys so that they read back: %j", (key) => {
+  it.each(["", "a\nb", "k".repeat(200)])("writes the key %j so that it reads back", (key) => {
     const value = { [key]: { a: 1, b: [1, 2] }, next: 1 };
     expect(plainFromNode(readYamlValue(write(value), source))).toEqual(value);
   });

@@ -96,7 +96,7 @@ describe("formatTemplate", () => {
     ["{width.real} {width.imag} {width.denominator} {n.imag}", "6 0 1 0.0"],
     ["", ""],
     ["plain", "plain"],
-  ])("%j gives %j", (template, expected) => {
+  ])("renders %j as %j", (template, expected) => {
     expect(formatTemplate(template, row)).toBe(expected);
   });
 
@@ -130,14 +130,14 @@ describe("formatTemplate", () => {
     expect(() => formatTemplate(template, row)).toThrow(reason);
   });
 
-  it("names the missing field and the fields there are", () => {
+  it("names the missing field and the available fields", () => {
     expect(() => formatTemplate("{question}", { other: 1, id: 2 })).toThrow(TemplateFieldError);
     expect(() => formatTemplate("{question}", { other: 1, id: 2 })).toThrow(
       /'question'; the row has: other, id/,
     );
   });
 
-  it("lists the fields a template reads", () => {
+  it("lists the fields of a template", () => {
     expect(parseTemplate("{a[x]} {b:{c}} {a}").fields).toEqual(["a", "b", "c"]);
   });
 });

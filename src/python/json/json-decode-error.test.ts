@@ -16,7 +16,7 @@ describe("jsonDecodeErrorRepr", () => {
     ["{}\n x", "JSONDecodeError('Extra data: line 2 column 2 (char 4)')"],
     ['"😀" 1', "JSONDecodeError('Extra data: line 1 column 5 (char 4)')"],
     ["01", "JSONDecodeError('Extra data: line 1 column 2 (char 1)')"],
-  ])("words %j as Python does", (text, repr) => {
+  ])("reports %j like Python", (text, repr) => {
     expect(jsonDecodeErrorRepr(text)).toBe(repr);
   });
 
@@ -27,7 +27,7 @@ describe("jsonDecodeErrorRepr", () => {
     },
   );
 
-  it("takes linear time and no stack on a megabyte of brackets", () => {
+  it("needs linear time and no stack for a megabyte of brackets", () => {
     expect(jsonDecodeErrorRepr("[".repeat(1_000_000))).toContain("Expecting value");
     expect(jsonDecodeErrorRepr(`"${"\\".repeat(1_000_001)}`)).toContain("Unterminated string");
   });

@@ -15,19 +15,19 @@ describe("restyle", () => {
     '{"1": 0, "0": 1, "__proto__": 2}',
     "  7  ",
     '""',
-  ])("rewrites %s as reading and writing would", (text) => {
+  ])("rewrites %s like loads and dumps", (text) => {
     expect(restyle(text)?.text).toBe(dumps(loads(text)));
   });
 
-  it("counts members, so that repeated keys can be noticed", () => {
+  it("counts members, so that repeated keys can be detected", () => {
     expect(restyle('{"a": {"b": 1, "b": 2}, "c": [{"d": ":"}]}')?.members).toBe(5);
   });
 
-  it.each(["[1e999]", `[${"9".repeat(4301)}]`])("leaves %.10s… to the reader", (text) => {
+  it.each(["[1e999]", `[${"9".repeat(4301)}]`])("does not rewrite %.10s…", (text) => {
     expect(restyle(text)).toBeUndefined();
   });
 
-  it("agrees with reading and writing on any value and any spacing", () => {
+  it("agrees with loads and dumps for any value and spacing", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(4), fc.boolean(), (value, indent, ascii) => {
         const text = ascii ? dumps(value, { indent }) : JSON.stringify(value, null, indent);
@@ -37,7 +37,7 @@ describe("restyle", () => {
     );
   });
 
-  it("gives text that is already right back as it is", () => {
+  it("returns text in the right style unchanged", () => {
     const text = dumps({ a: ["x", 1.5, { b: "é" }] });
     expect(restyle(text)?.text).toBe(text);
   });

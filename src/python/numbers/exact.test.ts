@@ -23,7 +23,7 @@ describe("pyRound", () => {
     expect(pyRound(value, digits)).toBe(expected);
   });
 
-  it("keeps the sign of zero and what is not finite", () => {
+  it("keeps the sign of zero, NaN and infinities", () => {
     expect(pyRound(-0.0001, 3)).toBe(-0);
     expect(pyRound(Number.NaN, 2)).toBeNaN();
     expect(pyRound(Number.NEGATIVE_INFINITY, 2)).toBe(Number.NEGATIVE_INFINITY);

@@ -69,7 +69,7 @@ describe("PyRandom", () => {
     expect(random.int(0, 2 ** 32 - 1)).toBe(expected.wide);
   });
 
-  it("refuses limits it cannot draw below", () => {
+  it("refuses invalid limits", () => {
     const random = new PyRandom(1);
     for (const limit of [0, -1, 1.5, 2 ** 53]) expect(() => random.below(limit)).toThrow(RangeError);
     expect(() => random.sample([1], 2)).toThrow(RangeError);
@@ -77,7 +77,7 @@ describe("PyRandom", () => {
 });
 
 describe("MersenneTwister", () => {
-  it("gives the reference output for the plain seed 5489", () => {
+  it("returns the reference output for seed 5489", () => {
     const twister = MersenneTwister.fromNumber(5489);
     expect([twister.next(), twister.next(), twister.next()]).toEqual([3499211612, 581869302, 3890346734]);
   });
