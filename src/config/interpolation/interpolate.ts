@@ -105,14 +105,19 @@ export class Interpolator {
 
   /** Follows `segments` from `start`; undefined if the path does not exist. `???` is returned unchanged. */
   select(start: Located, segments: readonly string[]): Located | undefined {
-    let current = start;
-    for (const segment of segments) {
-      const container = this.resolve(current.node, current.path);
-      const child = childOf(container.node, segment);
-      if (child === undefined) return undefined;
-      current = { node: child.node, path: [...container.path, child.segment] };
+    const { reached, depth } = this.#descend(start, segments);
+    return depth === segments.length ? reached : undefined;
+  }
+
+  /** Follows `segments` as far as they exist: `depth` of them lead to `reached`. */
+  #descend(start: Located, segments: readonly string[]): { reached: Located; depth: number } {
+    let reached = this.resolve(start.node, start.path);
+    for (const [depth, segment] of segments.entries()) {
+      const child = childOf(reached.node, segment);
+      if (child === undefined) return { reached, depth };
+      reached = this.resolve(child.node, [...reached.path, child.segment]);
     }
-    return this.resolve(current.node, current.path);
+    return { reached, depth: segments.length };
   }
 
   /** The start of a relative key with `dots` leading dots in a value at `path`. */
@@ -222,22 +227,12 @@ export class Interpolator {
 
   /** Suggests the most similar name for the first missing segment. */
   #hint(base: Located | undefined, segments: readonly string[]): string {
-    let current = base;
-    for (const [index, segment] of segments.entries()) {
-      if (current === undefined) return "";
-      const container = this.resolve(current.node, current.path);
-      const child = childOf(container.node, segment);
-      if (child !== undefined) {
-        current = { node: child.node, path: [...container.path, child.segment] };
-        continue;
-      }
-      if (container.node.kind !== "dict") return "";
-      const names = [...container.node.entries.keys()].map(String);
-      const close = nearestKey(segment, names);
-      const rest = segments.slice(index + 1);
-      return close === undefined ? "" : ` Did you mean '${formatPath([...container.path, close, ...rest])}'?`;
-    }
-    return "";
+    if (base === undefined) return "";
+    const { reached, depth } = this.#descend(base, segments);
+    if (reached.node.kind !== "dict") return "";
+    const close = nearestKey(segments[depth] ?? "", [...reached.node.entries.keys()].map(String));
+    const rest = segments.slice(depth + 1);
+    return close === undefined ? "" : ` Did you mean '${formatPath([...reached.path, close, ...rest])}'?`;
   }
 }
 

@@ -1,6 +1,13 @@
 import { charTest, tabulated } from "./characters.ts";
-import { firstOf, prefixOf } from "./first.ts";
-import { type AssertionKind, type CodePointTest, type Node, type ParsedPattern, widthOf } from "./nodes.ts";
+import {
+  type AssertionKind,
+  type CodePointTest,
+  firstOf,
+  type Node,
+  type ParsedPattern,
+  prefixOf,
+  widthOf,
+} from "./nodes.ts";
 import { RegexSyntaxError } from "./syntax-error.ts";
 
 /** Maximum size of a program. Counted repetitions of groups are written out. */
