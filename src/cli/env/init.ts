@@ -1,19 +1,15 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { ScaffoldError } from "../../workloads/errors.ts";
-import { agentFiles } from "../../workloads/scaffold/agent.ts";
 import { type BridgeSource, bridgeFiles } from "../../workloads/scaffold/bridge.ts";
 import { checkName, type ScaffoldFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
-import { gameFiles } from "../../workloads/scaffold/game.ts";
-import { judgeFiles } from "../../workloads/scaffold/judge.ts";
-import { modelFiles } from "../../workloads/scaffold/model.ts";
 import {
   commonJsProject,
   copiedSource,
   missingDependency,
   projectFiles,
 } from "../../workloads/scaffold/project.ts";
-import { resourcesServerFiles } from "../../workloads/scaffold/resources-server.ts";
+import { type ServerTemplate, serverFiles } from "../../workloads/scaffold/templates.ts";
 import { existingVerifier, newVerifier } from "../../workloads/scaffold/verifier.ts";
 import { workloadFiles } from "../../workloads/scaffold/workload.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
@@ -23,10 +19,10 @@ import { UsageError } from "../errors.ts";
 import { healthOf } from "./running.ts";
 
 const SERVER_FOLDERS = {
-  resources_servers: resourcesServerFiles,
-  responses_api_agents: agentFiles,
-  responses_api_models: modelFiles,
-} as const satisfies Record<string, (name: string) => ScaffoldFiles>;
+  resources_servers: "resources-server",
+  responses_api_agents: "agent",
+  responses_api_models: "model",
+} as const satisfies Record<string, ServerTemplate>;
 
 type InitFlags = FlagValues<typeof initFlags>;
 
@@ -43,8 +39,8 @@ export async function initComponent(context: CommandContext, flags: InitFlags): 
       return initBridge(context, { kind, source, name: flags.name });
     if (agent !== undefined) return initServer(context, `responses_api_agents/${agent}`);
     if (model !== undefined) return initServer(context, `responses_api_models/${model}`);
-    if (game !== undefined) return initServer(context, `resources_servers/${game}`, gameFiles);
-    if (judge !== undefined) return initServer(context, `resources_servers/${judge}`, judgeFiles);
+    if (game !== undefined) return initServer(context, `resources_servers/${game}`, "game");
+    if (judge !== undefined) return initServer(context, `resources_servers/${judge}`, "judge");
     return initServer(context, await givenEntrypoint(context));
   }
   return initWorkload(context, flags, environment === undefined ? "benchmark" : "environment", workload);
@@ -63,14 +59,14 @@ async function givenEntrypoint(context: CommandContext): Promise<string> {
 async function initServer(
   context: CommandContext,
   entrypoint: string,
-  chosen?: (name: string) => ScaffoldFiles,
+  chosen?: ServerTemplate,
 ): Promise<number> {
   const [type = "", name = "", ...rest] = entrypoint.split("/");
   const usual = Object.hasOwn(SERVER_FOLDERS, type)
     ? SERVER_FOLDERS[type as keyof typeof SERVER_FOLDERS]
     : undefined;
-  const files = chosen ?? usual;
-  if (files === undefined || rest.length > 0) {
+  const template = chosen ?? usual;
+  if (template === undefined || rest.length > 0) {
     throw new ScaffoldError(
       `entrypoint '${entrypoint}' must be a folder such as resources_servers/my_server; ` +
         `the first part is one of ${Object.keys(SERVER_FOLDERS).join(", ")}.`,
@@ -79,7 +75,7 @@ async function initServer(
   const folder = `${type}/${checkName(name)}`;
   if (existsSync(path.join(context.io.cwd, folder)))
     throw new ScaffoldError(`Folder already exists: ${folder}. Nothing was changed.`);
-  await create(context, folder, files(name));
+  await create(context, folder, serverFiles(template, name));
   if (context.json) return 0;
   context.out("");
   const server = type === "resources_servers" ? `--resources-server ${name}` : `+entrypoint=${folder}`;

@@ -3,25 +3,31 @@ import path from "node:path";
 import { getCloseMatches } from "../../python/difflib.ts";
 import { ScaffoldError } from "../errors.ts";
 import { checkName, type ScaffoldFiles } from "./files.ts";
+import { readTemplate } from "./templates.ts";
 
-/** Where an environment of `gym env init --from` comes from. */
+/** The source of an environment of `gym env init --from`. */
 export interface BridgeSource {
   readonly kind: string;
   /** A directory of tasks, an address, or a name in the other library. */
   readonly source: string;
-  /** Default: made from the source. */
-  readonly name?: string | undefined;
+  /** Default: derived from the source. */
+  readonly name?: string;
 }
 
 interface Bridge {
-  /** The name to use where none is given. */
+  /** The default name. */
   name(source: string): string;
-  /** Refuses a source that the other library could never open. */
-  check?(source: string): void;
-  files(name: string, source: string, cwd: string): ScaffoldFiles;
+  /** What the source must look like, where the library can only open such sources. */
+  sources?: { readonly pattern: RegExp; readonly expected: string };
+  /** The environment in a few words, for its config. */
+  description(source: string): string;
+  rows(source: string, cwd: string): object[];
+  readme(source: string, rows: number): string;
+  /** The entry point in Python, and the packages that it needs. */
+  python?: { readonly folder: string; readonly module: string; readonly requirements: string };
 }
 
-/** An environment of another library: its config, its rows, and the few lines of Python where it needs some. */
+/** The files that run an environment of another library: config, rows, and the Python entry point if there is one. */
 export function bridgeFiles(
   { kind, source, name: given }: BridgeSource,
   cwd: string,
@@ -33,22 +39,37 @@ export function bridgeFiles(
     const hint = close === undefined ? "" : `; did you mean '${close}'?`;
     throw new ScaffoldError(`--from: '${kind}' is not one of ${known.join(", ")}${hint}`);
   }
-  bridge.check?.(source);
+  if (bridge.sources?.pattern.test(source) === false)
+    throw new ScaffoldError(`--from ${kind} takes ${bridge.sources.expected}, not '${source}'.`);
   const name = checkName(given ?? bridge.name(source));
-  return { name, files: bridge.files(name, source, cwd) };
+  const rows = bridge.rows(source, cwd);
+  const folder = `environments/${name}`;
+  const config = readTemplate(`bridges/${kind}.yaml`, {
+    name,
+    source: JSON.stringify(source),
+    description: JSON.stringify(bridge.description(source)),
+  });
+  const readme = bridge.readme(source, rows.length);
+  const files: Record<string, string> = {
+    [`${folder}/config.yaml`]: config,
+    [`${folder}/data/example.jsonl`]: rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
+    [`${folder}/README.md`]: `# ${name}\n\n${readme}\n\n\`\`\`bash\ngym eval run --environment ${name} --model-type openai_model\n\`\`\`\n`,
+  };
+  if (bridge.python !== undefined) {
+    const { folder, module, requirements } = bridge.python;
+    files[`${folder}/${name}/app.py`] = `from gym_bridges.${module} import main\n\nmain()\n`;
+    files[`${folder}/${name}/requirements.txt`] = requirements;
+  }
+  return { name, files };
 }
 
 const MODULE = String.raw`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*`;
-/** What Python can import. `-` stands for `_`, and `owner/name@version` is a package of the verifiers hub. */
+/** A Python module, with `-` for `_`, or `owner/name@version` of the verifiers hub. */
 const TASKSET = /^(?:[\w-]+\/)?[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*(?:@[\w.-]+)?$/;
 /** A registered name, or `module:Class`. */
 const DATASET = new RegExp(`^(?:[A-Za-z0-9_][\\w.-]*|${MODULE}:[A-Za-z_]\\w*)$`);
 
-function checkSource(kind: string, source: string, pattern: RegExp, expected: string): void {
-  if (!pattern.test(source)) throw new ScaffoldError(`--from ${kind} takes ${expected}, not '${source}'.`);
-}
-
-/** A usable name out of a path, an address or a package. */
+/** Makes a component name from a path, an address or a package. */
 function nameFrom(source: string): string {
   const words = source
     .replace(/@.*$/, "")
@@ -63,117 +84,62 @@ function nameFrom(source: string): string {
 const BRIDGES: Readonly<Record<string, Bridge>> = {
   harbor: {
     name: nameFrom,
-    files(name, source, cwd) {
-      const tasks = harborTasks(path.resolve(cwd, source), source);
-      const rows = tasks.map(({ task, instruction }) => ({
+    description: (source) => `Harbor tasks of ${source}`,
+    rows: (source, cwd) =>
+      harborTasks(path.resolve(cwd, source), source).map(({ task, instruction }) => ({
         responses_create_params: { input: [{ role: "user", content: instruction }] },
         task,
-      }));
-      const server = `    harbor:
-      entrypoint: app.ts
-      domain: agent
-      description: ${JSON.stringify(`Harbor tasks of ${source}`)}
-      expose_tools_over_mcp: true
-      tasks_dir: ${JSON.stringify(source)}
-`;
-      return environment(
-        name,
-        server,
-        toolAgent(name, 50),
-        rows,
-        `${tasks.length} tasks of \`${source}\`, in the format of Harbor.`,
-      );
-    },
+      })),
+    readme: (source, rows) => `${rows} tasks of \`${source}\`, in the format of Harbor.`,
   },
   openenv: {
     name: () => "openenv_world",
-    check: (source) =>
-      checkSource(
-        "openenv",
-        source,
-        /^(https?|wss?):\/\/[^/]/,
-        "the address of a running server, such as http://127.0.0.1:8000",
-      ),
-    files(name, source) {
-      const server = `    openenv:
-      entrypoint: app.ts
-      domain: agent
-      description: ${JSON.stringify(`The OpenEnv environment at ${source}`)}
-      base_url: ${JSON.stringify(source)}
-      # true for environments that offer tools in place of one kind of action
-      is_mcp: false
-      reset_kwargs: {}
-`;
-      const input = [{ role: "user", content: "Act in the environment until the episode ends." }];
-      const rows = [{ responses_create_params: { input }, reset_kwargs: {} }];
-      return environment(name, server, toolAgent(name, 20), rows, `The OpenEnv environment at ${source}.`);
+    sources: {
+      pattern: /^(https?|wss?):\/\/[^/]/,
+      expected: "the address of a running server, such as http://127.0.0.1:8000",
     },
+    description: (source) => `The OpenEnv environment at ${source}`,
+    rows: () => {
+      const input = [{ role: "user", content: "Act in the environment until the episode ends." }];
+      return [{ responses_create_params: { input }, reset_kwargs: {} }];
+    },
+    readme: (source) => `The OpenEnv environment at ${source}.`,
   },
   aviary: {
     name: (source) => `aviary_${nameFrom(source)}`,
-    check: (source) =>
-      checkSource("aviary", source, DATASET, "a name that Aviary knows, such as gsm8k, or module:Class"),
-    files(name, source) {
-      const server = `    ${name}:
-      entrypoint: app.py
-      domain: agent
-      description: ${JSON.stringify(`The task dataset ${source} of Aviary`)}
-      # A name that Aviary knows, or module:Class, and its arguments.
-      dataset: ${JSON.stringify(source)}
-      dataset_args: {}
-`;
-      const agent = `${name}_aviary_agent:
-  responses_api_agents:
-    aviary_agent:
-      entrypoint: app.ts
-      max_steps: 20
-${resourcesServer(name)}`;
-      return {
-        ...environment(name, server, agent, taskRows(), `The task dataset \`${source}\` of Aviary.`),
-        [`resources_servers/${name}/app.py`]: python("aviary_environment"),
-        [`resources_servers/${name}/requirements.txt`]: requirements("fhaviary>=0.30", "dataset"),
-      };
+    sources: { pattern: DATASET, expected: "a name that Aviary knows, such as gsm8k, or module:Class" },
+    description: (source) => `The task dataset ${source} of Aviary`,
+    rows: taskRows,
+    readme: (source) => `The task dataset \`${source}\` of Aviary.`,
+    python: {
+      folder: "resources_servers",
+      module: "aviary_environment",
+      requirements: requirements("fhaviary>=0.30", "dataset"),
     },
   },
   verifiers: {
     name: (source) => `verifiers_${nameFrom(source)}`,
-    check: (source) =>
-      checkSource("verifiers", source, TASKSET, "the module of a taskset, such as sums or my_package.sums"),
-    files(name, source) {
-      const agent = `${name}:
-  responses_api_agents:
-    ${name}:
-      entrypoint: app.py
-      description: ${JSON.stringify(`The taskset ${source} of verifiers`)}
-      # The module of the taskset, and settings of the environment.
-      vf_env_id: ${JSON.stringify(source)}
-      vf_env_args: {}
-      max_tokens: 8192
-      concurrency: 8
-`;
-      return {
-        ...environment(name, undefined, agent, taskRows(), `The taskset \`${source}\` of verifiers.`),
-        [`responses_api_agents/${name}/app.py`]: python("verifiers_agent"),
-        [`responses_api_agents/${name}/requirements.txt`]: requirements("verifiers>=0.4\nuv", "taskset"),
-      };
+    sources: { pattern: TASKSET, expected: "the module of a taskset, such as sums or my_package.sums" },
+    description: (source) => `The taskset ${source} of verifiers`,
+    rows: taskRows,
+    readme: (source) => `The taskset \`${source}\` of verifiers.`,
+    python: {
+      folder: "responses_api_agents",
+      module: "verifiers_agent",
+      requirements: requirements("verifiers>=0.4\nuv", "taskset"),
     },
   },
 };
 
-interface HarborTask {
-  task: string;
-  instruction: string;
-}
-
-/** The task directories below a directory; a task itself has the name of its directory. */
-function harborTasks(directory: string, source: string): HarborTask[] {
+/** The tasks in a directory. Each subdirectory with a `task.toml` is a task with the name of the subdirectory. */
+function harborTasks(directory: string, source: string): { task: string; instruction: string }[] {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new ScaffoldError(`--from harbor: there is no directory '${source}'.`);
   if (existsSync(path.join(directory, "task.toml")))
     throw new ScaffoldError(
       `--from harbor: '${source}' is a task itself. Name the directory that has it: ${path.dirname(source)}`,
     );
-  const tasks: HarborTask[] = [];
+  const tasks: { task: string; instruction: string }[] = [];
   const incomplete: string[] = [];
   for (const task of readdirSync(directory).sort()) {
     if (!existsSync(path.join(directory, task, "task.toml"))) continue;
@@ -196,51 +162,11 @@ function harborTasks(directory: string, source: string): HarborTask[] {
   return tasks;
 }
 
-/** Rows that name tasks by their place in a dataset; the server has the rest. */
+/** Rows that select tasks by their index. The server has the rest of the data. */
 function taskRows(): object[] {
   return [0, 1, 2, 3, 4].map((task_idx) => ({ responses_create_params: { input: [] }, task_idx }));
 }
 
-function environment(
-  name: string,
-  server: string | undefined,
-  agent: string,
-  rows: readonly object[],
-  what: string,
-): ScaffoldFiles {
-  const folder = `environments/${name}`;
-  const block = server === undefined ? "" : `${name}:\n  resources_servers:\n${server}`;
-  return {
-    [`${folder}/config.yaml`]: `${block}${agent}      model_server:
-        type: responses_api_models
-        name: policy_model
-      datasets:
-      - name: example
-        type: example
-        jsonl_fpath: ${folder}/data/example.jsonl
-`,
-    [`${folder}/data/example.jsonl`]: rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
-    [`${folder}/README.md`]: `# ${name}\n\n${what}\n\n\`\`\`bash\ngym eval run --environment ${name} --model-type openai_model\n\`\`\`\n`,
-  };
+function requirements(library: string, what: string): string {
+  return `${library}\npyyaml\n# The package that has the ${what}, unless its module lies beside app.py: a name on PyPI, a wheel, or a path.\n`;
 }
-
-function toolAgent(name: string, maxSteps: number): string {
-  return `${name}_simple_agent:
-  responses_api_agents:
-    simple_agent:
-      entrypoint: app.ts
-      max_steps: ${maxSteps}
-${resourcesServer(name)}`;
-}
-
-function resourcesServer(name: string): string {
-  return `      resources_server:
-        type: resources_servers
-        name: ${name}
-`;
-}
-
-const python = (module: string) => `from gym_bridges.${module} import main\n\nmain()\n`;
-
-const requirements = (library: string, what: string) =>
-  `${library}\npyyaml\n# The package that has the ${what}, unless its module lies beside app.py: a name on PyPI, a wheel, or a path.\n`;

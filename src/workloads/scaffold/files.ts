@@ -4,16 +4,16 @@ import path from "node:path";
 import { makeDirectory } from "../../files/make-directory.ts";
 import { ScaffoldError } from "../errors.ts";
 
-/** Files of a scaffold: path relative to the working directory, and content. */
+/** Files of a scaffold: the path relative to the working directory, and the content. */
 export type ScaffoldFiles = Readonly<Record<string, string>>;
 
 export interface WrittenFiles {
   readonly created: readonly string[];
-  /** Those that were there already, word for word. */
+  /** Files that existed with the same content. */
   readonly kept: readonly string[];
 }
 
-/** Creates the files that are missing. One that exists with other content stops everything before anything is written. */
+/** Creates the missing files. Fails before anything is written if a file exists with other content. */
 export async function writeMissingFiles(root: string, files: ScaffoldFiles): Promise<WrittenFiles> {
   const paths = Object.keys(files);
   const kept = paths.filter((file) => existsSync(path.join(root, file)));
@@ -29,7 +29,7 @@ export async function writeMissingFiles(root: string, files: ScaffoldFiles): Pro
     const target = path.join(root, file);
     try {
       await makeDirectory(path.dirname(target));
-      // `wx`: whatever appeared since the check is not overwritten either.
+      // `wx` does not overwrite a file that was created after the check.
       await writeFile(target, files[file] ?? "", { flag: "wx" });
     } catch (error) {
       throw unwritable(error, root, file);
@@ -59,7 +59,7 @@ function unwritable(error: unknown, root: string, file: string): unknown {
 const NAME = /^[a-z][a-z0-9_]*$/;
 const MAX_LENGTH = 64;
 
-/** Refuses names that are not module names: they become folders, YAML keys, routes and parts of identifiers. */
+/** Refuses names that are not module names. Names become folders, YAML keys, routes and parts of identifiers. */
 export function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_LENGTH) return name;
   if (NAME.test(name)) {
@@ -84,12 +84,4 @@ function suggestion(name: string): string {
     .replace(/^[0-9_]+/, "")
     .slice(0, MAX_LENGTH);
   return NAME.test(candidate) ? `, such as '${candidate}'` : "";
-}
-
-/** `my_quiz` as a class-like name, `MyQuiz`. */
-export function pascalCase(name: string): string {
-  return name
-    .split("_")
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("");
 }

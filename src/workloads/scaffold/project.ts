@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import type { ScaffoldFiles } from "./files.ts";
-import { packageSource } from "./package-source.ts";
+import { readTemplate } from "./templates.ts";
 
 interface PackageFile {
   type?: string;
@@ -10,18 +10,19 @@ interface PackageFile {
   devDependencies?: Record<string, string>;
 }
 
-/** What a scaffold in a folder outside this package needs around it, so that editors, tests and commands find the package. */
+/** The project files that editors, tests and commands need outside this package. Only missing files are returned. */
 export function projectFiles(cwd: string, installRoot: string): ScaffoldFiles {
   if (isInside(cwd, installRoot)) return {};
   const files: Record<string, string> = {};
   if (!existsSync(path.join(cwd, "package.json"))) files["package.json"] = packageJson(cwd, installRoot);
-  if (!existsSync(path.join(cwd, "tsconfig.json"))) files["tsconfig.json"] = TSCONFIG;
+  if (!existsSync(path.join(cwd, "tsconfig.json")))
+    files["tsconfig.json"] = readTemplate("project/tsconfig.json");
   if ("package.json" in files && !existsSync(path.join(cwd, ".gitignore")))
     files[".gitignore"] = "node_modules/\nresults/\nenv.yaml\n";
   return files;
 }
 
-/** What to say about the project just made when it takes the package from the copy that is running. */
+/** A note for a new project that depends on the installed copy of this package. */
 export function copiedSource(cwd: string, installRoot: string): string | undefined {
   const { version = "*" } = readPackage(path.join(installRoot, "package.json"));
   const { specifier, isCopy } = packageSource(cwd, installRoot, version);
@@ -30,7 +31,7 @@ export function copiedSource(cwd: string, installRoot: string): string | undefin
     : undefined;
 }
 
-/** What to say about a project whose files Node takes for CommonJS, which `npm init` makes. */
+/** A warning for a project whose files Node treats as CommonJS, the default of `npm init`. */
 export function commonJsProject(cwd: string, installRoot: string): string | undefined {
   const file = path.join(cwd, "package.json");
   if (isInside(cwd, installRoot) || !existsSync(file)) return undefined;
@@ -38,11 +39,10 @@ export function commonJsProject(cwd: string, installRoot: string): string | unde
   return 'package.json does not say "type": "module", so editors and tests take the files here for CommonJS. Set it with `npm pkg set type=module`.';
 }
 
-/** The advice for a project that has a package.json without this package. */
+/** A warning for a package.json that lacks a needed dependency. */
 export function missingDependency(cwd: string, installRoot: string): string | undefined {
-  if (isInside(cwd, installRoot)) return undefined;
   const file = path.join(cwd, "package.json");
-  if (!existsSync(file)) return undefined;
+  if (isInside(cwd, installRoot) || !existsSync(file)) return undefined;
   const { dependencies = {}, devDependencies = {} } = readPackage(file);
   const wanted = ["nemo-gym", "zod", "vitest"].filter(
     (name) => !(name in dependencies) && !(name in devDependencies),
@@ -76,24 +76,6 @@ function packageJson(cwd: string, installRoot: string): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-const TSCONFIG = `{
-  "compilerOptions": {
-    "target": "es2023",
-    "module": "nodenext",
-    "strict": true,
-    "noUncheckedIndexedAccess": true,
-    "verbatimModuleSyntax": true,
-    "erasableSyntaxOnly": true,
-    "allowImportingTsExtensions": true,
-    "skipLibCheck": true,
-    "noEmit": true,
-    "types": ["node"]
-  },
-  "include": ["**/*.ts"],
-  "exclude": ["**/node_modules"]
-}
-`;
-
 function readPackage(file: string): PackageFile {
   return JSON.parse(readFileSync(file, "utf8")) as PackageFile;
 }
@@ -101,4 +83,62 @@ function readPackage(file: string): PackageFile {
 function isInside(folder: string, parent: string): boolean {
   const relative = path.relative(parent, folder);
   return relative === "" || (!relative.startsWith("..") && !path.isAbsolute(relative));
+}
+
+interface PackageSource {
+  /** The version in `dependencies` of a new project. */
+  readonly specifier: string;
+  /** True when the origin of this copy is unknown (global installs do not record it), so the copy itself is used. */
+  readonly isCopy: boolean;
+}
+
+/** Finds out where this package was installed from, so that a new project in `cwd` uses the same source. */
+export function packageSource(cwd: string, installRoot: string, version: string): PackageSource {
+  const modules = `${path.sep}node_modules${path.sep}`;
+  const split = installRoot.lastIndexOf(modules);
+  if (split < 0) return { specifier: fileSpecifier(cwd, installRoot), isCopy: false };
+  const owner = installRoot.slice(0, split);
+  const name = installRoot.slice(split + modules.length).replaceAll(path.sep, "/");
+  for (const given of [dependencyOf(owner, name), resolvedOf(owner, name)]) {
+    if (given === undefined) continue;
+    if (/^(?:git[+:]|github:|gitlab:|bitbucket:|https?:)/.test(given) && !isRegistryFile(given, name))
+      return { specifier: given, isCopy: false };
+    const file = /^(?:file:|\.{0,2}\/|~\/)/.test(given) ? given.replace(/^file:/, "") : undefined;
+    if (file === undefined) return { specifier: `^${version}`, isCopy: false };
+    const target = path.resolve(owner, file);
+    if (existsSync(target)) return { specifier: fileSpecifier(cwd, target), isCopy: false };
+  }
+  return { specifier: fileSpecifier(cwd, installRoot), isCopy: true };
+}
+
+/** Registries serve `<name>/-/<name>-<version>.tgz`. */
+function isRegistryFile(address: string, name: string): boolean {
+  return address.includes(`/${name}/-/`);
+}
+
+/** A relative path between real paths, because npm resolves links first. */
+function fileSpecifier(cwd: string, target: string): string {
+  return `file:${path.relative(realpathSync(cwd), realpathSync(target)).split(path.sep).join("/")}`;
+}
+
+function dependencyOf(owner: string, name: string): string | undefined {
+  const { dependencies, devDependencies } = readJson(path.join(owner, "package.json")) as PackageFile;
+  return dependencies?.[name] ?? devDependencies?.[name];
+}
+
+/** The source that npm recorded at installation. The record exists even without a package.json. */
+function resolvedOf(owner: string, name: string): string | undefined {
+  const lock = readJson(path.join(owner, "node_modules/.package-lock.json")) as {
+    packages?: Record<string, { resolved?: string }>;
+  };
+  return lock.packages?.[`node_modules/${name}`]?.resolved;
+}
+
+function readJson(file: string): object {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as object;
+  } catch {
+    // The file is only a hint. npm reports its problems to the owner.
+    return {};
+  }
 }

@@ -15,14 +15,9 @@ import { installRoot } from "../../config/paths.ts";
 import { resolveConfig } from "../../config/resolve.ts";
 import { ConfigFiles } from "../catalog/config-files.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
-import { agentFiles } from "./agent.ts";
 import { checkName, type ScaffoldFiles, writeMissingFiles } from "./files.ts";
-import { gameFiles } from "./game.ts";
-import { judgeFiles } from "./judge.ts";
-import { modelFiles } from "./model.ts";
-import { packageSource } from "./package-source.ts";
-import { commonJsProject, missingDependency, projectFiles } from "./project.ts";
-import { resourcesServerFiles } from "./resources-server.ts";
+import { commonJsProject, missingDependency, packageSource, projectFiles } from "./project.ts";
+import { serverFiles } from "./templates.ts";
 import { existingVerifier, newVerifier } from "./verifier.ts";
 import { type WorkloadScaffold, workloadFiles } from "./workload.ts";
 
@@ -84,7 +79,10 @@ describe("writeMissingFiles", () => {
 
 describe("servers", () => {
   it("resolve", async () => {
-    await writeMissingFiles(base, { ...resourcesServerFiles("quiz"), ...modelFiles("parrot") });
+    await writeMissingFiles(base, {
+      ...serverFiles("resources-server", "quiz"),
+      ...serverFiles("model", "parrot"),
+    });
     const config = await resolved(
       "resources_servers/quiz/configs/quiz.yaml",
       "responses_api_models/parrot/configs/parrot.yaml",
@@ -98,11 +96,11 @@ describe("servers", () => {
 
   it("are formatted like the rest of this repository", () => {
     const files = {
-      ...resourcesServerFiles("quiz"),
-      ...gameFiles("hunt"),
-      ...judgeFiles("essay"),
-      ...agentFiles("looper"),
-      ...modelFiles("parrot"),
+      ...serverFiles("resources-server", "quiz"),
+      ...serverFiles("game", "hunt"),
+      ...serverFiles("judge", "essay"),
+      ...serverFiles("agent", "looper"),
+      ...serverFiles("model", "parrot"),
       ...workload({ kind: "benchmark", profile: "external-rollout-driver" }),
       ...workload({ profile: "external-agent-loop" }),
     };
@@ -141,10 +139,10 @@ describe("types", () => {
         {},
         around,
         ...workloads,
-        agentFiles("a"),
-        modelFiles("m"),
-        gameFiles("g"),
-        judgeFiles("j"),
+        serverFiles("agent", "a"),
+        serverFiles("model", "m"),
+        serverFiles("game", "g"),
+        serverFiles("judge", "j"),
       ),
     );
     const settings = JSON.parse(tsconfig);
@@ -211,7 +209,7 @@ describe("workloads", () => {
   });
 
   it("reuse a verifier with rows it can score", async () => {
-    await writeMissingFiles(base, resourcesServerFiles("quiz"));
+    await writeMissingFiles(base, serverFiles("resources-server", "quiz"));
     const verifier = existingVerifier("quiz", [base]);
     const files = workload({ kind: "benchmark", verifier, reused: true });
     expect(Object.keys(files).some((file) => file.startsWith("resources_servers/"))).toBe(false);

@@ -6,36 +6,34 @@ import { readConfigFile } from "../../config/read-config-file.ts";
 import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import { ScaffoldError } from "../errors.ts";
-import { exampleRows } from "./resources-server.ts";
+import { readTemplate } from "./templates.ts";
 
-/** The resources server a workload is scored by. */
+/** The resources server that scores a workload. */
 export interface Verifier {
   readonly name: string;
-  /** Its config, as `config_paths` names it. */
+  /** The path of its config, as in `config_paths`. */
   readonly configPath: string;
-  /** Instances of the server and of its agent in that config. */
-  readonly server: string;
+  /** The agent of that config that runs the server's rows. */
   readonly agent: { readonly instance: string; readonly implementation: string };
   readonly domain: string;
-  /** Rows it can score. */
+  /** Example rows that it can score, as JSON lines. */
   readonly exampleRows: string;
 }
 
 const EXAMPLE_ROWS = 5;
 
-/** The verifier a new resources server scaffold will be. */
+/** The verifier that a new resources server will be. */
 export function newVerifier(name: string): Verifier {
   return {
     name,
     configPath: `resources_servers/${name}/configs/${name}.yaml`,
-    server: `${name}_resources_server`,
     agent: { instance: `${name}_simple_agent`, implementation: "simple_agent" },
     domain: "other",
-    exampleRows: exampleRows(),
+    exampleRows: readTemplate("resources-server/data/example.jsonl"),
   };
 }
 
-/** A resources server that exists, with the agent and the examples its config names. */
+/** An existing resources server, with the agent and the example rows of its config. */
 export function existingVerifier(name: string, roots: readonly string[]): Verifier {
   const configPath = `resources_servers/${name}/configs/${name}.yaml`;
   const file = findExistingPath(configPath, roots);
@@ -66,7 +64,6 @@ export function existingVerifier(name: string, roots: readonly string[]): Verifi
   return {
     name,
     configPath,
-    server: server.name,
     agent: { instance: agent.name, implementation: agent.implementation },
     domain: textOf(server.block.entries.get("domain")) ?? "other",
     exampleRows: firstLines(readFileSync(rows, "utf8"), EXAMPLE_ROWS),

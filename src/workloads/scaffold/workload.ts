@@ -1,7 +1,6 @@
 import type { IntegrationProfile } from "../catalog/manifest.ts";
-import { agentFiles } from "./agent.ts";
 import type { ScaffoldFiles } from "./files.ts";
-import { PROMPT, resourcesServerFiles, sourceRows } from "./resources-server.ts";
+import { episodeAgentFiles, readTemplate, serverFiles } from "./templates.ts";
 import type { Verifier } from "./verifier.ts";
 
 export interface WorkloadScaffold {
@@ -9,35 +8,34 @@ export interface WorkloadScaffold {
   readonly name: string;
   readonly profile: IntegrationProfile;
   readonly verifier: Verifier;
-  /** The verifier exists already; otherwise it is created too. */
+  /** The verifier already exists. Otherwise it is created too. */
   readonly reused: boolean;
   readonly reward: { readonly range: readonly [number, number]; readonly higherIsBetter: boolean };
 }
 
-/** An environment or a benchmark: config, manifest, data, and whatever of verifier and agent does not exist yet. */
+/** The files of a new environment or benchmark, and of its verifier and agent if they do not exist yet. */
 export function workloadFiles(scaffold: WorkloadScaffold): ScaffoldFiles {
-  const { kind, name, verifier } = scaffold;
+  const { kind, name, verifier, profile, reused } = scaffold;
   const folder = `${kind}s/${name}`;
   return {
-    ...(scaffold.reused ? {} : resourcesServerFiles(verifier.name)),
-    ...(hasOwnAgent(scaffold)
-      ? agentFiles(`${name}_agent`, { ownsEpisode: scaffold.profile === "external-agent-loop" })
-      : {}),
-    ...(scaffold.profile === "external-rollout-driver" ? { [`${folder}/rollout_driver.ts`]: DRIVER } : {}),
+    ...(!reused && serverFiles("resources-server", verifier.name)),
+    ...(profile === "custom-gym-agent-loop" && serverFiles("agent", `${name}_agent`)),
+    ...(profile === "external-agent-loop" && episodeAgentFiles(`${name}_agent`)),
+    ...(profile === "external-rollout-driver" && {
+      [`${folder}/rollout_driver.ts`]: readTemplate("workload/rollout_driver.ts"),
+    }),
     [`${folder}/manifest.yaml`]: manifest(scaffold),
     [`${folder}/config.yaml`]: config(scaffold),
     [`${folder}/data/example.jsonl`]: verifier.exampleRows,
     [`${folder}/README.md`]: readme(scaffold),
-    ...(kind === "benchmark"
-      ? {
-          [`${folder}/prepare.ts`]: PREPARE_SCRIPT,
-          [`${folder}/prompt.yaml`]: scaffold.reused ? BARE_PROMPT : PROMPT,
-          [`${folder}/data/source.jsonl`]: scaffold.reused
-            ? withoutInput(verifier.exampleRows)
-            : sourceRows(),
-          [`${folder}/data/.gitignore`]: `${name}_benchmark.jsonl\n*_prepare.jsonl\n*_metrics_conflict.json\n`,
-        }
-      : {}),
+    ...(kind === "benchmark" && {
+      [`${folder}/prepare.ts`]: readTemplate("workload/prepare.ts"),
+      [`${folder}/prompt.yaml`]: reused ? BARE_PROMPT : readTemplate("workload/prompt.yaml"),
+      [`${folder}/data/source.jsonl`]: reused
+        ? withoutInput(verifier.exampleRows)
+        : readTemplate("workload/data/source.jsonl"),
+      [`${folder}/data/.gitignore`]: `${name}_benchmark.jsonl\n*_prepare.jsonl\n*_metrics_conflict.json\n`,
+    }),
   };
 }
 
@@ -49,22 +47,14 @@ function driverOf({ kind, name, profile }: WorkloadScaffold): string | undefined
   return profile === "external-rollout-driver" ? `${kind}s.${name}.rollout_driver:runRollouts` : undefined;
 }
 
-const DRIVER = `import type { RolloutDriver } from "nemo-gym/run";
-
-/** Coordinates the rollouts of an evaluation. Whatever is to happen around the built-in loop, \`collect\`, goes here. */
-export const runRollouts: RolloutDriver = async (_collection, _config, { collect }) => {
-  await collect();
-};
-`;
-
-/** What the model is asked stands in one field; the prompt config puts it back. */
+/** The prompt of rows whose whole input is in one field. */
 const BARE_PROMPT = "user: '{task_prompt}'\n";
 
 interface ExampleRow {
   responses_create_params?: { input?: string | { content?: unknown }[] };
 }
 
-/** Rows of a verifier as a benchmark's source has them: the input as a field of its own, for a prompt config to fill in. */
+/** Moves the input of each row into the field `task_prompt`, from which the prompt config builds it again. */
 function withoutInput(rows: string): string {
   return rows.replace(/^.+$/gm, (line) => {
     const row = JSON.parse(line) as ExampleRow;
@@ -110,7 +100,7 @@ function config(scaffold: WorkloadScaffold): string {
   const driver = driverOf(scaffold);
   const include = `config_paths:\n- ${verifier.configPath}\n${driver ? `rollout_collection_driver: ${driver}\n` : ""}`;
   if (hasOwnAgent(scaffold)) {
-    // Takes over what the verifier's own agent is wired to, and its place.
+    // The new agent inherits the references of the verifier's agent and replaces it.
     const { instance, implementation } = verifier.agent;
     return `${include}${agent.instance}:
   responses_api_agents:
@@ -152,21 +142,6 @@ model_server: policy_model
 ${driver ? `rollout_driver: ${driver}\n` : ""}${kind === "benchmark" ? benchmark : ""}datasets:
 ${datasets(scaffold, "")}`;
 }
-
-const PREPARE_SCRIPT = `import path from "node:path";
-import type { PrepareContext } from "nemo-gym";
-
-interface PrepareArgs {
-  /** A file with rows of the same shape; ours when absent. */
-  readonly source?: string;
-}
-
-/** Writes the rows of the benchmark and gives their path. Convert the rows of downloaded data on the way. */
-export function prepare({ source }: PrepareArgs, context: PrepareContext): Promise<string> {
-  const file = source ?? path.join(context.directory, "data/source.jsonl");
-  return context.writeRows(context.readRows(file));
-}
-`;
 
 function readme({ kind, name, verifier }: WorkloadScaffold): string {
   const prepare = kind === "benchmark" ? `gym eval prepare --benchmark ${name}\n` : "";
