@@ -17,7 +17,7 @@ export {
   TestServer,
   type TestServerOptions,
 } from "../hosting/test-server.ts";
-export type { RewardContract } from "../workloads/verifier-cases/contract.ts";
+export type { RewardContract } from "../workloads/verifier-cases/cases.ts";
 export type { CaseResult } from "../workloads/verifier-cases/exercise.ts";
 export {
   exerciseVerifierCases,

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { errorMessage } from "../../errors.ts";
+import type { AuditReport, CheckReport } from "../../workloads/audit/audit.ts";
 import { auditInProcess } from "../../workloads/audit/audit-process.ts";
-import type { AuditReport, CheckReport } from "../../workloads/audit/report.ts";
 import { discoverResourcesServers } from "../../workloads/catalog/components.ts";
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";

@@ -10,8 +10,7 @@ import {
   projectFiles,
 } from "../../workloads/scaffold/project.ts";
 import { type ServerTemplate, serverFiles } from "../../workloads/scaffold/templates.ts";
-import { existingVerifier, newVerifier } from "../../workloads/scaffold/verifier.ts";
-import { workloadFiles } from "../../workloads/scaffold/workload.ts";
+import { existingVerifier, newVerifier, workloadFiles } from "../../workloads/scaffold/workload.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import type { initFlags } from "../commands/env.ts";
 import { listingKeys } from "../config-keys.ts";

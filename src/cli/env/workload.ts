@@ -1,8 +1,12 @@
 import path from "node:path";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
 import { manifestKinds } from "../../workloads/catalog/manifest.ts";
-import { discoverWorkloads, type Workload } from "../../workloads/catalog/workloads.ts";
-import { findWorkload, manifestOf } from "../../workloads/publish/find-workload.ts";
+import {
+  discoverWorkloads,
+  findWorkload,
+  manifestOf,
+  type Workload,
+} from "../../workloads/catalog/workloads.ts";
 import { publishWorkload } from "../../workloads/publish/publish-workload.ts";
 import { validateWorkload, type WorkloadReport } from "../../workloads/publish/validate-workload.ts";
 import { verifyWorkload } from "../../workloads/publish/verify-workload.ts";

@@ -1,10 +1,10 @@
+import type { AuditReport } from "./audit.ts";
 import type { AuditRequest } from "./audit-process.ts";
-import type { AuditReport } from "./report.ts";
 import { auditServer } from "./run-audit.ts";
 import { findTargets } from "./targets.ts";
 import { serveWatchedChild } from "./watched-child.ts";
 
-/** The process in which verifiers are tried. */
+/** The process that runs the verifiers. */
 serveWatchedChild<AuditRequest, AuditReport>(async (request, { progress, report }) => {
   progress("starting");
   for (const target of await findTargets(request)) {

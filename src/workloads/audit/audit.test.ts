@@ -8,7 +8,7 @@ import { defineGymnasiumServer, defineResourcesServer } from "../../definitions/
 import type { ServerDefinition } from "../../definitions/definitions.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { outputText } from "../../wire/read-output.ts";
-import type { AuditReport } from "./report.ts";
+import type { AuditReport } from "./audit.ts";
 import { auditServer } from "./run-audit.ts";
 import { readSettings } from "./settings.ts";
 

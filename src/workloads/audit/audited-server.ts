@@ -8,13 +8,13 @@ import { TestServer } from "../../hosting/test-server.ts";
 import { silentLogger } from "../../logger.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 
-/** How the judge behaves that stands in for every other server of the config. */
+/** The behaviour of the fake judge that replaces every other server of the config. */
 export type JudgeMode =
   | "accept"
   | "reject"
-  /** Repeats what it was asked before it rejects, so that a verdict in the answer comes first. */
+  /** Quotes the request before it rejects, so that a verdict in the answer comes first. */
   | "quote-and-reject"
-  /** Reports a message that is not a verdict. */
+  /** Answers with a text that is not a verdict. */
   | "babble"
   | "fail";
 
@@ -31,7 +31,7 @@ export interface ServerUnderAudit {
   readonly verdicts?: { readonly accept: string; readonly reject: string };
 }
 
-/** A fresh copy of the server, with a judge in place of every server it may ask. */
+/** Starts a fresh copy of the server, with a fake judge in place of every other server. */
 export async function startServer(
   server: ServerUnderAudit,
   judge: JudgeMode,
@@ -89,7 +89,7 @@ function chatReply(content: string): object {
   };
 }
 
-/** All texts of a request, wherever they stand. */
+/** All texts of a request. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);

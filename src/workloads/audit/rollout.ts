@@ -5,11 +5,11 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 
 export interface ToolCall {
   readonly name: string;
-  /** Text is sent as the model would write it, broken JSON included. */
+  /** A string is sent as it is, even if it is not valid JSON. */
   readonly arguments: unknown;
 }
 
-/** What a policy does in one rollout: some tool calls, then output items. */
+/** The actions of a policy in one rollout: tool calls, then output items. */
 export interface Attempt {
   readonly policy: string;
   readonly calls?: readonly ToolCall[];
@@ -17,24 +17,24 @@ export interface Attempt {
 }
 
 export interface Outcome {
-  /** Status of the first request that was not answered with 2xx, else of `/verify`. */
+  /** Status of the first request without a 2xx status, or of the last request. */
   readonly status: number;
-  /** The route that answered so. */
+  /** The route of that request. */
   readonly route: string;
   readonly reward: number | undefined;
-  /** The reply to `/verify` without what was sent. */
+  /** The reply without the fields of the request. */
   readonly result: JsonObject;
   /** Status and text of every tool call. */
   readonly toolReplies: readonly { name: string; status: number; text: string }[];
-  /** Milliseconds of `/verify`, in all and on the event loop. */
+  /** Milliseconds of `/verify`: total, and on the event loop. */
   readonly verifyMs: number;
   readonly loopMs: number;
 }
 
-/** Turns of a multi-turn environment before it is left alone. */
+/** Maximum number of turns in a multi-turn environment. */
 const MAX_TURNS = 8;
 
-/** Runs one rollout of a policy in a session of its own. */
+/** Runs one rollout of a policy in its own session. */
 export async function runRollout(
   server: TestServer,
   row: JsonObject,
@@ -61,7 +61,7 @@ async function runTask(server: TestServer, row: JsonObject, attempt: Attempt, ja
   return outcome("/verify", reply, toolReplies, times);
 }
 
-/** As in an agent, arguments that are not JSON never reach the tool. */
+/** As in an agent, arguments that are not JSON do not reach the tool. */
 async function callTool(server: TestServer, { name, arguments: given }: ToolCall, jar: Jar) {
   let input = given;
   if (typeof given === "string") {
@@ -109,7 +109,7 @@ function outcome(
   return { status, route, reward, result, toolReplies, ...times };
 }
 
-/** How long a request takes, and how much of it keeps the event loop busy. */
+/** Measures the time of a request, and how much of it blocks the event loop. */
 async function timed(request: () => Promise<TestReply>) {
   const before = performance.eventLoopUtilization();
   const started = performance.now();

@@ -1,20 +1,24 @@
-import type { JsonObject } from "../../python/json/json-object.ts";
 import { AuditError } from "../errors.ts";
-import { Audit, type AuditedDataset, type Check } from "./audit.ts";
-import type { ServerUnderAudit } from "./audited-server.ts";
+import {
+  Audit,
+  type AuditReport,
+  type AuditTarget,
+  type Check,
+  type CheckReport,
+  type CheckResult,
+} from "./audit.ts";
 import { determinismCheck, isolationCheck, orderCheck } from "./checks/determinism.ts";
 import { exampleDataCheck, exampleMetricsCheck } from "./checks/example-data.ts";
 import { injectionCheck, judgeFailureCheck } from "./checks/judge.ts";
 import { malformedCheck } from "./checks/malformed.ts";
 import { goldCheck, nonsenseCheck, rewardRangeCheck } from "./checks/rewards.ts";
 import { speedCheck } from "./checks/speed.ts";
-import { type AuditReport, type CheckReport, type CheckResult, shorten } from "./report.ts";
 import type { AuditSettings } from "./settings.ts";
 
-/** Findings shown of one check; the rest is counted. */
+/** Maximum number of findings in the report of a check. The others are counted. */
 const MAX_FINDINGS = 20;
 
-/** Everything an audit looks at, in the order of the report. */
+/** All checks, in the order of the report. */
 export const checks: readonly Check[] = [
   exampleDataCheck,
   exampleMetricsCheck,
@@ -30,34 +34,21 @@ export const checks: readonly Check[] = [
   injectionCheck,
 ];
 
-export interface AuditOptions {
-  readonly server: ServerUnderAudit;
-  readonly configFile: string;
-  readonly rows: readonly JsonObject[];
-  readonly settings: AuditSettings;
-  readonly dataset: AuditedDataset;
-  /** Only these checks. */
+export interface AuditOptions extends AuditTarget {
+  /** Names of the checks to run. Default: all. */
   readonly only?: readonly string[];
-  readonly signal?: AbortSignal;
-  /** Called before each step, so that an observer can say where it hung. */
+  /** Called before each step, so that the parent process can report where the work hung. */
   readonly onProgress?: (what: string) => void;
 }
 
-/** Runs the checks over one resources server. */
+/** Runs the checks on one resources server. */
 export async function auditServer(options: AuditOptions): Promise<AuditReport> {
-  const { server, settings, rows, dataset, onProgress, signal } = options;
+  const { server, settings, rows, dataset, onProgress } = options;
   const reports: CheckReport[] = [];
   for (const check of chosenChecks(options.only)) {
-    signal?.throwIfAborted();
-    const audit = new Audit({
-      server,
-      rows,
-      settings,
-      dataset,
-      onRollout: (what) => onProgress?.(`${check.name}: ${what}`),
-    });
+    const audit = new Audit(options, (what) => onProgress?.(`${check.name}: ${what}`));
     onProgress?.(check.name);
-    reports.push(judge(check, await check.run(audit), settings));
+    reports.push(reportOf(check, await check.run(audit), settings));
   }
   const used = new Set(reports.filter(({ status }) => status === "waived").map(({ check }) => check));
   const ran = new Set(reports.map(({ check }) => check));
@@ -85,7 +76,7 @@ function chosenChecks(only: readonly string[] | undefined): readonly Check[] {
   return checks.filter(({ name }) => only.includes(name));
 }
 
-function judge({ name }: Check, result: CheckResult, { waivers }: AuditSettings): CheckReport {
+function reportOf({ name }: Check, result: CheckResult, { waivers }: AuditSettings): CheckReport {
   const findings = result.findings
     .slice(0, MAX_FINDINGS)
     .map((finding) => ({ ...finding, evidence: shorten(finding.evidence) as Record<string, unknown> }));
@@ -98,4 +89,22 @@ function judge({ name }: Check, result: CheckResult, { waivers }: AuditSettings)
   return waiver === undefined
     ? { ...report, status: "failed" }
     : { ...report, status: "waived", waiver: waiver.reason };
+}
+
+const MAX_EXCERPT = 300;
+const MAX_ITEMS = 20;
+
+/** Cuts long texts and lists in evidence and marks the cuts. */
+function shorten(value: unknown): unknown {
+  if (typeof value === "string") {
+    return value.length > MAX_EXCERPT
+      ? `${value.slice(0, MAX_EXCERPT)}… (${value.length} characters)`
+      : value;
+  }
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, MAX_ITEMS).map(shorten);
+    return value.length > MAX_ITEMS ? [...kept, `… (${value.length} items)`] : kept;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shorten(member)]));
 }

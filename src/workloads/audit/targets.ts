@@ -9,19 +9,17 @@ import { loadDefinition } from "../../hosting/load-definition.ts";
 import { locateServer } from "../../hosting/locate-server.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { AuditError } from "../errors.ts";
+import type { AuditTarget } from "./audit.ts";
 import type { ServerUnderAudit } from "./audited-server.ts";
-import type { AuditOptions } from "./run-audit.ts";
 import { type AuditSettings, readSettings } from "./settings.ts";
-
-export type AuditTarget = Pick<AuditOptions, "server" | "configFile" | "rows" | "settings" | "dataset">;
 
 export interface TargetOptions extends Required<RootOptions> {
   readonly configFile: string;
-  /** Rows of each file that are used. */
+  /** Maximum number of rows per file. */
   readonly limit: number;
 }
 
-/** Every resources server of a config with each of its example datasets; none when no agent names any. */
+/** Every resources server of a config with each of its example datasets. Empty if no agent has example data. */
 export async function findTargets(options: TargetOptions): Promise<AuditTarget[]> {
   const config = resolveLeniently(options.configFile, options);
   const roots = searchRoots(options);
@@ -49,7 +47,7 @@ function exampleEntries(config: ResolvedConfig, server: string): JsonObject[] {
   });
 }
 
-/** A server as the audit starts it: its code, its config with the overrides of `audit.yaml`, and the servers it may call. */
+/** A server as the audit starts it: its definition, and its config with the overrides of `audit.yaml`. */
 export async function serverUnderAudit(
   instance: ServerInstance,
   config: ResolvedConfig,
@@ -76,7 +74,7 @@ export async function serverUnderAudit(
   return { server, settings };
 }
 
-/** Some judges have their verdicts in the config. */
+/** Some servers have the verdicts of their judge in the config. */
 function configuredVerdicts(config: JsonObject): ServerUnderAudit["verdicts"] {
   const { judge_equal_label: accept, judge_not_equal_label: reject } = config;
   return typeof accept === "string" && typeof reject === "string" ? { accept, reject } : undefined;

@@ -3,16 +3,16 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorMessage, GymError } from "../../errors.ts";
 
-/** Longer silence means that the work hangs. */
+/** Time without a message after which the child is considered hung. */
 const HANG_LIMIT_MS = 60_000;
 const MAX_STDERR = 4_000;
 
-/** The messages of a child process while it works on a request. */
+/** The messages of the child process. */
 type ChildMessage<Report> =
   | { readonly type: "ready" }
   | { readonly type: "progress"; readonly what: string }
   | { readonly type: "report"; readonly report: Report }
-  | { readonly type: "failed"; readonly code: string; readonly message: string }
+  | { readonly type: "failed"; readonly message: string }
   | { readonly type: "done" };
 
 export interface WatchedChildOptions {
@@ -20,13 +20,13 @@ export interface WatchedChildOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onProgress?: (what: string) => void;
   readonly hangLimitMs?: number;
-  /** The error for a child that hangs, crashes or gives up. */
-  readonly problem: (message: string, code?: string) => Error;
+  /** Creates the error for a child that hangs, crashes or fails. */
+  readonly problem: (message: string) => Error;
 }
 
 /**
- * Runs a request in a new process and yields its reports. Code of authors that hangs or crashes there takes nothing
- * with it, and what it was at is named. `module` is the file without its extension.
+ * Runs a request in a new process and returns its reports, so that user code that hangs or crashes does no harm. The error
+ * names the last step of the child. `module` is the file without its extension.
  */
 export async function runWatchedChild<Request extends object, Report>(
   module: URL,
@@ -79,7 +79,7 @@ export async function runWatchedChild<Request extends object, Report>(
           reports.push(message.report);
           break;
         case "failed":
-          end(() => reject(problem(message.message, message.code)));
+          end(() => reject(problem(message.message)));
           break;
         case "done":
           end(() => resolve(reports));
@@ -96,7 +96,7 @@ export async function runWatchedChild<Request extends object, Report>(
   });
 }
 
-/** The other side: works on the one request of this process, and reports the result. */
+/** The side of the child: works on one request and sends its reports. */
 export function serveWatchedChild<Request, Report>(
   work: (
     request: Request,
@@ -112,9 +112,8 @@ export function serveWatchedChild<Request, Report>(
       });
       send({ type: "done" });
     } catch (error) {
-      const code = error instanceof GymError ? error.code : "INTERNAL";
       const stack = error instanceof GymError ? undefined : (error as Error).stack;
-      send({ type: "failed", code, message: stack ?? errorMessage(error) });
+      send({ type: "failed", message: stack ?? errorMessage(error) });
     } finally {
       process.disconnect();
     }

@@ -11,7 +11,7 @@ import {
   type PromptConfig,
 } from "../../rollouts/inputs/prompt-config.ts";
 import type { ManifestDataset } from "../catalog/manifest.ts";
-import { checkPrepareScript } from "./check-code.ts";
+import { checkPrepareScript } from "./inspect-code.ts";
 
 export interface CheckedDataset {
   readonly name: string;

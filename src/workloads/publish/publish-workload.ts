@@ -2,9 +2,9 @@ import { realpathSync } from "node:fs";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
 import { caseFold } from "../../python/case.ts";
 import type { Manifest } from "../catalog/manifest.ts";
+import { loadManifest } from "../catalog/manifest.ts";
 import type { Workload } from "../catalog/workloads.ts";
-import { manifestOf } from "./find-workload.ts";
-import { loadManifest } from "./load-manifest.ts";
+import { manifestOf } from "../catalog/workloads.ts";
 import { validateWorkload, type WorkloadReport } from "./validate-workload.ts";
 import { type VerifierReport, type VerifyOptions, verifyWorkload } from "./verify-workload.ts";
 

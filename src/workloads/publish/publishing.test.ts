@@ -4,11 +4,9 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { installRoot } from "../../config/paths.ts";
 import { ConfigFiles } from "../catalog/config-files.ts";
-import { discoverWorkloads } from "../catalog/workloads.ts";
-import { newVerifier } from "../scaffold/verifier.ts";
-import { type WorkloadScaffold, workloadFiles } from "../scaffold/workload.ts";
-import { findWorkload } from "./find-workload.ts";
-import { inspectPythonAgent } from "./infer-profile.ts";
+import { discoverWorkloads, findWorkload } from "../catalog/workloads.ts";
+import { newVerifier, type WorkloadScaffold, workloadFiles } from "../scaffold/workload.ts";
+import { inspectPythonAgent } from "./inspect-code.ts";
 import { publishWorkload } from "./publish-workload.ts";
 import { type ValidateOptions, validateWorkload } from "./validate-workload.ts";
 

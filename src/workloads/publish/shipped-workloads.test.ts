@@ -7,10 +7,10 @@ import { startServer } from "../audit/audited-server.ts";
 import { readSettings } from "../audit/settings.ts";
 import { serverUnderAudit } from "../audit/targets.ts";
 import { ConfigFiles } from "../catalog/config-files.ts";
+import { loadManifest } from "../catalog/manifest.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
 import { CASES_FILE } from "../verifier-cases/cases.ts";
 import { exerciseCases } from "../verifier-cases/exercise.ts";
-import { loadManifest } from "./load-manifest.ts";
 import { unfinishedTexts } from "./publish-workload.ts";
 import { validateWorkload } from "./validate-workload.ts";
 

@@ -4,12 +4,18 @@ import { RegistryError, WorkloadError } from "../../config/errors.ts";
 import { EXTRA_ROOTS_VARIABLE, type RootOptions, searchRoots } from "../../config/paths.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import type { Manifest } from "../catalog/manifest.ts";
-import { checkRolloutDriver } from "./check-code.ts";
+import { catalogTree, checkLocation, loadManifest, parseManifest } from "../catalog/manifest.ts";
 import { type CheckedDataset, checkDataset } from "./check-dataset.ts";
-import { type Component, type Composition, resolveComposition } from "./composition.ts";
-import { inferProfile, profileWarnings } from "./infer-profile.ts";
-import { catalogTree, checkLocation, loadManifest, parseManifest } from "./load-manifest.ts";
-import { type Difference, differenceText, mirrorDifferences, synchronized } from "./mirror.ts";
+import {
+  type Component,
+  type Composition,
+  type Difference,
+  differenceText,
+  mirrorDifferences,
+  resolveComposition,
+  synchronized,
+} from "./composition.ts";
+import { checkRolloutDriver, inferProfile, profileWarnings } from "./inspect-code.ts";
 
 export interface ValidateOptions extends Required<RootOptions> {
   readonly manifestFile: string;

@@ -5,13 +5,12 @@ import { type RootOptions, searchRoots } from "../../config/paths.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
 import { locateServer, type ServerCode, ServerCodeError } from "../../hosting/locate-server.ts";
 import { installNodeDependencies } from "../../hosting/processes/install-dependencies.ts";
+import { loadManifest } from "../catalog/manifest.ts";
 import { VerifierFixtureError } from "../errors.ts";
-import { CASES_FILE } from "../verifier-cases/cases.ts";
-import { contractOf } from "../verifier-cases/contract.ts";
+import { CASES_FILE, contractOf } from "../verifier-cases/cases.ts";
 import type { CaseResult } from "../verifier-cases/exercise.ts";
 import { exerciseInProcess, type FixtureProcessOptions } from "../verifier-cases/fixture-process.ts";
 import type { Component } from "./composition.ts";
-import { loadManifest } from "./load-manifest.ts";
 import { type WorkloadReport, workloadRoots } from "./validate-workload.ts";
 
 /** What `gym env test NAME --json` prints. */

@@ -18,8 +18,7 @@ import { discoverWorkloads } from "../catalog/workloads.ts";
 import { checkName, type ScaffoldFiles, writeMissingFiles } from "./files.ts";
 import { commonJsProject, missingDependency, packageSource, projectFiles } from "./project.ts";
 import { serverFiles } from "./templates.ts";
-import { existingVerifier, newVerifier } from "./verifier.ts";
-import { type WorkloadScaffold, workloadFiles } from "./workload.ts";
+import { existingVerifier, newVerifier, type WorkloadScaffold, workloadFiles } from "./workload.ts";
 
 let base: string;
 beforeEach(() => {

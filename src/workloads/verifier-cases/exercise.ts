@@ -2,8 +2,18 @@ import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { errorMessage } from "../../errors.ts";
 import { createTestServer, type TestServer, type TestServerOptions } from "../../hosting/test-server.ts";
 import { VerifierFixtureError } from "../errors.ts";
-import { CASES_FILE, type CaseKind, readCases, type VerifierCase, writeExpected } from "./cases.ts";
-import { checkContract, defaultContract, endpoints, missingKinds, type RewardContract } from "./contract.ts";
+import {
+  CASES_FILE,
+  type CaseKind,
+  checkContract,
+  defaultContract,
+  endpoints,
+  missingKinds,
+  type RewardContract,
+  readCases,
+  type VerifierCase,
+  writeExpected,
+} from "./cases.ts";
 import { type Observation, replayCase } from "./replay-case.ts";
 
 export interface ExerciseOptions {

@@ -1,7 +1,7 @@
 import type { RootOptions } from "../../config/paths.ts";
 import { runWatchedChild, type WatchedChildOptions } from "../audit/watched-child.ts";
 import { VerifierFixtureError } from "../errors.ts";
-import type { RewardContract } from "./contract.ts";
+import type { RewardContract } from "./cases.ts";
 import type { CaseResult } from "./exercise.ts";
 
 /** What the process that runs verifier cases is asked to do. */

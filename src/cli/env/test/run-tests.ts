@@ -10,9 +10,8 @@ import {
 } from "../../../hosting/processes/install-dependencies.ts";
 import { shellQuote } from "../../../sandbox/plain-words.ts";
 import { readSettings } from "../../../workloads/audit/settings.ts";
-import { loadManifest } from "../../../workloads/publish/load-manifest.ts";
-import { CASES_FILE } from "../../../workloads/verifier-cases/cases.ts";
-import { contractOf, type RewardContract } from "../../../workloads/verifier-cases/contract.ts";
+import { loadManifest } from "../../../workloads/catalog/manifest.ts";
+import { CASES_FILE, contractOf, type RewardContract } from "../../../workloads/verifier-cases/cases.ts";
 import { exerciseInProcess } from "../../../workloads/verifier-cases/fixture-process.ts";
 import type { CommandContext } from "../../command.ts";
 import { runChild } from "../../run-child.ts";

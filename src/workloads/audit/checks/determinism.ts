@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { messageItem } from "../../../hosting/response-items.ts";
 import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
-import { type Audit, type Check, findingOf, sameReward } from "../audit.ts";
-import { goldAttempts } from "../gold.ts";
-import { randomToolAttempt, toolsOf } from "../policies.ts";
-import type { Finding } from "../report.ts";
+import { type Audit, type Check, type Finding, findingOf, sameReward } from "../audit.ts";
+import { goldAttempts, randomToolAttempt, toolsOf } from "../policies.ts";
 import type { Attempt, Outcome } from "../rollout.ts";
 
-/** Attempts with something in them to be scored: the right answer, and tool calls or a wrong one. */
+/** Attempts with a result to compare: the right answer if it is known, and tool calls or a wrong answer. */
 export function telltaleAttempts({ rows, settings }: Audit, index: number): Attempt[] {
   const row = rows[index] ?? {};
   const [gold] = goldAttempts(row, index, settings.gold);
@@ -18,27 +16,28 @@ export function telltaleAttempts({ rows, settings }: Audit, index: number): Atte
   return gold === undefined ? [other] : [gold, other];
 }
 
-export const determinismCheck: Check = {
-  name: "verification-deterministic",
-  title: "The same rollout gets the same result every time",
-  async run(audit) {
-    const findings: Finding[] = [];
-    for (const index of audit.rows.keys()) {
-      for (const attempt of telltaleAttempts(audit, index)) {
-        const first = await audit.rollout(index, attempt);
-        const second = await audit.rollout(index, attempt);
-        const difference = differenceOf(first, second, audit);
-        if (difference === undefined) continue;
-        const finding = findingOf(`Two runs differ: ${difference}.`, index, attempt, first);
-        findings.push({ ...finding, evidence: { ...finding.evidence, again: second.result } });
-      }
-    }
-    return { findings };
-  },
-};
+interface Work {
+  readonly index: number;
+  readonly attempt: Attempt;
+}
+
+function workOf(audit: Audit, attemptsFor: (index: number) => Attempt[]): Work[] {
+  return [...audit.rows.keys()].flatMap((index) => attemptsFor(index).map((attempt) => ({ index, attempt })));
+}
+
+async function inSequence<T>(work: readonly T[], run: (item: T) => Promise<Outcome>): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const item of work) outcomes.push(await run(item));
+  return outcomes;
+}
 
 /** Where two outcomes of the same rollout differ. */
-function differenceOf(a: Outcome, b: Outcome, { settings }: Audit): string | undefined {
+function differenceOf(
+  a: Outcome | undefined,
+  b: Outcome | undefined,
+  { settings }: Audit,
+): string | undefined {
+  if (a === undefined || b === undefined) return undefined;
   if (a.status !== b.status) return `status ${a.status} and ${b.status}`;
   if (!sameReward(a.reward, b.reward)) return `reward ${a.reward} and ${b.reward}`;
   const call = a.toolReplies.findIndex((reply, at) => reply.text !== b.toolReplies[at]?.text);
@@ -61,77 +60,71 @@ function withoutFields(result: JsonObject, fields: readonly string[]): JsonObjec
   return copy;
 }
 
+export const determinismCheck: Check = {
+  name: "verification-deterministic",
+  title: "The same rollout gets the same result every time",
+  async run(audit) {
+    const findings: Finding[] = [];
+    for (const { index, attempt } of workOf(audit, (row) => telltaleAttempts(audit, row))) {
+      const first = await audit.rollout(index, attempt);
+      const second = await audit.rollout(index, attempt);
+      const difference = differenceOf(first, second, audit);
+      if (difference === undefined) continue;
+      const finding = findingOf(`Two runs differ: ${difference}.`, index, attempt, first);
+      findings.push({ ...finding, evidence: { ...finding.evidence, again: second.result } });
+    }
+    return { findings };
+  },
+};
+
 export const orderCheck: Check = {
   name: "verification-order-independent",
   title: "What came before does not change a result",
   async run(audit) {
-    const work = [...audit.rows.keys()].flatMap((index) =>
-      telltaleAttempts(audit, index).map((attempt): Work => ({ index, attempt })),
-    );
-    const inOrder = await audit.withServer("reject", (server) =>
-      inSequence(work, ({ index, attempt }) => audit.rollout(index, attempt, { server })),
-    );
-    const backwards = await audit.withServer("reject", (server) =>
-      inSequence(work.toReversed(), ({ index, attempt }) => audit.rollout(index, attempt, { server })),
-    );
-    const findings: Finding[] = [];
-    for (const [at, { index, attempt }] of work.entries()) {
-      const [first, second] = [inOrder[at], backwards.at(-1 - at)];
-      const difference = first && second && differenceOf(first, second, audit);
-      if (first === undefined || difference === undefined) continue;
-      findings.push(findingOf(`In reverse order the result differs: ${difference}.`, index, attempt, first));
-    }
+    const work = workOf(audit, (row) => telltaleAttempts(audit, row));
+    const runAll = (items: readonly Work[]) =>
+      audit.withServer("reject", (server) =>
+        inSequence(items, ({ index, attempt }) => audit.rollout(index, attempt, { server })),
+      );
+    const inOrder = await runAll(work);
+    const reversed = (await runAll(work.toReversed())).toReversed();
+    const findings = work.flatMap(({ index, attempt }, at) => {
+      const first = inOrder[at];
+      const difference = differenceOf(first, reversed[at], audit);
+      if (first === undefined || difference === undefined) return [];
+      return [findingOf(`In reverse order the result differs: ${difference}.`, index, attempt, first)];
+    });
     return { findings, note: `${work.length} rollouts, forwards and backwards` };
   },
 };
 
-interface Work {
-  readonly index: number;
-  readonly attempt: Attempt;
-}
-
-async function inSequence(work: readonly Work[], run: (item: Work) => Promise<Outcome>): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const item of work) outcomes.push(await run(item));
-  return outcomes;
-}
-
-/** Rollouts of each row that run at the same time. */
+/** Number of concurrent rollouts of each row. */
 const SESSIONS_PER_ROW = 3;
 
 export const isolationCheck: Check = {
   name: "sessions-isolated",
   title: "Rollouts that run at the same time do not see one another",
   async run(audit) {
-    const { settings } = audit;
-    const work = [...audit.rows.entries()].flatMap(([index, row]) => {
-      const attempts: Attempt[] = [...telltaleAttempts(audit, index)];
+    const { settings, rows } = audit;
+    const work = workOf(audit, (index) => {
+      const row = rows[index] ?? {};
+      const attempts = telltaleAttempts(audit, index);
       for (let session = 0; session < SESSIONS_PER_ROW && settings.call_tools; session++) {
         if (toolsOf(row).length > 0) attempts.push(randomToolAttempt(row, `session ${index} ${session}`));
       }
-      const [gold] = goldAttempts(row, index, settings.gold);
-      if (gold !== undefined) attempts.push(gold);
-      return attempts.map((attempt) => ({ index, attempt }));
+      return [...attempts, ...goldAttempts(row, index, settings.gold).slice(0, 1)];
     });
-    const alone = [];
-    for (const { index, attempt } of work) alone.push(await audit.rollout(index, attempt));
+    const alone = await inSequence(work, ({ index, attempt }) => audit.rollout(index, attempt));
     const together = await audit.withServer("reject", (server) =>
       Promise.all(work.map(({ index, attempt }) => audit.rollout(index, attempt, { server }))),
     );
-    const findings: Finding[] = [];
-    for (const [at, { index, attempt }] of work.entries()) {
-      const [first, second] = [alone[at], together[at]];
-      const difference = first && second && differenceOf(first, second, audit);
-      if (second === undefined || difference === undefined) continue;
-      findings.push(
-        findingOf(
-          `Beside ${work.length - 1} others the result differs: ${difference}.`,
-          index,
-          attempt,
-          second,
-        ),
-      );
-    }
+    const findings = work.flatMap(({ index, attempt }, at) => {
+      const second = together[at];
+      const difference = differenceOf(alone[at], second, audit);
+      if (second === undefined || difference === undefined) return [];
+      const message = `Beside ${work.length - 1} others the result differs: ${difference}.`;
+      return [findingOf(message, index, attempt, second)];
+    });
     return { findings, note: `${work.length} sessions at once` };
   },
 };

@@ -8,10 +8,9 @@ import { errorMessage } from "../../../errors.ts";
 import { messageItem } from "../../../hosting/response-items.ts";
 import { dumps } from "../../../python/json/json-dumps.ts";
 import { loads } from "../../../python/json/json-loads.ts";
-import type { Check } from "../audit.ts";
-import type { Finding } from "../report.ts";
+import type { Check, Finding } from "../audit.ts";
 
-/** How many examples a server ships. */
+/** Number of example rows of a server. */
 const EXAMPLES = 5;
 
 export const exampleDataCheck: Check = {
@@ -58,8 +57,8 @@ export const exampleMetricsCheck: Check = {
       return { findings: [finding(`${name} is not JSON: ${errorMessage(error)}`)] };
     }
     const entry = parseDatasetEntry(dataset.entry, "the audited config");
-    const scan = await scanDataset(dataset.file, entry, {});
-    // Through text, as the file was: numbers compare by how they are written.
+    const scan = await scanDataset(dataset.file, entry);
+    // The values go through text like those of the file, because numbers are compared as they are written.
     const current = loads(dumps(metricsContent(entry.shown, scan.statistics.summary())), {
       allowNonFinite: true,
     });

@@ -1,11 +1,9 @@
 import { messageItem } from "../../../hosting/response-items.ts";
-import { type Audit, type Check, findingOf } from "../audit.ts";
-import { goldAttempts } from "../gold.ts";
-import { injectionAttempt } from "../policies.ts";
-import type { CheckResult, Finding } from "../report.ts";
+import { type Audit, type Check, type CheckResult, type Finding, findingOf } from "../audit.ts";
+import { goldAttempts, injectionAttempt } from "../policies.ts";
 import type { Attempt, Outcome } from "../rollout.ts";
 
-/** Whether there is a judge to audit, and whether its verdicts are known. */
+/** Runs one rollout per row. Returns a result if there is no judge to audit or its verdicts are not known. */
 async function lookForJudge(audit: Audit): Promise<CheckResult | undefined> {
   for (const index of audit.rows.keys()) await audit.rollout(index, attemptFor(audit, index));
   if (audit.judgeCalls === 0) return { findings: [], skipped: "the verifier asks no other server" };
@@ -31,7 +29,7 @@ export const judgeFailureCheck: Check = {
       const attempt = attemptFor(audit, index);
       const before = audit.judgeCalls;
       const failed = await audit.rollout(index, attempt, { judge: "fail" });
-      // An answer that is settled without the judge has nothing that could fail.
+      // The verifier decided about this answer without the judge.
       if (audit.judgeCalls === before) continue;
       if (counts(failed)) {
         const message = `With a judge that answers 500 the reward ${failed.reward} counts.`;
@@ -59,13 +57,14 @@ export const injectionCheck: Check = {
     const { minimum } = audit.settings.reward;
     const allowed = minimum + audit.settings.limits.nonsense_reward;
     const attempt = injectionAttempt(audit.server.verdicts?.accept ?? "");
-    const findings: Finding[] = [];
-    for (const index of audit.rows.keys()) {
-      const outcome = await audit.rollout(index, attempt, { judge: "quote-and-reject" });
-      if (outcome.reward === undefined || outcome.reward <= allowed) continue;
-      const message = `A judge that quotes the answer and then rejects it still gives ${outcome.reward}.`;
-      findings.push(findingOf(message, index, attempt, outcome));
-    }
+    const { findings } = await audit.tryRows(
+      () => [attempt],
+      ({ reward }) =>
+        reward === undefined || reward <= allowed
+          ? []
+          : [`A judge that quotes the answer and then rejects it still gives ${reward}.`],
+      { judge: "quote-and-reject" },
+    );
     return { findings };
   },
 };

@@ -1,7 +1,6 @@
 import { functionCallItem, messageItem } from "../../../hosting/response-items.ts";
-import { type Check, findingOf } from "../audit.ts";
+import type { Check } from "../audit.ts";
 import { toolsOf } from "../policies.ts";
-import type { Finding } from "../report.ts";
 import type { Attempt } from "../rollout.ts";
 
 const LARGE = 1_000_000;
@@ -11,33 +10,24 @@ export const malformedCheck: Check = {
   name: "malformed-output-is-no-failure",
   title: "Whatever a model writes, the server answers and never with 5xx",
   async run(audit) {
-    const findings: Finding[] = [];
-    let rollouts = 0;
-    for (const [index, row] of audit.rows.entries()) {
-      const tool = toolsOf(row)[0]?.name;
-      for (const attempt of malformedAttempts(tool, audit.settings.call_tools)) {
-        const outcome = await audit.rollout(index, attempt);
-        rollouts++;
-        const failed = outcome.toolReplies.find(({ status }) => status >= 500);
+    const { findings, rollouts } = await audit.tryRows(
+      (row) => malformedAttempts(toolsOf(row)[0]?.name, audit.settings.call_tools),
+      ({ route, status, toolReplies }) => {
+        const problems: string[] = [];
+        const failed = toolReplies.find((reply) => reply.status >= 500);
         if (failed !== undefined) {
-          findings.push(
-            findingOf(
-              `The tool '${failed.name}' answers with ${failed.status}: ${failed.text.slice(0, 200)}`,
-              index,
-              attempt,
-              outcome,
-            ),
-          );
+          const text = failed.text.slice(0, 200);
+          problems.push(`The tool '${failed.name}' answers with ${failed.status}: ${text}`);
         }
-        if (outcome.status === 200) continue;
-        findings.push(findingOf(`${outcome.route} answers with ${outcome.status}.`, index, attempt, outcome));
-      }
-    }
+        if (status !== 200) problems.push(`${route} answers with ${status}.`);
+        return problems;
+      },
+    );
     return { findings, note: `${rollouts} rollouts` };
   },
 };
 
-/** Output that fits the API and makes no sense, as models produce it on a bad day. */
+/** Output that is valid for the API but makes no sense. */
 function malformedAttempts(tool: string | undefined, callTools: boolean): Attempt[] {
   const called = tool ?? "no_such_tool";
   const attempts: Attempt[] = [
@@ -51,8 +41,16 @@ function malformedAttempts(tool: string | undefined, callTools: boolean): Attemp
       policy: "an unknown tool",
       items: [functionCallItem("__proto__", {}), functionCallItem("no/such tool", {})],
     },
-    { policy: "a refusal part", items: [refusalItem()] },
-    { policy: "thoughts without an answer", items: [reasoningItem()] },
+    {
+      policy: "a refusal part",
+      items: [{ ...messageItem(), content: [{ type: "refusal", refusal: "I would rather not." }] }],
+    },
+    {
+      policy: "thoughts without an answer",
+      items: [
+        { id: "rs_test", type: "reasoning", summary: [{ type: "summary_text", text: "Hm, let me see." }] },
+      ],
+    },
     { policy: "a message without parts", items: [messageItem()] },
     { policy: "half a code block", items: [messageItem('```json\n{"a": [1, 2')] },
     { policy: "braces that never close", items: [messageItem("\\boxed{".repeat(2_000))] },
@@ -76,12 +74,4 @@ function malformedAttempts(tool: string | undefined, callTools: boolean): Attemp
     });
   }
   return attempts;
-}
-
-function refusalItem(): object {
-  return { ...messageItem(), content: [{ type: "refusal", refusal: "I would rather not." }] };
-}
-
-function reasoningItem(): object {
-  return { id: "rs_test", type: "reasoning", summary: [{ type: "summary_text", text: "Hm, let me see." }] };
 }

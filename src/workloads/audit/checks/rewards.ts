@@ -1,10 +1,8 @@
-import { type Check, findingOf, sameReward } from "../audit.ts";
-import { goldAttempts } from "../gold.ts";
-import { degenerateAttempts } from "../policies.ts";
-import type { Finding } from "../report.ts";
-import type { Outcome } from "../rollout.ts";
+import { type Check, type Finding, findingOf, sameReward } from "../audit.ts";
+import { degenerateAttempts, goldAttempts } from "../policies.ts";
+import type { Attempt, Outcome } from "../rollout.ts";
 
-/** A field such as `target` may then describe the state to reach: it was only a guess that it is the text to answer. */
+/** In such an environment a field like `target` may describe the state to reach and not the text to answer. */
 const STATE =
   "no answer taken from a row earns anything, and the environment has tools or sessions; describe the right answer under `gold` in audit.yaml";
 
@@ -20,7 +18,7 @@ export const goldCheck: Check = {
       const attempts = goldAttempts(row, index, audit.settings.gold);
       if (attempts.length === 0) continue;
       known++;
-      let best: { outcome: Outcome; attempt: (typeof attempts)[number] } | undefined;
+      let best: { outcome: Outcome; attempt: Attempt } | undefined;
       for (const attempt of attempts) {
         const outcome = await audit.rollout(index, attempt, { judge: "accept" });
         if (best === undefined || (outcome.reward ?? -Infinity) > (best.outcome.reward ?? -Infinity)) {
@@ -52,53 +50,32 @@ export const nonsenseCheck: Check = {
     const { reward, limits, call_tools, free_rows } = audit.settings;
     const free = new Set(free_rows.map(({ row }) => row - 1));
     const allowed = reward.minimum + limits.nonsense_reward;
-    const findings: Finding[] = [];
-    let rollouts = 0;
-    for (const [index, row] of audit.rows.entries()) {
-      if (free.has(index)) continue;
-      for (const attempt of degenerateAttempts(row, index, call_tools)) {
-        const outcome = await audit.rollout(index, attempt);
-        rollouts++;
-        if (outcome.reward === undefined || outcome.reward <= allowed) continue;
-        findings.push(findingOf(`It earns ${outcome.reward}.`, index, attempt, outcome));
-      }
-    }
-    return { findings, note: noteOf(rollouts, free_rows) };
+    const { findings, rollouts } = await audit.tryRows(
+      (row, index) => (free.has(index) ? [] : degenerateAttempts(row, index, call_tools)),
+      ({ reward: earned }) => (earned === undefined || earned <= allowed ? [] : [`It earns ${earned}.`]),
+    );
+    const left = free_rows.map(({ row, reason }) => `row ${row}: ${reason}`);
+    return { findings, note: [`${rollouts} rollouts`, ...left].join("; ") };
   },
 };
-
-function noteOf(rollouts: number, free: readonly { row: number; reason: string }[]): string {
-  const left = free.map(({ row, reason }) => `row ${row}: ${reason}`);
-  return [`${rollouts} rollouts`, ...left].join("; ");
-}
 
 export const rewardRangeCheck: Check = {
   name: "reward-in-range",
   title: "Every reward is a number within the range",
   async run(audit) {
     const { reward, gold, call_tools } = audit.settings;
-    const findings: Finding[] = [];
-    for (const [index, row] of audit.rows.entries()) {
-      const attempts = [
+    const { findings } = await audit.tryRows(
+      (row, index) => [
         ...goldAttempts(row, index, gold).slice(0, 1),
         ...degenerateAttempts(row, index, call_tools),
-      ];
-      for (const attempt of attempts) {
-        const outcome = await audit.rollout(index, attempt);
-        if (outcome.status >= 300) continue;
-        const given = outcome.reward;
-        if (given !== undefined && given >= reward.minimum && given <= reward.maximum) continue;
+      ],
+      ({ status, reward: given }) => {
+        if (status >= 300) return [];
+        if (given !== undefined && given >= reward.minimum && given <= reward.maximum) return [];
         const range = `${reward.minimum} to ${reward.maximum}`;
-        findings.push(
-          findingOf(
-            `The reward ${given ?? "is missing, which"} is not in ${range}.`,
-            index,
-            attempt,
-            outcome,
-          ),
-        );
-      }
-    }
+        return [`The reward ${given ?? "is missing, which"} is not in ${range}.`];
+      },
+    );
     return { findings };
   },
 };
