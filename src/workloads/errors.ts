@@ -22,21 +22,21 @@ export const workloadErrorCodes = {
   },
 } satisfies ErrorTable;
 
-/** An audit cannot be run: the settings, the rows or the server are not usable. */
+/** An audit cannot run because of its settings, its rows or the server. */
 export class AuditError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("AUDIT", message, options);
   }
 }
 
-/** A scaffold cannot be made as asked. */
+/** A scaffold cannot be created. */
 export class ScaffoldError extends GymError {
   constructor(message: string) {
     super("SCAFFOLD", message);
   }
 }
 
-/** A file of verifier cases cannot be used, or the verifier does not do what it says. */
+/** A file of verifier cases cannot be used, or a case fails. */
 export class VerifierFixtureError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("VERIFIER_FIXTURE", message, options);

@@ -6,44 +6,43 @@ import { serverBlocks } from "../../config/servers/server-schema.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import { subfolders, yamlFiles } from "./folders.ts";
 
-/** A model server config one may give to `--model-type`. */
+/** A model server config for `--model-type`. */
 export interface ModelComponent {
   readonly name: string;
   readonly group: string;
   readonly configFile: string;
 }
 
-/** A resources server config one may give to `--resources-server`. */
+/** A resources server config for `--resources-server`. */
 export interface ResourcesServerComponent {
   readonly name: string;
   readonly configFile: string;
   readonly domain?: string;
   readonly description?: string;
-  /** What it is good for. */
+  /** The purpose of the environment. */
   readonly value?: string;
 }
 
 export interface AgentComponent {
   readonly name: string;
   readonly folder: string;
-  /** Bundles its own environment; others are wired to a resources server. */
+  /** Whether it includes its own environment. Others need a resources server. */
   readonly selfContained: boolean;
-  /** Stems of its config files, sorted. */
+  /** Names of its config files without the extension, sorted. */
   readonly variants: readonly string[];
   readonly description?: string;
-  /** What its config says it can do. */
   readonly capabilities?: AgentCapabilities;
 }
 
-/** `capabilities` of an agent's config. */
+/** The `capabilities` in the config of an agent. */
 export interface AgentCapabilities {
-  /** How it calls the tools of the environment: `http`, `mcp`, `environment` (which answers calls itself) or `none`. */
+  /** How it calls the tools: `http`, `mcp`, `environment` (the environment answers the calls) or `none`. */
   readonly tools: string;
-  /** Whether it goes on with a conversation; others start from the last user message, or ask once. */
+  /** Whether it continues a conversation. Others start from the last user message, or ask the model once. */
   readonly multi_turn: boolean;
-  /** How its rollouts get token ids: on the `items`, by `capture` on the model server, or not (`none`). */
+  /** How rollouts get token ids: from the `items`, by `capture` on the model server, or `none`. */
   readonly token_ids: string;
-  /** Whether what it runs is confined to a sandbox. */
+  /** Whether it runs commands in a sandbox. */
   readonly sandbox: boolean;
 }
 
@@ -83,14 +82,8 @@ export function discoverAgents(files: ConfigFiles): AgentComponent[] {
   return [...agents.values()];
 }
 
-interface ComponentConfig {
-  name: string;
-  folder: string;
-  file: string;
-}
-
-/** `<folder>/configs/*.yaml` under all roots: `<folder>` for the file called like it, else `<folder>/<flavor>`. */
-function* componentConfigs(roots: readonly string[], type: string): Generator<ComponentConfig> {
+/** The configs of a server type under all roots. `<folder>/configs/<folder>.yaml` is `<folder>`, others `<folder>/<flavor>`. */
+function* componentConfigs(roots: readonly string[], type: string) {
   for (const root of roots) {
     for (const folder of subfolders(path.join(root, type))) {
       const configs = path.join(root, type, folder, "configs");
@@ -98,11 +91,8 @@ function* componentConfigs(roots: readonly string[], type: string): Generator<Co
       if (impliedConfig(usual) !== undefined) yield { name: folder, folder, file: usual };
       for (const file of yamlFiles(configs)) {
         const flavor = file.slice(0, -".yaml".length);
-        yield {
-          name: flavor === folder ? folder : `${folder}/${flavor}`,
-          folder,
-          file: path.join(configs, file),
-        };
+        const name = flavor === folder ? folder : `${folder}/${flavor}`;
+        yield { name, folder, file: path.join(configs, file) };
       }
     }
   }

@@ -12,7 +12,7 @@ type Field = (typeof FIELDS)[number];
 
 const DIRECTIVE_TEXT = /^\$\{(?:inherit_from|copy):/;
 
-/** Reads the config files of a catalog, each once, and answers what listings want to know about them. */
+/** Reads the config files of a catalog, each file once. */
 export class ConfigFiles {
   readonly roots: readonly string[];
   readonly #options: RootOptions;
@@ -23,7 +23,7 @@ export class ConfigFiles {
     this.roots = searchRoots(options);
   }
 
-  /** The file as it is written; throws ConfigError when it cannot be read. */
+  /** The content of a file. Throws ConfigError if the file cannot be read. */
   read(file: string): DictNode {
     let root = this.#read.get(file);
     if (root === undefined) {
@@ -34,7 +34,7 @@ export class ConfigFiles {
     return root;
   }
 
-  /** Like read, but undefined when the file cannot be read. */
+  /** Like `read`, but undefined if the file cannot be read. */
   tryRead(file: string): DictNode | undefined {
     try {
       return this.read(file);
@@ -44,7 +44,7 @@ export class ConfigFiles {
     }
   }
 
-  /** The file and everything it includes, in merge order; throws ConfigError when something is missing or broken. */
+  /** A file and everything it includes, in merge order. Throws ConfigError if a file is missing or invalid. */
   layers(file: string): DictNode[] {
     const own = this.read(file);
     if (!own.entries.has("config_paths")) return [own];
@@ -55,7 +55,7 @@ export class ConfigFiles {
     return [...files, own];
   }
 
-  /** The included files where they are a plain list and include nothing themselves, which is the rule. */
+  /** The included files in the usual case: a plain list of files that include nothing themselves. */
   #directIncludes(own: DictNode): DictNode[] | undefined {
     const list = own.entries.get("config_paths");
     const found = new Set<DictNode>();
@@ -70,7 +70,7 @@ export class ConfigFiles {
     return list?.kind === "list" ? [...found] : undefined;
   }
 
-  /** Domain, description and value: those in the file itself, then what its includes and their resolution give. */
+  /** Domain, description and value of a config. Included files are read only for fields that the file does not have. */
   metadata(file: string): ConfigMetadata {
     const root = this.tryRead(file);
     if (root === undefined) return {};
@@ -82,7 +82,7 @@ export class ConfigFiles {
     return metadata;
   }
 
-  /** Where all layers agree on a value there is nothing to resolve; only where they do not, the config is composed. */
+  /** Composing a config is slow, so it is done only if the layers do not agree on the values. */
   #included(file: string, fields: readonly Field[]): ConfigMetadata {
     try {
       const layers = this.layers(file);
@@ -105,7 +105,7 @@ function readOrError(file: string): DictNode | ConfigError {
   }
 }
 
-/** The one text all server blocks give for each field; undefined when they differ, or something has to be resolved first. */
+/** The text of each field if all server blocks agree. Undefined if they differ or a value must be resolved first. */
 function agreedTexts(layers: readonly DictNode[], fields: readonly Field[]): ConfigMetadata | undefined {
   const agreed: ConfigMetadata = {};
   for (const layer of layers) {
@@ -123,16 +123,16 @@ function agreedTexts(layers: readonly DictNode[], fields: readonly Field[]): Con
   return agreed;
 }
 
-/** Whether a directive could bring in, or take away, values that no server block shows. */
+/** Whether a directive could add or remove values that are not visible in a server block. */
 function needsResolving(layer: DictNode, layers: readonly DictNode[]): boolean {
   const { hidden, sources } = directivesOf(layer);
   return hidden || sources.some((name) => !namesServer(name, layers));
 }
 
 interface Directives {
-  /** Something is deleted, or taken over by a text. */
+  /** A key is deleted, or a text directive inherits a value. */
   hidden: boolean;
-  /** What blocks inherit from or copy. */
+  /** The sources that blocks inherit from or copy. */
   readonly sources: (string | undefined)[];
 }
 
@@ -156,7 +156,13 @@ function namesServer(name: string | undefined, layers: readonly DictNode[]): boo
   );
 }
 
-/** Whether some mapping below has this value at this key. */
+/** The entries of `datasets` in a server block. */
+export function datasetsOf(block: DictNode): DictNode[] {
+  const list = block.entries.get("datasets");
+  return list?.kind === "list" ? list.items.filter((item) => item.kind === "dict") : [];
+}
+
+/** Whether a mapping in the tree has this value at this key. */
 export function mentions(node: ConfigNode, key: string, value: string): boolean {
   if (node.kind === "scalar") return false;
   if (node.kind === "list") return node.items.some((item) => mentions(item, key, value));

@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** How far below `benchmarks/` and `environments/` files are looked for. */
+/** Maximum depth below `benchmarks/` and `environments/`. */
 const MAX_DEPTH = 6;
 
-/** The names of the folders in a folder, links included, sorted; none when it does not exist. */
+/** The sorted names of the folders in a folder, including links. Empty if the folder does not exist. */
 export function subfolders(folder: string): string[] {
   return entriesOf(folder)
     .filter(
@@ -35,7 +35,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // A folder that is not there or cannot be listed has no components.
+    // A folder that does not exist or cannot be listed has no components.
     return [];
   }
 }

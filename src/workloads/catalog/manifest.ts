@@ -8,7 +8,7 @@ import { readConfigFile, readConfigText } from "../../config/read-config-file.ts
 import { FieldCheck, type SchemaProblem } from "../../config/schema-problems.ts";
 import { domains } from "../../config/servers/server-types.ts";
 
-/** The fields of a dataset that a manifest repeats from the config. */
+/** The dataset fields that a manifest repeats from the config. */
 export const DATASET_FIELDS = [
   "name",
   "type",
@@ -18,7 +18,7 @@ export const DATASET_FIELDS = [
   "num_repeats",
 ] as const;
 
-/** What is wrong with the datasets a manifest lists. */
+/** The problems of the datasets in a manifest. */
 function checkManifestDatasets(node: ConfigNode | undefined, kind: string | undefined): SchemaProblem[] {
   if (node?.kind !== "list" || node.items.length === 0)
     return [{ path: ["datasets"], message: "Must be a list of at least one dataset" }];
@@ -62,7 +62,7 @@ export type IntegrationProfile = (typeof integrationProfiles)[number];
 
 export const lifecycles = ["active", "deprecated"] as const;
 
-/** A dataset as a manifest repeats it from the config. */
+/** A dataset in a manifest, which repeats the config. */
 export interface ManifestDataset {
   readonly name: string;
   readonly type: (typeof datasetTypes)[number];
@@ -74,7 +74,7 @@ export interface ManifestDataset {
 
 export const determinisms = ["seeded", "stochastic", "unknown"] as const;
 
-/** What an environment says about itself in `manifest.yaml`, beside its `config.yaml`. */
+/** The content of `manifest.yaml`, which describes the workload in the `config.yaml` beside it. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -88,7 +88,7 @@ export interface Manifest {
   readonly authors: readonly string[];
   readonly reward: { readonly range: readonly [number, number]; readonly higher_is_better: boolean };
   readonly determinism: (typeof determinisms)[number];
-  /** The fields below repeat what the config says; servers are implementations, the model is an instance. */
+  /** The fields below repeat the config. The first two are implementations, `model_server` is an instance. */
   readonly resources_server: string | null;
   readonly agent_server: string | null;
   readonly model_server?: string | null;
@@ -139,7 +139,7 @@ const SPDX = /^\(*[\w.+-]+\)*(?: +(?:AND|OR|WITH) +\(*[\w.+-]+\)*)*$/;
 const SOURCE = /^(?:(?:https?|ssh|git|file):\/\/\S+|[^@\s]+@[^:\s]+:\S+)$/;
 const DRIVER = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$/;
 
-/** The manifest in a file, or everything that is wrong with it. */
+/** Reads a manifest, or returns all its problems. */
 export function readManifest(root: DictNode): { manifest: Manifest } | { problems: SchemaProblem[] } {
   const check = new FieldCheck(root, []);
   for (const key of root.entries.keys())
@@ -207,7 +207,7 @@ function checkReward(check: FieldCheck): void {
     check.report("reward", "higher_is_better must be true or false");
 }
 
-/** Where an environment was taken over from: an address, the revision, and the day both were last compared. */
+/** The origin of an adopted environment: its address, the revision, and the day of the last comparison. */
 function checkOrigin(check: FieldCheck): void {
   if (!check.has("adopted_from")) return;
   const node = check.get("adopted_from");
@@ -225,7 +225,7 @@ function checkOrigin(check: FieldCheck): void {
     );
 }
 
-/** Fields only some kinds and profiles need, or may have. */
+/** Checks the fields that only some kinds and profiles need or allow. */
 function checkDemands(check: FieldCheck, kind: string | undefined, profile: string | undefined): void {
   const needed: string[] = [];
   if (profile === "custom-gym-verifier" || profile === "custom-gym-agent-loop") needed.push("model_server");
@@ -239,12 +239,7 @@ function checkDemands(check: FieldCheck, kind: string | undefined, profile: stri
     check.report("rollout_driver", "Must look like module:function");
 }
 
-const TREES: Readonly<Record<string, ManifestKind>> = {
-  environments: "environment",
-  benchmarks: "benchmark",
-};
-
-/** The manifest in a file; all problems are reported together, with their positions. */
+/** Reads a manifest file. The error lists all problems with their positions. */
 export function loadManifest(file: string): Manifest {
   let root: DictNode;
   try {
@@ -257,7 +252,7 @@ export function loadManifest(file: string): Manifest {
   return checkedManifest(root, file);
 }
 
-/** The same for a text that is about to be written to the file. */
+/** Reads the text of a manifest before it is written to the file. */
 export function parseManifest(text: string, file: string): Manifest {
   return checkedManifest(readConfigText(text, { kind: "file", name: file }), file);
 }
@@ -272,16 +267,16 @@ function checkedManifest(root: DictNode, file: string): Manifest {
   throw new RegistryError(`The manifest ${file} is not valid:\n${problems.join("\n")}`);
 }
 
-/** The folder `environments` or `benchmarks` a file lies in. */
+/** The nearest folder `environments` or `benchmarks` above a file. */
 export function catalogTree(file: string): { directory: string; kind: ManifestKind } | undefined {
   for (let folder = path.dirname(file); path.dirname(folder) !== folder; folder = path.dirname(folder)) {
-    const kind = TREES[path.basename(folder)];
+    const kind = manifestKinds.find((name) => path.basename(folder) === `${name}s`);
     if (kind !== undefined) return { directory: folder, kind };
   }
   return undefined;
 }
 
-/** Name and kind of a manifest must be those of the folder it lies in. */
+/** Fails unless the name and kind of a manifest match its folder. */
 export function checkLocation(file: string, { name, kind }: Manifest): void {
   const tree = catalogTree(file);
   const folder = path.dirname(file);

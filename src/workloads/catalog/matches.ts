@@ -1,9 +1,9 @@
 import { similarityRatio } from "../../python/difflib.ts";
 
-/** How alike a query and a field, or one of its words, have to be. */
+/** Minimum similarity of a query and a field, or a word of the field. */
 const CUTOFF = 0.7;
 
-/** Whether a query is found in one of the fields: literally, or nearly as a whole field or as a word of one. */
+/** Whether one of the fields contains the query, or is similar to it as a whole or in one of its words. */
 export function matchesQuery(query: string, fields: Iterable<string | undefined>): boolean {
   const needle = query.toLowerCase();
   for (const field of fields) {
@@ -16,7 +16,7 @@ export function matchesQuery(query: string, fields: Iterable<string | undefined>
   return false;
 }
 
-/** A full comparison is costly; most words fail by their length, or by the letters they share, already. */
+/** The full comparison is slow, so words with another length or other letters are excluded first. */
 function isClose(candidate: string, needle: string): boolean {
   const total = candidate.length + needle.length;
   if ((2 * Math.min(candidate.length, needle.length)) / total < CUTOFF) return false;
@@ -25,7 +25,7 @@ function isClose(candidate: string, needle: string): boolean {
   );
 }
 
-/** How many letters of one word can be found in the other, each used once. */
+/** The number of letters that two words share. */
 function sharedLetters(candidate: string, needle: string): number {
   let left = candidate;
   let shared = 0;

@@ -2,27 +2,27 @@ import { ConfigError } from "../../config/errors.ts";
 import { type DictNode, textOf } from "../../config/node.ts";
 import { integerFrom } from "../../config/schema-problems.ts";
 import { serverBlocks } from "../../config/servers/server-schema.ts";
-import type { ConfigFiles } from "./config-files.ts";
+import { type ConfigFiles, datasetsOf } from "./config-files.ts";
 import type { Workload } from "./workloads.ts";
 
-/** The parts a workload is made of. */
+/** The parts of a workload. */
 export interface WorkloadParts {
-  /** Implementations, as `resources_servers/<name>` folders are called. */
+  /** Implementations: the names of folders in `resources_servers/`. */
   readonly resourcesServers: readonly string[];
   /** Implementation of the agent. */
   readonly agent?: string;
   /** Names of the datasets. */
   readonly datasets: readonly string[];
-  /** Where they lie on the Hugging Face hub. */
+  /** Their repositories on the Hugging Face hub. */
   readonly hubDatasets: readonly string[];
-  /** The instance of the agent that has the benchmark's dataset, and how often each of its rows is run. */
+  /** The agent instance with the benchmark dataset, and the number of repeats per row. */
   readonly benchmark?: { readonly agentName: string; readonly numRepeats: number | undefined };
   readonly value?: string;
   /** Why the config does not resolve. */
   readonly problem?: string;
 }
 
-/** The parts named in a workload's own config and in what it includes. */
+/** Reads the parts of a workload from its config and the included files. */
 export function readParts({ configFile, kind }: Workload, files: ConfigFiles): WorkloadParts {
   let layers: DictNode[];
   try {
@@ -36,7 +36,7 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
   const ownBlocks = own === undefined ? [] : [...serverBlocks(own)];
   const agents = blocks.filter(({ type }) => type === "responses_api_agents");
   const ownDatasets = ownBlocks.flatMap(({ block }) => datasetsOf(block));
-  // What a config includes brings example data of its own, which is not the workload's when it names some itself.
+  // Datasets of included files count only if the config itself has none.
   const datasets = ownDatasets.length > 0 ? ownDatasets : agents.flatMap(({ block }) => datasetsOf(block));
   const servers = blocks.filter(({ type }) => type === "resources_servers");
   return {
@@ -68,9 +68,4 @@ function benchmarkAgent(blocks: readonly { name: string; block: DictNode }[]): W
     return { agentName: name, numRepeats: written === undefined ? 1 : integerFrom(written) };
   }
   return undefined;
-}
-
-function datasetsOf(block: DictNode): DictNode[] {
-  const list = block.entries.get("datasets");
-  return list?.kind === "list" ? list.items.filter((item) => item.kind === "dict") : [];
 }

@@ -7,11 +7,11 @@ import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { caseFold } from "../../python/case.ts";
 import { byCodePoint } from "../../python/code-points.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
-import { type ConfigFiles, mentions } from "./config-files.ts";
+import { type ConfigFiles, datasetsOf, mentions } from "./config-files.ts";
 import { subfolders, yamlFiles, yamlFilesBelow } from "./folders.ts";
 import { type Manifest, type ManifestKind, readManifest } from "./manifest.ts";
 
-/** Something that can be run: an environment or a benchmark, wherever its config lies. */
+/** An environment or a benchmark. */
 export interface Workload {
   readonly name: string;
   readonly kind: ManifestKind;
@@ -26,29 +26,25 @@ export interface Workload {
   readonly modality?: string;
   readonly licensing?: string;
   readonly lifecycle?: string;
-  /** The value of `--resources-server` for workloads that live in a resources server. */
+  /** The value of `--resources-server`, for workloads in the folder of a resources server. */
   readonly resourcesServer?: string;
 }
 
-const TREES = { environment: "environments", benchmark: "benchmarks" } as const satisfies Record<
-  ManifestKind,
-  string
->;
 const MANIFEST = "manifest.yaml";
 
 export interface WorkloadCatalog {
   /** Sorted by name, then kind. */
   readonly entries: readonly Workload[];
-  /** What could not be used as it is written. */
+  /** Manifests that could not be used, with the reasons. */
   readonly warnings: readonly string[];
 }
 
-/** Every environment and benchmark under the roots; an earlier root hides a same-named entry of a later one. */
+/** Finds every environment and benchmark under the roots. An entry hides those of later roots with the same name. */
 export function discoverWorkloads(files: ConfigFiles): WorkloadCatalog {
   const search = new WorkloadSearch(files);
   for (const root of files.roots) {
-    search.tree(path.join(root, TREES.environment), "environment");
-    search.tree(path.join(root, TREES.benchmark), "benchmark");
+    search.tree(path.join(root, "environments"), "environment");
+    search.tree(path.join(root, "benchmarks"), "benchmark");
     search.resourcesServers(path.join(root, "resources_servers"));
   }
   return { entries: search.sorted(), warnings: search.warnings };
@@ -75,7 +71,7 @@ class WorkloadSearch {
       .map(({ entry }) => entry);
   }
 
-  /** One tree of a root: entries with a manifest first, then those that are only configs. */
+  /** Searches one folder of a root: first entries with a manifest, then those with only a config. */
   tree(folder: string, kind: ManifestKind): void {
     const hidden = new Set(this.#entries.keys());
     const yaml = kind === "benchmark" ? yamlFilesBelow(folder) : environmentFiles(folder);
@@ -100,15 +96,11 @@ class WorkloadSearch {
 
   #addWithoutManifest(found: Pick<Workload, "name" | "kind" | "configFile" | "resourcesServer">): void {
     const { domain, description } = this.#files.metadata(found.configFile);
-    this.#entries.set(keyOf(found.kind, found.name), {
-      ...found,
-      status: "no-manifest",
-      domain,
-      description,
-    });
+    const entry: Workload = { ...found, status: "no-manifest", domain, description };
+    this.#entries.set(keyOf(found.kind, found.name), entry);
   }
 
-  /** Configs of resources servers that bring an agent with data, and so can be run by themselves. */
+  /** Adds the configs of resources servers that include an agent with datasets. */
   resourcesServers(folder: string): void {
     for (const component of subfolders(folder)) {
       const configs = path.join(folder, component, "configs");
@@ -155,7 +147,7 @@ class WorkloadSearch {
     };
   }
 
-  /** A file that cannot be read is listed, so that its author sees it. */
+  /** True for an unreadable file too, so that it is listed and its author notices. */
   #hasBenchmark(file: string): boolean {
     const root = this.#files.tryRead(file);
     return root === undefined || mentions(root, "type", "benchmark");
@@ -186,14 +178,12 @@ function complaintAbout(
   return hasConfig ? undefined : "there is no config.yaml beside it that can be read.";
 }
 
-/** What a resources server's config is by itself: it needs a resources server, and an agent with datasets. */
+/** The kind of workload in the config of a resources server. Undefined if no agent has datasets. */
 function workloadKind(root: DictNode): ManifestKind | undefined {
   const blocks = [...serverBlocks(root)];
   if (!blocks.some(({ type }) => type === "resources_servers")) return undefined;
-  const datasets = blocks.flatMap(({ type, block }) => {
-    const list = type === "responses_api_agents" ? block.entries.get("datasets") : undefined;
-    return list?.kind === "list" ? list.items.filter((item) => item.kind === "dict") : [];
-  });
+  const agents = blocks.filter(({ type }) => type === "responses_api_agents");
+  const datasets = agents.flatMap(({ block }) => datasetsOf(block));
   if (datasets.length === 0) return undefined;
   const isBenchmark = (dataset: DictNode) => textOf(dataset.entries.get("type")) === "benchmark";
   return datasets.some(isBenchmark) ? "benchmark" : "environment";
@@ -203,28 +193,22 @@ function keyOf(kind: ManifestKind, name: string): string {
   return `${kind}:${name}`;
 }
 
-/** The entry of the catalog with this name; its kind has to be said only where an environment and a benchmark share it. */
+/** Finds a catalog entry by name. The kind is needed only if an environment and a benchmark have the same name. */
 export function findWorkload(
   entries: readonly Workload[],
   name: string,
   kind: ManifestKind | undefined,
 ): Workload {
-  const called = calledSo(entries, name);
-  const matches = called.filter((entry) => kind === undefined || entry.kind === kind);
+  const called = entriesNamed(entries, name);
+  const ofKind = (entry: Workload) => kind === undefined || entry.kind === kind;
+  const matches = called.filter(ofKind);
   const [match] = matches;
   if (match === undefined) {
-    const other =
-      called[0] === undefined
-        ? ""
-        : ` It is ${called[0].kind === "environment" ? "an" : "a"} ${called[0].kind}.`;
-    const known = entries.filter((entry) => kind === undefined || entry.kind === kind);
-    const [nearest] = getCloseMatches(
-      name,
-      known.map((entry) => entry.name),
-      1,
-      0.6,
-    );
-    const hint = other !== "" || nearest === undefined ? other : ` Did you mean \`${nearest}\`?`;
+    const [other] = called;
+    const known = entries.filter(ofKind).map((entry) => entry.name);
+    const [nearest] = getCloseMatches(name, known, 1, 0.6);
+    let hint = nearest === undefined ? "" : ` Did you mean \`${nearest}\`?`;
+    if (other !== undefined) hint = ` It is ${other.kind === "environment" ? "an" : "a"} ${other.kind}.`;
     throw new RegistryError(`Unknown catalog entry '${name}'${kind ? ` of kind '${kind}'` : ""}.${hint}`);
   }
   if (matches.length > 1) {
@@ -234,15 +218,15 @@ export function findWorkload(
   return match;
 }
 
-/** What lives in a resources server may be called by that server's name alone. */
-function calledSo(entries: readonly Workload[], name: string): Workload[] {
+/** A workload in a resources server also has the name of that server. */
+function entriesNamed(entries: readonly Workload[], name: string): Workload[] {
   const exact = entries.filter((entry) => entry.name === name);
   return exact.length > 0 ? exact : entries.filter((entry) => entry.resourcesServer === name);
 }
 
-/** The manifest of a workload, also one that the catalog could not use: what is wrong with it has to be told. */
+/** The manifest of a workload, even if the catalog could not use it, so that its problems can be reported. */
 export function manifestOf({ manifestFile, configFile }: Workload): string | undefined {
   if (manifestFile !== undefined) return manifestFile;
-  const beside = path.join(path.dirname(configFile), "manifest.yaml");
+  const beside = path.join(path.dirname(configFile), MANIFEST);
   return path.basename(configFile) === "config.yaml" && existsSync(beside) ? beside : undefined;
 }

@@ -23,41 +23,40 @@ export interface CheckedDataset {
 }
 
 export interface DatasetContext {
-  /** The name the workload is prepared under, for the advice to do so. */
+  /** The name of the workload, for messages. */
   readonly workload: string;
   readonly roots: readonly string[];
   readonly standardPrompt: string | null;
-  /** Whether the config says where the data can be had. */
+  /** Whether the config has a source for the data. */
   readonly downloadable: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Bad rows that are told before the rest is left unread. */
+/** Reading stops after this number of invalid rows. */
 const MAX_PROBLEMS = 5;
 
-/** Reads every row of a dataset as a rollout would get it; a file that can still be made or fetched is only warned about. */
+/** Checks every row of a dataset. A missing file that can be prepared or downloaded is only a warning. */
 export async function checkDataset(
   dataset: ManifestDataset,
   context: DatasetContext,
 ): Promise<{ checked: CheckedDataset; warning?: string }> {
   const { name, type, jsonl_fpath: given } = dataset;
   const prompt = type === "benchmark" ? await benchmarkPrompt(dataset, context) : undefined;
+  const prompt_config = prompt?.path ?? null;
   const file = findExistingPath(given, context.roots);
   if (file === undefined) {
+    const missing = findPath(given, context.roots);
     const advice = howToGet(dataset, context);
     if (advice === undefined)
-      throw new WorkloadError(
-        `The file of dataset '${name}' does not exist: ${findPath(given, context.roots)}`,
-      );
-    const missing = path.resolve(findPath(given, context.roots));
+      throw new WorkloadError(`The file of dataset '${name}' does not exist: ${missing}`);
     return {
-      checked: { name, type, path: missing, rows: 0, prompt_config: prompt?.path ?? null },
+      checked: { name, type, path: path.resolve(missing), rows: 0, prompt_config },
       warning: `The rows of dataset '${name}' were not checked, since ${given} is not there yet; ${advice}.`,
     };
   }
   const rows = await countRows(file, prompt, context.signal);
   if (rows === 0) throw new WorkloadError(`Dataset '${name}' is empty: ${file}`);
-  return { checked: { name, type, path: path.resolve(file), rows, prompt_config: prompt?.path ?? null } };
+  return { checked: { name, type, path: path.resolve(file), rows, prompt_config } };
 }
 
 function howToGet({ type }: ManifestDataset, { workload, downloadable }: DatasetContext): string | undefined {

@@ -7,32 +7,32 @@ import { writeYaml } from "../../config/yaml/write.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { DATASET_FIELDS, type Manifest, type ManifestDataset } from "../catalog/manifest.ts";
 
-/** A server that takes part in a workload. */
+/** A server of a workload. */
 export interface Component {
   readonly role: "resources_server" | "agent_server" | "model_server";
   /** Instance in the config. */
   readonly name: string;
   readonly implementation: string;
-  /** The folder implementations of its kind lie in. */
+  /** The folder of the implementations of its kind. */
   readonly boundary: string;
   readonly entrypoint: string | null;
 }
 
-/** What the config of a workload puts together: the fields a manifest mirrors, and where they come from. */
+/** The servers and datasets of a workload, and the fields that its manifest repeats. */
 export interface Composition {
   readonly mirror: Pick<
     Manifest,
     "resources_server" | "agent_server" | "model_server" | "datasets" | "rollout_driver" | "grading_mode"
   >;
   readonly components: readonly Component[];
-  /** Datasets as the config has them, with the place they can be downloaded from. */
+  /** Datasets as in the config, with their sources. */
   readonly entries: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The model that stands in where none is configured. */
+/** The model server that the config resolver inserts if none is configured. */
 const NO_MODEL = "dummy_model";
 
-/** Resolves a workload's config by itself, without command line, `env.yaml` and network. */
+/** Resolves the config of a workload without the command line, `env.yaml` and the network. */
 export async function resolveComposition(configFile: string, options: RootOptions): Promise<Composition> {
   const config = await resolveConfig({
     ...options,
@@ -71,7 +71,7 @@ export async function resolveComposition(configFile: string, options: RootOption
   };
 }
 
-/** The one agent with datasets: a workload has one task, so that its rewards mean one thing. */
+/** The only agent with datasets. A workload has one task, so that its rewards are comparable. */
 function datasetAgent({ servers }: ResolvedConfig, configFile: string): ServerInstance {
   const agents = servers.filter(({ type, config }) => {
     const datasets = type === "responses_api_agents" ? config["datasets"] : undefined;
@@ -99,7 +99,7 @@ function modelComponent(name: string, server: ServerInstance | undefined): Compo
   };
 }
 
-/** A dataset as a manifest shows it: without what is null, and with the number of repeats spelled out. */
+/** A dataset as in a manifest: without null fields, and with the number of repeats. */
 export function mirrored(entry: Readonly<Record<string, unknown>>): ManifestDataset {
   const given = DATASET_FIELDS.flatMap((field) => {
     const value = entry[field];
@@ -113,8 +113,7 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-type Mirror = Composition["mirror"];
-type MirroredField = keyof Mirror;
+type MirroredField = keyof Composition["mirror"];
 
 export interface Difference {
   readonly field: MirroredField;
@@ -122,22 +121,11 @@ export interface Difference {
   readonly config: unknown;
 }
 
-const FIELDS = [
-  "resources_server",
-  "agent_server",
-  "model_server",
-  "datasets",
-  "rollout_driver",
-  "grading_mode",
-] as const satisfies readonly MirroredField[];
-
-/** Fields of a manifest that repeat what the config says, and say something else. */
+/** The mirrored fields in which a manifest and the config differ. */
 export function mirrorDifferences(manifest: Manifest, { mirror }: Composition): Difference[] {
-  return FIELDS.map((field) => ({
-    field,
-    manifest: declared(manifest, field),
-    config: mirror[field],
-  })).filter((found) => !isDeepStrictEqual(found.manifest, found.config));
+  return (Object.keys(mirror) as MirroredField[])
+    .map((field) => ({ field, manifest: declared(manifest, field), config: mirror[field] }))
+    .filter((found) => !isDeepStrictEqual(found.manifest, found.config));
 }
 
 function declared(manifest: Manifest, field: MirroredField): unknown {
@@ -146,12 +134,12 @@ function declared(manifest: Manifest, field: MirroredField): unknown {
   return value === undefined || value === null ? null : value.trim();
 }
 
-/** One line for people. */
+/** A difference as one line of a message. */
 export function differenceText({ field, manifest, config }: Difference): string {
   return `  - ${field}: manifest=${dumps(manifest, { sortKeys: true })}, config=${dumps(config, { sortKeys: true })}`;
 }
 
-/** Returns the text of a manifest with the fields brought up to date. Everything else, comments too, stays as it is. */
+/** Updates the fields in the text of a manifest. Comments and all other fields stay as they are. */
 export function synchronized(text: string, differences: readonly Difference[]): string {
   const lines = text.replace(/\n*$/, "").split("\n");
   for (const { field, config } of differences) {
@@ -161,13 +149,13 @@ export function synchronized(text: string, differences: readonly Difference[]): 
   return `${lines.join("\n")}\n`;
 }
 
-/** First line of a top-level field and the line after it; the end of the text where it is missing. */
+/** The lines of a top-level field, or the end of the text if the field is missing. */
 function placeOf(field: string, lines: readonly string[]): [start: number, end: number] {
   const start = lines.findIndex((line) => new RegExp(`^(["']?)${field}\\1\\s*:(?:\\s|$)`).test(line));
   if (start < 0) return [lines.length, lines.length];
   const next = lines.findIndex((line, index) => index > start && /^[^\s#-]/.test(line));
   let end = next < 0 ? lines.length : next;
-  // Blank lines and comments in front of the next field belong to it.
+  // Blank lines and comments before the next field belong to that field.
   while (end > start + 1 && /^\s*(?:#|$)/.test(lines[end - 1] ?? "")) end--;
   return [start, end];
 }

@@ -7,9 +7,9 @@ import { locateRolloutDriver } from "../../run/rollout-driver.ts";
 import type { IntegrationProfile } from "../catalog/manifest.ts";
 import type { Component, Composition } from "./composition.ts";
 
-export interface InferredProfile {
+interface InferredProfile {
   readonly profile: IntegrationProfile | "unknown";
-  /** What it was inferred from. */
+  /** The reason. */
   readonly evidence: string;
 }
 
@@ -31,14 +31,9 @@ export function inferProfile({ mirror, components }: Composition, roots: readonl
 
 function entryOf(agent: Component, roots: readonly string[]): string | undefined {
   const { name, implementation, entrypoint } = agent;
+  const type = "responses_api_agents";
   try {
-    const instance = {
-      name,
-      type: "responses_api_agents",
-      implementation,
-      entrypoint: entrypoint ?? "app.ts",
-    } as const;
-    return locateServer(instance, roots).entry;
+    return locateServer({ name, type, implementation, entrypoint: entrypoint ?? "app.ts" }, roots).entry;
   } catch (error) {
     if (error instanceof ServerCodeError) return undefined;
     throw error;
@@ -58,7 +53,7 @@ function inspectAgent(source: string): InferredProfile {
   return { profile: "unknown", evidence: "the agent's definition shows neither responses nor run" };
 }
 
-/** What to warn about when a manifest declares another profile than the code shows. */
+/** Warnings if the manifest declares another profile than the code shows. */
 export function profileWarnings(declared: string, { profile, evidence }: InferredProfile): string[] {
   if (profile === "unknown")
     return [`integration_profile could not be inferred (${evidence}); the manifest declares '${declared}'.`];
@@ -93,7 +88,7 @@ export function inspectPythonAgent(source: string): InferredProfile {
   return { profile: "unknown", evidence: "the agent's class shows no responses()" };
 }
 
-/** The lines of a method's body, without blank lines, comments and a doc string. */
+/** The lines of a method body without blank lines, comments and the docstring. */
 function statements(source: string, start: number, indent: number): string[] {
   const lines = source.slice(start).split("\n");
   const opened = lines.findIndex((line) => /:\s*(?:#.*)?$/.test(line));
@@ -110,7 +105,7 @@ function statements(source: string, start: number, indent: number): string[] {
   return end < 0 ? [] : body.slice(end + 1);
 }
 
-/** A benchmark's prepare script must be there and define `prepare`; it is read, not run. */
+/** Fails unless the prepare script of a benchmark exists and defines `prepare`. The script is not run. */
 export function checkPrepareScript(given: string, roots: readonly string[]): void {
   const file = candidatePaths(given, roots)
     .map((candidate) => existingScript(candidate))
@@ -121,7 +116,7 @@ export function checkPrepareScript(given: string, roots: readonly string[]): voi
     throw new WorkloadError(`The prepare script ${file} defines no function 'prepare'.`);
 }
 
-/** `package.module:function` must name a function that exists. */
+/** Fails unless `package.module:function` names an existing function. */
 export function checkRolloutDriver(reference: string, roots: readonly string[]): void {
   const { file, name } = locateRolloutDriver(reference, roots);
   if (file === undefined) {

@@ -8,7 +8,7 @@ import { manifestOf } from "../catalog/workloads.ts";
 import { validateWorkload, type WorkloadReport } from "./validate-workload.ts";
 import { type VerifierReport, type VerifyOptions, verifyWorkload } from "./verify-workload.ts";
 
-/** What `gym env publish NAME --json` prints. */
+/** The output of `gym env publish NAME --json`. */
 export interface PublicationReport {
   readonly name: string;
   readonly version: string;
@@ -24,8 +24,8 @@ export interface PublishOptions extends Omit<VerifyOptions, "updateExpected"> {
 }
 
 /**
- * Checks that a workload is ready for others: valid, its verifier does what its cases say, its texts are written, and the
- * catalog shows it. All open problems are reported together.
+ * Checks that a workload can be published: it is valid, its verifier cases pass, its texts are complete, and the catalog
+ * lists it. All problems are reported together.
  */
 export async function publishWorkload(
   entry: Workload,
@@ -45,16 +45,9 @@ export async function publishWorkload(
     const list = left.map((line) => `  - ${line.replaceAll("\n", "\n    ")}`).join("\n");
     throw new WorkloadError(`The ${entry.kind} '${entry.name}' is not ready to be published:\n${list}`);
   }
-  const { validation, verifier } = checks;
-  const status = catalogStatus(await readAgain(), entry, validation.manifest_path);
-  return {
-    name: validation.name,
-    version: validation.version,
-    kind: validation.kind,
-    status,
-    manifest_path: validation.manifest_path,
-    verifier_cases: verifier.cases.length,
-  };
+  const { name, version, kind, manifest_path } = checks.validation;
+  const status = catalogStatus(await readAgain(), entry, manifest_path);
+  return { name, version, kind, status, manifest_path, verifier_cases: checks.verifier.cases.length };
 }
 
 async function runChecks(
@@ -75,7 +68,7 @@ async function runChecks(
   }
 }
 
-/** Fields whose text is still a placeholder. */
+/** The fields whose text is still a placeholder. */
 export function unfinishedTexts(manifest: Manifest): string[] {
   const unfinished = Object.entries(manifest).flatMap(([field, value]) =>
     textsIn(value).some(isUnfinished) ? [field] : [],
@@ -92,7 +85,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The status under which the catalog shows exactly this manifest. */
+/** The status of this manifest in the catalog. */
 function catalogStatus(entries: readonly Workload[], { name, kind }: Workload, manifestFile: string): string {
   const shown = entries.find((entry) => entry.name === name && entry.kind === kind);
   if (shown?.manifestFile === undefined || realpathSync(shown.manifestFile) !== manifestFile)

@@ -21,12 +21,12 @@ export interface ValidateOptions extends Required<RootOptions> {
   readonly manifestFile: string;
   /** Default: `config.yaml` beside the manifest. */
   readonly configFile?: string;
-  /** Bring the fields that mirror the config up to date. */
+  /** Update the fields that repeat the config. */
   readonly sync?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** What `gym env validate NAME --json` prints. */
+/** The output of `gym env validate NAME --json`. */
 export interface WorkloadReport {
   readonly name: string;
   readonly version: string;
@@ -44,7 +44,7 @@ export interface WorkloadReport {
   readonly warnings: readonly string[];
 }
 
-/** Checks a manifest against the config beside it and the data both name. Nothing is started, loaded or fetched. */
+/** Checks a manifest, its config and its datasets. No code is loaded, no server started, nothing downloaded. */
 export async function validateWorkload(options: ValidateOptions): Promise<WorkloadReport> {
   if (!existsSync(options.manifestFile))
     throw new RegistryError(`The manifest ${options.manifestFile} does not exist.`);
@@ -88,7 +88,7 @@ export async function validateWorkload(options: ValidateOptions): Promise<Worklo
   };
 }
 
-/** Where the paths of a workload are looked up: first in the project its manifest lies in. */
+/** The search roots of a workload. The project of its manifest comes first. */
 export function workloadRoots(manifestFile: string, options: Required<RootOptions>): Required<RootOptions> {
   const { cwd, env, installRoot } = options;
   const tree = catalogTree(manifestFile);
@@ -118,7 +118,7 @@ function updatedManifest(text: string, file: string): Manifest {
   }
 }
 
-/** All of a benchmark's rows are asked in the one standard way. */
+/** All rows of a benchmark must use the standard prompt. */
 function checkPromptContract({ kind, datasets, standard_prompt_config: standard }: Manifest): void {
   if (kind !== "benchmark") return;
   const others = datasets.filter(

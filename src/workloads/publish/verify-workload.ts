@@ -13,7 +13,7 @@ import { exerciseInProcess, type FixtureProcessOptions } from "../verifier-cases
 import type { Component } from "./composition.ts";
 import { type WorkloadReport, workloadRoots } from "./validate-workload.ts";
 
-/** What `gym env test NAME --json` prints. */
+/** The output of `gym env test NAME --json`. */
 export interface VerifierReport {
   readonly name: string;
   readonly kind: string;
@@ -28,7 +28,7 @@ export interface VerifyOptions extends Required<RootOptions> {
   readonly process: FixtureProcessOptions;
 }
 
-/** Runs the verifier cases of a workload that is valid, with the server as the workload configures it. */
+/** Runs the verifier cases of a valid workload, with the server configured as in the workload. */
 export async function verifyWorkload(
   validation: WorkloadReport,
   options: VerifyOptions,
@@ -53,22 +53,13 @@ export async function verifyWorkload(
       },
       { ...options.process, env: places.env },
     );
-    const { implementation } = server;
-    return {
-      name,
-      kind,
-      resources_server: implementation,
-      manifest_path: manifestFile,
-      fixture_path: file,
-      cases,
-    };
+    const { implementation: resources_server } = server;
+    return { name, kind, resources_server, manifest_path: manifestFile, fixture_path: file, cases };
   } catch (error) {
     if (!(error instanceof VerifierFixtureError)) throw error;
     throw new WorkloadError(
       `The verifier of ${kind} '${name}' (${server.implementation}): ${error.message}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }
@@ -94,7 +85,7 @@ function serverCode({ name, implementation, entrypoint }: Component, roots: read
   return code;
 }
 
-/** Cases of the workload's own, where it grades in a way of its own, else those of its server. */
+/** The verifier cases of the workload, or those of its server. */
 function casesFor(manifestFile: string, { implementation }: Component, directory: string): string {
   const own = path.join(path.dirname(manifestFile), CASES_FILE);
   const file = existsSync(own) ? own : path.join(directory, CASES_FILE);

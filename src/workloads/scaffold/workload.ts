@@ -5,6 +5,7 @@ import { candidatePaths, findExistingPath } from "../../config/paths.ts";
 import { readConfigFile } from "../../config/read-config-file.ts";
 import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
+import { datasetsOf } from "../catalog/config-files.ts";
 import type { IntegrationProfile } from "../catalog/manifest.ts";
 import { ScaffoldError } from "../errors.ts";
 import type { ScaffoldFiles } from "./files.ts";
@@ -220,9 +221,7 @@ export function existingVerifier(name: string, roots: readonly string[]): Verifi
       `${configPath} has no resources server with an agent and datasets, so it cannot be reused.`,
     );
   }
-  const datasets = agent.block.entries.get("datasets");
-  const entries = datasets?.kind === "list" ? datasets.items.filter((item) => item.kind === "dict") : [];
-  const example = entries.find((entry) => textOf(entry.entries.get("type")) === "example");
+  const example = datasetsOf(agent.block).find((entry) => textOf(entry.entries.get("type")) === "example");
   const rows = findExistingPath(textOf(example?.entries.get("jsonl_fpath")) ?? "", roots);
   if (example === undefined || rows === undefined)
     throw new ScaffoldError(`${configPath} names no example data that exists.`);

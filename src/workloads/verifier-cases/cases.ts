@@ -10,19 +10,13 @@ import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { determinisms, type Manifest } from "../catalog/manifest.ts";
 import { VerifierFixtureError } from "../errors.ts";
 
-/** Where the cases lie in the folder of a server, or in that of an environment which needs its own. */
+/** The cases in the folder of a server, or of an environment that has its own cases. */
 export const CASES_FILE = "tests/verifier_cases.jsonl";
 
 /** A larger file holds data, not cases. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export const caseKinds = [
-  "full_reward",
-  "zero_reward",
-  "partial_reward",
-  "malformed",
-  "determinism",
-] as const;
+const caseKinds = ["full_reward", "zero_reward", "partial_reward", "malformed", "determinism"] as const;
 export type CaseKind = (typeof caseKinds)[number];
 
 const filledText = z
@@ -37,7 +31,7 @@ const VerifierCase = z
     /** The body of `/verify`: a row and the response of the rollout. */
     request: z.record(z.string(), z.unknown()),
     expected_reward: z.number().nullish(),
-    /** A part of the message with which a malformed request is refused. */
+    /** A part of the error message for a malformed request. */
     expected_error: z
       .string()
       .transform((text) => strip(text))
@@ -54,13 +48,13 @@ const VerifierCase = z
   });
 
 export type VerifierCase = z.output<typeof VerifierCase> & {
-  /** Counted from 1. */
+  /** 1-based. */
   readonly line: number;
-  /** The line as it is written. */
+  /** The text of the line. */
   readonly text: string;
 };
 
-/** Reads the cases of a file; an error names the line and the field. */
+/** Reads the cases of a file. Errors name the line and the field. */
 export function readCases(file: string): VerifierCase[] {
   const cases = readText(file)
     .split(/\r\n|\n|\r/)
@@ -109,7 +103,7 @@ function report(context: z.RefinementCtx, field: string, message: string): void 
 
 const FIELDS = ["name", "kind", "request", "expected_reward", "expected_error"] as const;
 
-/** Writes the rewards into the file where they differ from what it expects: whole or not at all, keys sorted, nulls dropped. */
+/** Writes the observed rewards to the file if one differs. The write is atomic; keys are sorted and nulls dropped. */
 export async function writeExpected(
   file: string,
   cases: readonly VerifierCase[],
@@ -127,7 +121,7 @@ export async function writeExpected(
   await chmod(file, stats.mode & 0o777);
 }
 
-/** The request is read again exactly, so that long integers and floats stay as they were. */
+/** Reads the request again with exact numbers, so that long integers and floats do not change. */
 function caseText(found: VerifierCase, reward: number | undefined): string {
   const exact = loads(found.text, { allowNonFinite: true }) as Record<string, unknown>;
   const expected = reward ?? found.expected_reward;
@@ -140,7 +134,7 @@ function caseText(found: VerifierCase, reward: number | undefined): string {
   return dumps(Object.fromEntries(FIELDS.map((field) => [field, written[field]])), { sortKeys: true });
 }
 
-/** What a manifest declares about the rewards of a verifier. */
+/** The properties of the rewards of a verifier, from its manifest. */
 export interface RewardContract {
   /** The lowest and the highest reward. */
   readonly range: readonly [low: number, high: number];
@@ -148,14 +142,7 @@ export interface RewardContract {
   readonly determinism: (typeof determinisms)[number];
 }
 
-/** What holds for a verifier about which no manifest says anything. */
-export const defaultContract: RewardContract = {
-  range: [0, 1],
-  higherIsBetter: true,
-  determinism: "unknown",
-};
-
-/** Refuses contracts that make no sense. */
+/** Fails if the contract is not valid. */
 export function checkContract({ range, determinism }: RewardContract): void {
   const [low, high] = range;
   if (range.length !== 2 || !Number.isFinite(low) || !Number.isFinite(high) || low >= high)
@@ -168,15 +155,12 @@ export function checkContract({ range, determinism }: RewardContract): void {
     );
 }
 
-/** The reward that a right answer earns, and the one that a wrong answer earns. */
-export function endpoints({ range: [low, high], higherIsBetter }: RewardContract): {
-  full_reward: number;
-  zero_reward: number;
-} {
+/** The rewards of a right and of a wrong answer. */
+export function endpoints({ range: [low, high], higherIsBetter }: RewardContract) {
   return higherIsBetter ? { full_reward: high, zero_reward: low } : { full_reward: low, zero_reward: high };
 }
 
-/** Kinds of cases that must be there and are not. */
+/** The required kinds of cases that are missing. */
 export function missingKinds(cases: readonly VerifierCase[], { determinism }: RewardContract): CaseKind[] {
   const required: CaseKind[] = ["full_reward", "zero_reward", "malformed"];
   if (determinism === "seeded") required.push("determinism");

@@ -6,7 +6,6 @@ import {
   CASES_FILE,
   type CaseKind,
   checkContract,
-  defaultContract,
   endpoints,
   missingKinds,
   type RewardContract,
@@ -22,10 +21,10 @@ export interface ExerciseOptions {
   readonly contract: RewardContract;
   readonly server: {
     readonly kind: "standard" | "gymnasium";
-    /** A fresh server for one run of one case. */
+    /** Starts a fresh server for one run of one case. */
     start(kind: CaseKind): Promise<TestServer>;
   };
-  /** Write the rewards that were seen into the file, once everything else holds. */
+  /** Write the observed rewards to the file if all cases pass. */
   readonly updateExpected?: boolean;
   readonly onCase?: (name: string) => void;
 }
@@ -33,14 +32,14 @@ export interface ExerciseOptions {
 export interface CaseResult {
   readonly name: string;
   readonly kind: CaseKind;
-  /** Two for determinism, none for malformed requests. */
+  /** Two rewards for determinism, none for malformed requests. */
   readonly observed_rewards: readonly number[];
 }
 
-/** A case that does not hold, told in one sentence. */
+/** The reason why a case fails. */
 class CaseProblem extends Error {}
 
-/** Runs the cases of a verifier, each on a fresh server, and gives what was seen; fails with everything that is wrong. */
+/** Runs the cases of a verifier, each on a fresh server, and returns the observed rewards. The error lists all failures. */
 export async function exerciseCases(options: ExerciseOptions): Promise<CaseResult[]> {
   const { file, contract } = options;
   checkContract(contract);
@@ -142,12 +141,12 @@ async function observe(found: VerifierCase, { server }: ExerciseOptions): Promis
 export interface VerifierCasesOptions extends TestServerOptions, Partial<RewardContract> {
   /** The file of cases, usually `tests/verifier_cases.jsonl`. */
   readonly file: string;
-  /** Write the rewards that were seen into the file, once everything else holds. */
+  /** Write the observed rewards to the file if all cases pass. */
   readonly updateExpected?: boolean;
 }
 
 /**
- * Runs the verifier cases of a resources server inside a test; fails with everything that does not hold.
+ * Runs the verifier cases of a resources server in a test. The error lists all failures.
  *
  * @example
  * const file = fileURLToPath(new URL("tests/verifier_cases.jsonl", import.meta.url));
@@ -159,15 +158,12 @@ export async function exerciseVerifierCases(
 ): Promise<CaseResult[]> {
   if (definition.type !== "resources_servers")
     throw new VerifierFixtureError("Only resources servers have verifier cases.");
-  const { file, range, higherIsBetter, determinism, updateExpected, ...server } = options;
+  const { file, range = [0, 1], higherIsBetter = true, determinism = "unknown", ...others } = options;
+  const { updateExpected, ...server } = others;
   return exerciseCases({
     file,
-    contract: {
-      range: range ?? defaultContract.range,
-      higherIsBetter: higherIsBetter ?? defaultContract.higherIsBetter,
-      determinism: determinism ?? defaultContract.determinism,
-    },
+    contract: { range, higherIsBetter, determinism },
     server: { kind: definition.kind, start: () => createTestServer(definition, server) },
-    ...(updateExpected !== undefined && { updateExpected }),
+    updateExpected,
   });
 }

@@ -7,7 +7,7 @@ import { VerifierFixtureError } from "../errors.ts";
 import { type CaseResult, exerciseCases } from "./exercise.ts";
 import type { FixtureRequest } from "./fixture-process.ts";
 
-/** The process in which the cases of a verifier run. */
+/** The process that runs the cases of a verifier. */
 serveWatchedChild<FixtureRequest, CaseResult[]>(async (request, { progress, report }) => {
   progress("starting");
   const config = resolveLeniently(request.configFile, request);
@@ -23,7 +23,7 @@ serveWatchedChild<FixtureRequest, CaseResult[]>(async (request, { progress, repo
       ...request,
       server: {
         kind,
-        // Judges are not part of the verifier: the stand-in gives the verdict that the case needs.
+        // Judges are not part of the verifier. The fake judge returns the verdict that the case needs.
         start: (wanted) => startServer(server, wanted === "zero_reward" ? "reject" : "accept", () => {}),
       },
       onCase: (name) => progress(`case '${name}'`),

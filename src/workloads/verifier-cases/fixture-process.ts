@@ -4,10 +4,10 @@ import { VerifierFixtureError } from "../errors.ts";
 import type { RewardContract } from "./cases.ts";
 import type { CaseResult } from "./exercise.ts";
 
-/** What the process that runs verifier cases is asked to do. */
+/** The request to the process that runs verifier cases. */
 export interface FixtureRequest extends Required<RootOptions> {
   readonly configFile: string;
-  /** Instance of the resources server in the config. */
+  /** The instance of the resources server in the config. */
   readonly instance: string;
   /** The file of cases. */
   readonly file: string;
@@ -17,7 +17,7 @@ export interface FixtureRequest extends Required<RootOptions> {
 
 export type FixtureProcessOptions = Omit<WatchedChildOptions, "problem">;
 
-/** Runs the cases of a resources server as a config sets it up, in a process of its own. */
+/** Runs the cases of a configured resources server in a separate process. */
 export async function exerciseInProcess(
   request: FixtureRequest,
   options: FixtureProcessOptions,

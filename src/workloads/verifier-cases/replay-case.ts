@@ -3,7 +3,7 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 
 export type Observation =
   | { readonly reward: unknown }
-  /** A request that was refused, and by which route. */
+  /** A refused request, and the route that refused it. */
   | { readonly route: string; readonly status: number; readonly error: string };
 
 interface OutputItem {
@@ -14,8 +14,8 @@ interface OutputItem {
 }
 
 /**
- * Plays a recorded rollout to a fresh server: seeds its session, makes the tool calls that have an output in the recording
- * again, so that the session is where it was, and asks for the reward.
+ * Replays a recorded rollout on a fresh server: seeds the session, repeats the tool calls that have an output in the
+ * recording, and requests the reward.
  */
 export async function replayCase(
   server: TestServer,
@@ -33,7 +33,7 @@ export async function replayCase(
   return { reward: (reply.body as JsonObject | null)?.["reward"] };
 }
 
-/** Each message of the recording is one turn; the reward is the sum over the turns, as the agent counts it. */
+/** Each message of the recording is one turn. The reward is the sum over the turns, as in the agent. */
 async function replayEpisode(
   server: TestServer,
   request: JsonObject,
@@ -65,7 +65,7 @@ function turnsOf(output: readonly OutputItem[]): OutputItem[][] {
   return turns.length > 1 && turns.at(-1)?.length === 0 ? turns.slice(0, -1) : turns;
 }
 
-/** Calls without an output were not run by an agent, and are not run here either. */
+/** The calls with an output. An agent did not run the others. */
 function executedCalls(output: readonly OutputItem[]): { name: string; input: unknown }[] {
   const answered = new Set(
     output.filter(({ type }) => type === "function_call_output").map((item) => item.call_id),
@@ -78,7 +78,7 @@ function executedCalls(output: readonly OutputItem[]): { name: string; input: un
   });
 }
 
-/** As in an agent, arguments that are not JSON never reach the tool. */
+/** As in an agent, arguments that are not JSON do not reach the tool. */
 function parseArguments(text: unknown): unknown {
   try {
     return JSON.parse(String(text)) as unknown;
