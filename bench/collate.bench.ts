@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { collate } from "../src/datasets/collate.ts";
 import { agentsOf } from "../src/datasets/entry.ts";
-import { OutputFile } from "../src/datasets/output-file.ts";
+import { writeOutput } from "../src/datasets/output-file.ts";
 import { dumps } from "../src/python/json/json-dumps.ts";
 import type { Report } from "./report.ts";
 
@@ -46,9 +46,9 @@ export async function run(report: Report): Promise<void> {
 }
 
 async function writeRows(file: string): Promise<void> {
-  const output = await OutputFile.create(file);
-  for (let index = 0; index < ROWS; index++) await output.write(`${dumps(row(index))}\n`);
-  await output.finish();
+  await writeOutput(file, { atomic: false }, async (output) => {
+    for (let index = 0; index < ROWS; index++) await output.write(`${dumps(row(index))}\n`);
+  });
 }
 
 function row(index: number): object {

@@ -5,10 +5,10 @@ import { findPath } from "../config/paths.ts";
 import { dumps } from "../python/json/json-dumps.ts";
 import type { TransferProgress } from "../remote/download-file.ts";
 import { loadPromptConfig, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
-import type { DatasetEntry, DatasetType } from "./entry.ts";
+import type { DatasetAgent, DatasetEntry, DatasetType } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { chooseSource, type DownloadAccess, downloadDataset, locateDataset } from "./locate.ts";
-import { besidePath, OutputFile, refuseOverwriting } from "./output-file.ts";
+import { besidePath, refuseOverwriting, writeOutput } from "./output-file.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
 import { type DatasetScan, scanDataset, summarizeScan } from "./scan-dataset.ts";
 import {
@@ -32,12 +32,6 @@ const TYPES_OF_MODE: Readonly<Record<CollateMode, readonly DatasetType[]>> = {
   example_validation: ["example"],
 };
 
-/** An agent instance and the datasets of its config block. */
-export interface DatasetAgent {
-  name: string;
-  datasets: DatasetEntry[];
-}
-
 export interface CollateOptions {
   mode: CollateMode;
   /** Relative to `cwd`. */
@@ -45,22 +39,22 @@ export interface CollateOptions {
   /** In the order of the config. */
   agents: readonly DatasetAgent[];
   cwd: string;
-  /** Where files are looked up, in order; output goes below `cwd`. */
+  /** Search roots of input files, in order. Output goes below `cwd`. */
   roots: readonly string[];
-  /** How missing datasets are fetched; without it they are an error. */
+  /** Access to the sources of missing datasets. Without it a missing dataset is an error. */
   download?: DownloadAccess;
   overwriteMetricsConflicts?: boolean;
-  /** Fail when any row is invalid, before anything is written. */
+  /** Fail if a row is invalid, before anything is written. */
   strict?: boolean;
-  /** Creates the object that computes statistics beyond the metrics file; without it there are no such statistics. */
+  /** Creates the object that computes the additional statistics. Without it there are none. */
   extended?: () => ExtendedStatistics;
-  /** Settle metrics dataset by dataset and meet unreadable rows only while collating, as the original does. */
+  /** Write metrics dataset by dataset and find unreadable rows only while collating, as the original does. */
   failLate?: boolean;
   signal?: AbortSignal;
   onEvent?: (event: CollateEvent) => void;
 }
 
-/** One dataset of one agent on its way through collation. */
+/** A dataset of an agent during collation. */
 export interface CollateDataset {
   agent: string;
   entry: DatasetEntry;
@@ -78,7 +72,7 @@ export type CollateEvent =
   | ({ event: "download-progress"; dataset: CollateDataset } & TransferProgress)
   | { event: "rows-progress"; stage: CollateStage; dataset: CollateDataset; done: number; total: number }
   | { event: "rows-checked"; dataset: CollateDataset; scan: DatasetScan }
-  /** Of a dataset, or of everything of one type. */
+  /** The metrics of a dataset, or of all datasets of a type. */
   | ({ event: "metrics"; outcome: MetricsOutcome } & MetricsSubject)
   | { event: "type-collated"; type: DatasetType; file: string; rows: number };
 
@@ -91,7 +85,7 @@ interface MetricsSubject {
 
 export interface CollateResult {
   datasets: { dataset: CollateDataset; scan: DatasetScan }[];
-  /** Collated files and their metrics, in the order they were made. */
+  /** Collated files and their metrics, in the order of creation. */
   files: { type: DatasetType; rows: number; file: string; metricsFile: string }[];
 }
 
@@ -99,13 +93,13 @@ interface ValidatedDataset {
   dataset: CollateDataset;
   scan: DatasetScan;
   prompt: PromptConfig | undefined;
-  /** Why there is no prompt config although the entry names one. */
+  /** Why the prompt config of the entry could not be loaded. */
   promptFailure?: unknown;
   summary: StatisticsSummary;
   extended: ExtendedStatistics | undefined;
 }
 
-/** Validates the datasets of a mode, computes their metrics and joins them by type; see docs/guide/datasets.md. */
+/** Validates the datasets of a mode, computes their metrics and joins them by type. See docs/guide/datasets.md. */
 export async function collate(options: CollateOptions): Promise<CollateResult> {
   const emit = options.onEvent ?? (() => {});
   const types = TYPES_OF_MODE[options.mode];
@@ -118,7 +112,6 @@ export async function collate(options: CollateOptions): Promise<CollateResult> {
   emit({ event: "scope", mode: options.mode, types, datasets });
   refuseSourcesAsOutputs(options, datasets);
   await fetchMissing(options, datasets);
-
   await refuseDirectories(datasets);
 
   emit({ event: "stage-start", stage: "validate" });
@@ -148,7 +141,7 @@ async function fetchMissing(options: CollateOptions, datasets: readonly CollateD
           : "None of them can be downloaded.";
     throw new DatasetError("DATASET_MISSING", `Missing dataset files:\n${list.join("\n")}\n${advice}`);
   }
-  // All sources are looked at before the first byte is fetched.
+  // All sources are checked before the first download.
   for (const { entry } of missing) chooseSource(entry, download);
   for (const dataset of missing) {
     if (existsSync(dataset.file)) continue;
@@ -209,7 +202,7 @@ async function validateAll(
     const extended = options.extended?.();
     const scan = await scanDataset(dataset.file, dataset.entry, {
       prompt,
-      ...(extended && { onValidRow: (params) => extended.observe(params) }),
+      onValidRow: (params) => extended?.observe(params),
       signal: options.signal,
       onProgress: await rowsProgress(options, "validate", dataset),
     });
@@ -220,7 +213,7 @@ async function validateAll(
     if (options.failLate) outcomes.push(await settleDataset(options, member));
   }
   if (!options.failLate) {
-    // Metrics of a run that fails would conflict with the corrected file.
+    // The metrics of a failed run would conflict with the corrected file.
     if (options.strict) refuseBadRows(validated);
     refuseUnusableRows(validated);
     for (const member of validated) outcomes.push(await settleDataset(options, member));
@@ -234,8 +227,7 @@ function settleDataset(
   { dataset, summary, extended }: ValidatedDataset,
 ): Promise<MetricsOutcome> {
   const file = metricsPath(path.resolve(options.cwd, dataset.entry.jsonlPath));
-  const more = extended && { extended: extended.summary() };
-  return settle(options, file, dataset.entry, { dataset, summary, ...more });
+  return settle(options, file, dataset.entry, { dataset, summary, extended: extended?.summary() });
 }
 
 async function promptOf(
@@ -294,7 +286,7 @@ async function settle(
 ): Promise<MetricsOutcome> {
   const outcome = await settleMetrics(file, metricsContent(shown, subject.summary), {
     overwrite: options.overwriteMetricsConflicts,
-    // Sources may lie on a read-only share; the output directory never does.
+    // A source may be on a read-only file system; the output directory is not.
     keepAgreeing: subject.dataset !== undefined,
   });
   options.onEvent?.({ event: "metrics", outcome, ...subject });
@@ -333,16 +325,15 @@ async function collateTypes(
     const file = path.resolve(options.cwd, options.outputDirectory, `${type}.jsonl`);
     const extended = options.extended?.();
     for (const member of members) if (member.extended) extended?.merge(member.extended);
-    const subject = { type, summary: total.summary(), ...(extended && { extended: extended.summary() }) };
+    const subject = { type, summary: total.summary(), extended: extended?.summary() };
     const outcome = await settle(options, metricsPath(file), first.dataset.entry, subject);
     outcomes.push(outcome);
     if (outcome.status === "conflict") continue;
     const rows = await joinDatasets(options, members, file);
-    if (subject.extended)
-      await writeFile(
-        besidePath(file, "_statistics.json"),
-        `${dumps(extendedContent(subject.extended), { indent: 4 })}\n`,
-      );
+    if (subject.extended) {
+      const content = dumps(extendedContent(subject.extended), { indent: 4 });
+      await writeFile(besidePath(file, "_statistics.json"), `${content}\n`);
+    }
     files.push({ type, rows, file, metricsFile: outcome.file });
     options.onEvent?.({ event: "type-collated", type, file, rows });
   }
@@ -350,37 +341,26 @@ async function collateTypes(
   return files;
 }
 
-/** Writes each dataset's prepared file and all of them, one after the other, to `file`. */
-async function joinDatasets(
+/** Writes the prepared file of each dataset, and all of them to `file`. */
+function joinDatasets(
   options: CollateOptions,
   members: readonly ValidatedDataset[],
   file: string,
 ): Promise<number> {
-  const joined = await OutputFile.create(file, { atomic: true });
-  let rows = 0;
-  try {
+  return writeOutput(file, { atomic: true }, async (joined) => {
+    let rows = 0;
     for (const { dataset, prompt, promptFailure } of members) {
       if (promptFailure !== undefined) throw promptFailure;
-      const prepared = await OutputFile.create(
-        path.resolve(options.cwd, preparedPath(dataset.entry.jsonlPath)),
-      );
-      try {
-        rows += await prepareDataset(dataset.file, dataset.entry, [prepared, joined], {
+      const prepared = path.resolve(options.cwd, preparedPath(dataset.entry.jsonlPath));
+      rows += await writeOutput(prepared, { atomic: false }, async (output) =>
+        prepareDataset(dataset.file, dataset.entry, [output, joined], {
           agent: dataset.agent,
           prompt,
           signal: options.signal,
           onProgress: await rowsProgress(options, "collate", dataset),
-        });
-      } catch (error) {
-        await prepared.abandon();
-        throw error;
-      }
-      await prepared.finish();
+        }),
+      );
     }
-  } catch (error) {
-    await joined.abandon();
-    throw error;
-  }
-  await joined.finish();
-  return rows;
+    return rows;
+  });
 }

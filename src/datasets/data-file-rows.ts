@@ -1,19 +1,20 @@
 import { createReadStream } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { createGunzip, gunzipSync } from "node:zlib";
+import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
 import { errorMessage } from "../errors.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { loads } from "../python/json/json-loads.ts";
 import { DatasetError } from "./errors.ts";
 import { dataFormat } from "./hub/split-files.ts";
 import { splitIntoLines } from "./lines.ts";
-import { readParquetRows } from "./parquet-rows.ts";
 
-/** A JSON array is read whole; larger files must be JSON lines or parquet. */
+/** A JSON array is read into memory. Larger files must be JSON lines or parquet. */
 const MAX_JSON_BYTES = 512 * 1024 * 1024;
 
-/** The rows of a data file as JSON text, one by one; JSON lines come as they are, blank ones left out. */
+/** Reads the rows of a data file as JSON text. JSON lines are not changed; blank lines are skipped. */
 export async function* readDataFileRows(
   file: string,
   name: string,
@@ -53,11 +54,11 @@ async function* jsonLines(file: string, name: string, signal?: AbortSignal): Asy
 function byteStream(file: string, name: string, signal?: AbortSignal): AsyncIterable<Buffer> {
   const bytes = createReadStream(file, { signal });
   if (!name.endsWith(".gz")) return bytes;
-  // A failure on either side reaches the reader through the stream it iterates.
+  // The reader gets the errors of both streams through the returned one.
   return pipeline(bytes, createGunzip(), () => {});
 }
 
-/** A list of rows, an object with one list of rows in it (`{"data": […]}`), or JSON lines under the wrong name. */
+/** Reads a list of rows, an object with one list of rows (`{"data": […]}`), or JSON lines with the wrong extension. */
 async function* jsonRows(file: string, name: string, signal?: AbortSignal): AsyncGenerator<string> {
   if ((await stat(file)).size > MAX_JSON_BYTES) {
     throw new DatasetError(
@@ -85,4 +86,68 @@ function rowsOf(value: unknown): unknown[] {
   if (typeof value !== "object" || value === null) return [value];
   const lists = Object.values(value).filter((member) => Array.isArray(member));
   return lists.length === 1 && lists[0] !== undefined ? lists[0] : [value];
+}
+
+/** Number of rows to decode at a time. */
+const BATCH_ROWS = 2_000;
+
+/** Reads the rows of a parquet file as JSON values, a few thousand at a time. */
+async function* readParquetRows(file: string, signal?: AbortSignal): AsyncGenerator<Record<string, unknown>> {
+  const handle = await open(file, "r");
+  try {
+    const source = { byteLength: (await handle.stat()).size, slice: reader(handle) };
+    const metadata = await readMetadata(file, source);
+    let start = 0;
+    for (const group of metadata.row_groups) {
+      const end = start + Number(group.num_rows);
+      for (let rowStart = start; rowStart < end; rowStart += BATCH_ROWS) {
+        signal?.throwIfAborted();
+        const rowEnd = Math.min(end, rowStart + BATCH_ROWS);
+        const rows = await parquetReadObjects({ file: source, metadata, compressors, rowStart, rowEnd });
+        for (const row of rows) yield jsonValue(row) as Record<string, unknown>;
+      }
+      start = end;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readMetadata(
+  file: string,
+  source: { byteLength: number; slice: ReturnType<typeof reader> },
+): Promise<FileMetaData> {
+  try {
+    return await parquetMetadataAsync(source);
+  } catch (error) {
+    throw new DatasetError("DATASET_ROW_INVALID", `'${file}' is not a parquet file: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function reader(handle: FileHandle) {
+  return async (start: number, end?: number): Promise<ArrayBuffer> => {
+    const size = (end ?? (await handle.stat()).size) - start;
+    const bytes = new Uint8Array(size);
+    for (let read = 0; read < size; ) {
+      const { bytesRead } = await handle.read(bytes, read, size - read, start + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return bytes.buffer;
+  };
+}
+
+/** Converts dates to ISO text, bytes to base64 and 64-bit integers to integers. */
+function jsonValue(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as Iterable<unknown>, jsonValue);
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(jsonValue);
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), jsonValue(item)]));
+  if (typeof value !== "object" || value === null) return value === undefined ? null : value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, jsonValue(item)]));
 }

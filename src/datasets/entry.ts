@@ -2,7 +2,6 @@ import { z } from "zod";
 import { type datasetTypes, licenses } from "../config/dataset-schema.ts";
 import { errorMessage } from "../errors.ts";
 import { laxInt } from "../wire/schemas/lax.ts";
-import type { DatasetAgent } from "./collate.ts";
 import { DatasetError } from "./errors.ts";
 
 export type DatasetType = (typeof datasetTypes)[number];
@@ -62,7 +61,7 @@ const Ordinary = z
 
 const normalPath = z.string().transform(asNormalPath);
 
-/** Paths of benchmarks are shown in their normal form: without `.` steps, doubled and trailing slashes; `..` stays. */
+/** Normalizes a path as upstream does for benchmarks: removes `.` steps and doubled or trailing slashes, keeps `..`. */
 function asNormalPath(given: string): string {
   const steps = given.split("/").filter((step) => step !== "" && step !== ".");
   const root = /^\/\/(?!\/)/.test(given) ? "//" : given.startsWith("/") ? "/" : "";
@@ -80,18 +79,13 @@ const Benchmark = z.object({
   end_idx: position,
 });
 
-/** Which lines of the file belong to the dataset: from `start` up to but without `end`. */
-export interface LineRange {
-  start: number;
-  end: number;
-}
-
 interface CommonEntry {
   name: string;
   jsonlPath: string;
   repeats: number;
-  lines: LineRange;
-  /** Fields as metrics files show them, in their order. */
+  /** The lines of the file that belong to the dataset; `end` is exclusive. */
+  lines: { start: number; end: number };
+  /** The fields of the entry in metrics files, in order. */
   shown: Record<string, unknown>;
 }
 
@@ -104,12 +98,13 @@ export interface OrdinaryEntry extends CommonEntry {
 
 export interface BenchmarkEntry extends CommonEntry {
   type: "benchmark";
+  prepareScript: string;
   promptConfig: string | null;
 }
 
 export type DatasetEntry = OrdinaryEntry | BenchmarkEntry;
 
-/** Reads one element of an agent's `datasets`; `where` says in messages whose it is. */
+/** Reads one element of `datasets` of an agent. `where` is the start of error messages. */
 export function parseDatasetEntry(raw: unknown, where: string): DatasetEntry {
   const type = (raw as { type?: unknown } | null)?.type;
   if (type === "benchmark") return benchmarkEntry(check(Benchmark, raw, where));
@@ -127,7 +122,7 @@ function check<T>(schema: z.ZodType<T>, raw: unknown, where: string): T {
   );
 }
 
-/** The older identifiers and `source` are two spellings of one thing; each fills the other. */
+/** `source` and the older identifiers are two notations for the same value. Each fills the other. */
 function ordinaryEntry(raw: z.infer<typeof Ordinary>): OrdinaryEntry {
   const { name, type, jsonl_fpath, num_repeats, license = null } = raw;
   let { source = null, gitlab_identifier: gitlab = null, huggingface_identifier: huggingface = null } = raw;
@@ -155,7 +150,7 @@ function withoutType<T extends { type: string }>({ type: _, ...rest }: T): Omit<
 function benchmarkEntry(raw: z.infer<typeof Benchmark>): BenchmarkEntry {
   const { name, type, jsonl_fpath, prepare_script, prompt_config = null, num_repeats } = raw;
   const shown = { name, type, jsonl_fpath, prepare_script, prompt_config, num_repeats };
-  return { ...common(raw, shown), type, promptConfig: prompt_config };
+  return { ...common(raw, shown), type, prepareScript: prepare_script, promptConfig: prompt_config };
 }
 
 function common(
@@ -171,13 +166,19 @@ function common(
   };
 }
 
+/** An agent instance and the datasets of its config block. */
+export interface DatasetAgent {
+  name: string;
+  datasets: DatasetEntry[];
+}
+
 export interface AgentDatasets {
   agents: DatasetAgent[];
-  /** Agents left out because one of their datasets is not valid, as config loading leaves them out. */
+  /** Agents with an invalid dataset, which are left out. */
   rejected: { agent: string; problems: string[] }[];
 }
 
-/** The datasets of agent instances as their config blocks list them. */
+/** Reads the datasets of agent instances. */
 export function agentsOf(instances: readonly { name: string; datasets?: unknown }[]): AgentDatasets {
   const result: AgentDatasets = { agents: [], rejected: [] };
   for (const { name, datasets } of instances) {

@@ -6,7 +6,7 @@ import { DatasetError } from "./errors.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The text of a line without its terminator; null where the bytes are not UTF-8. */
+/** The text of a line without its terminator. Null if the bytes are not UTF-8. */
 export type Line = string | null;
 
 export interface LineBatch {
@@ -16,17 +16,14 @@ export interface LineBatch {
 }
 
 /**
- * The lines of a file in batches, blank ones included, with a few hundred kilobytes in memory at a time. Lines end where
- * Python's text files end them: at `\n`, `\r\n` or a lone `\r`.
+ * Reads the lines of a file in batches, including blank lines, with a few hundred kilobytes in memory. As in Python's text
+ * files, a line ends at `\n`, `\r\n` or a lone `\r`.
  */
-export function readLineBatches(
-  file: string,
-  options: { signal?: AbortSignal } = {},
-): AsyncGenerator<LineBatch> {
-  return splitIntoLines(fileChunks(file, { chunkBytes: CHUNK_BYTES, signal: options.signal }), file);
+export function readLineBatches(file: string, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+  return splitIntoLines(fileChunks(file, { chunkBytes: CHUNK_BYTES, signal }), file);
 }
 
-/** The lines of a stream of bytes; `name` is what errors call it. */
+/** Splits a stream of bytes into lines. Errors contain `name`. */
 export async function* splitIntoLines(
   chunks: AsyncIterable<Buffer>,
   name: string,
@@ -41,9 +38,9 @@ export async function* splitIntoLines(
   }
 }
 
-/** The lines of a file one by one; see `readLineBatches`. */
-export async function* readLines(file: string, options: { signal?: AbortSignal } = {}): AsyncGenerator<Line> {
-  for await (const { lines } of readLineBatches(file, options)) yield* lines;
+/** Reads the lines of a file one by one. See `readLineBatches`. */
+export async function* readLines(file: string, signal?: AbortSignal): AsyncGenerator<Line> {
+  for await (const { lines } of readLineBatches(file, signal)) yield* lines;
 }
 
 function splitAtReturns({ text, terminated }: FileLine): Line | Line[] {
@@ -59,7 +56,7 @@ function tooLong(file: string): DatasetError {
   );
 }
 
-/** The row of a line, its numbers and key order kept; `where` (file and line) begins the message of a failure. */
+/** Parses a row and keeps its numbers and key order exact. Errors start with `where`, the file and line. */
 export function readRow(line: Line, where: string): JsonObject {
   if (line === null) throw notJson(where, "the line is not UTF-8 text");
   let row: unknown;
@@ -74,7 +71,7 @@ export function readRow(line: Line, where: string): JsonObject {
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** Why a line is not JSON, where a better reason is known than the position at which the reader stopped. */
+/** The reason why a line is not JSON, if a better one is known than the message of the parser. */
 export function unreadableReason(line: string): string | undefined {
   if (line.startsWith(BYTE_ORDER_MARK))
     return "the line begins with a byte order mark (BOM); save the file as UTF-8 without one";
@@ -83,4 +80,34 @@ export function unreadableReason(line: string): string | undefined {
 
 function notJson(where: string, reason: string, cause?: unknown): DatasetError {
   return new DatasetError("DATASET_ROW_NOT_JSON", `${where}: ${reason}.`, { cause });
+}
+
+/** Maximum number of ranges. Positions outside them are only counted. */
+const MAX_RANGES = 10_000;
+
+/** A set of positions that is stored as ranges, so that a million consecutive bad rows take one entry. */
+export class PositionRanges {
+  count = 0;
+  private readonly ranges: [first: number, last: number][] = [];
+
+  /** Adds `length` positions from `start`. Positions must be added in order. */
+  add(start: number, length: number): void {
+    this.count += length;
+    const last = this.ranges.at(-1);
+    if (last !== undefined && last[1] + 1 === start) last[1] = start + length - 1;
+    else if (this.ranges.length < MAX_RANGES) this.ranges.push([start, start + length - 1]);
+  }
+
+  *positions(): Generator<number> {
+    for (const [first, last] of this.ranges)
+      for (let position = first; position <= last; position++) yield position;
+  }
+
+  /** Text such as `1-5, 8`, with at most `limit` ranges. */
+  text(limit = 20): string {
+    const shown = this.ranges
+      .slice(0, limit)
+      .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+    return shown.join(", ") + (this.ranges.length > limit ? ", …" : "");
+  }
 }

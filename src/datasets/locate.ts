@@ -12,27 +12,25 @@ export type DataSource = "huggingface" | "gitlab";
 
 export interface DownloadAccess {
   hub: HubAccess;
-  /** Absent when no address or key is configured. */
+  /** Absent if no address or key is configured. */
   registry?: RegistryAccess;
-  /** Which of two identifiers counts. */
+  /** The source of entries with both identifiers. */
   dataSource: DataSource;
 }
 
-/** Where a dataset lies: found under a root, else where it would be downloaded to. */
-export interface LocatedDataset {
-  found: boolean;
-  file: string;
-}
-
-/** Looks a dataset up: an existing file of any root, else its place below the working directory. */
-export function locateDataset(entry: DatasetEntry, roots: readonly string[], cwd: string): LocatedDataset {
+/** Finds the file of a dataset under a root. A missing file belongs below the working directory. */
+export function locateDataset(
+  entry: DatasetEntry,
+  roots: readonly string[],
+  cwd: string,
+): { found: boolean; file: string } {
   const existing = findExistingPath(entry.jsonlPath, roots);
   return existing === undefined
     ? { found: false, file: path.resolve(cwd, entry.jsonlPath) }
     : { found: true, file: existing };
 }
 
-/** Which store a missing dataset comes from; fails with the keys that the entry or env.yaml lacks. */
+/** The source of a missing dataset. Errors name the keys that are missing in the entry or in env.yaml. */
 export function chooseSource(entry: DatasetEntry, access: DownloadAccess): DataSource {
   if (entry.type === "benchmark") {
     throw new DatasetError(
@@ -58,7 +56,7 @@ export function chooseSource(entry: DatasetEntry, access: DownloadAccess): DataS
   return source;
 }
 
-/** The error for a registry command without address or key. */
+/** The error for a registry without an address or key. */
 export function missingRegistryAccess(): DatasetError {
   return new DatasetError(
     "DATASET_CREDENTIALS_MISSING",
@@ -68,7 +66,7 @@ export function missingRegistryAccess(): DatasetError {
   );
 }
 
-/** Fetches a missing dataset to its place. */
+/** Downloads a missing dataset. */
 export async function downloadDataset(
   entry: DatasetEntry,
   destination: string,
@@ -79,12 +77,8 @@ export async function downloadDataset(
   if (entry.type === "benchmark") return;
   if (source === "gitlab" && entry.gitlab !== null && access.registry !== undefined) {
     const { dataset_name: datasetName, version, artifact_fpath: artifactPath } = entry.gitlab;
-    await downloadFromRegistry(
-      access.registry,
-      { datasetName, version, artifactPath },
-      destination,
-      onProgress,
-    );
+    const artifact = { datasetName, version, artifactPath };
+    await downloadFromRegistry(access.registry, artifact, destination, onProgress);
   } else if (entry.huggingface !== null) {
     const { repo_id: repository, artifact_fpath: artifact } = entry.huggingface;
     if (artifact === null) {

@@ -5,47 +5,59 @@ import { Replacement } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { DatasetError } from "./errors.ts";
 
-/** Text gathered before it goes to the disk. */
+/** Characters to buffer before a write. */
 const FLUSH_CHARACTERS = 1 << 20;
 
-/** A text file written in large pieces. With `atomic` it appears under its name only when it is complete. */
+/**
+ * Writes a text file. With `atomic` it appears under its name only when it is complete. Without it, the part written before
+ * a failure stays.
+ */
+export async function writeOutput<T>(
+  target: string,
+  options: { atomic: boolean },
+  write: (output: OutputFile) => Promise<T>,
+): Promise<T> {
+  const output = await OutputFile.create(target, options);
+  let result: T;
+  try {
+    result = await write(output);
+  } catch (error) {
+    await output.close({ complete: false });
+    throw error;
+  }
+  await output.close({ complete: true });
+  return result;
+}
+
+/** A text file that is written in large pieces. */
 export class OutputFile {
-  readonly path: string;
   private readonly replacement: Replacement | undefined;
   private readonly handle: FileHandle;
   private pending = "";
 
-  private constructor(target: string, replacement: Replacement | undefined, handle: FileHandle) {
-    this.path = target;
+  private constructor(replacement: Replacement | undefined, handle: FileHandle) {
     this.replacement = replacement;
     this.handle = handle;
   }
 
-  static async create(target: string, options: { atomic?: boolean } = {}): Promise<OutputFile> {
+  static async create(target: string, options: { atomic: boolean }): Promise<OutputFile> {
     await refuseDirectory(target);
     await makeDirectory(path.dirname(target));
     const replacement = options.atomic ? new Replacement(target) : undefined;
-    return new OutputFile(target, replacement, await openAs(target, replacement?.partial ?? target));
+    return new OutputFile(replacement, await openAs(target, replacement?.partial ?? target));
   }
 
-  /** Adds text; resolves at once unless a piece is full. */
+  /** Adds text. Resolves at once unless the buffer is full. */
   async write(text: string): Promise<void> {
     this.pending += text;
     if (this.pending.length >= FLUSH_CHARACTERS) await this.flush();
   }
 
-  /** Writes the remaining text and closes the file. */
-  async finish(): Promise<void> {
+  /** Writes the remaining text and closes the file. An incomplete atomic file is discarded. */
+  async close({ complete }: { complete: boolean }): Promise<void> {
     await this.flush();
     await this.handle.close();
-    await this.replacement?.commit();
-  }
-
-  /** Closes the file after a failure: the written part stays, but not under the name of a complete file. */
-  async abandon(): Promise<void> {
-    await this.flush();
-    await this.handle.close();
-    await this.replacement?.discard();
+    await (complete ? this.replacement?.commit() : this.replacement?.discard());
   }
 
   private async flush(): Promise<void> {
@@ -56,7 +68,7 @@ export class OutputFile {
   }
 }
 
-/** Opens a file for writing; a failure names the file it stands for. */
+/** Opens `writtenTo` for writing. Errors name `target`. */
 async function openAs(target: string, writtenTo: string): Promise<FileHandle> {
   try {
     return await open(writtenTo, "w");
@@ -66,14 +78,14 @@ async function openAs(target: string, writtenTo: string): Promise<FileHandle> {
   }
 }
 
-/** Fails where a file is to be written under the name of a directory, before any work is done for it. */
+/** Fails if the output is a directory, before any other work is done. */
 export async function refuseDirectory(target: string): Promise<void> {
   const entry = await stat(target).catch(() => undefined);
   if (entry?.isDirectory())
     throw new DatasetError("DATASET_FILE", `The output '${target}' is a directory; name a file.`);
 }
 
-/** The path of a file beside `file`, named after it: without its extension, with `ending`. A last dot begins no extension. */
+/** The path of `file` with `ending` in place of its extension. A leading or trailing dot does not start an extension. */
 export function besidePath(file: string, ending: string): string {
   const name = path.basename(file);
   const dot = name.lastIndexOf(".");
@@ -81,15 +93,9 @@ export function besidePath(file: string, ending: string): string {
   return path.join(path.dirname(file), `${stem}${ending}`);
 }
 
-/** A file that is read, and what a message calls it. */
-interface SourceFile {
-  file: string;
-  description: string;
-}
-
-/** Fails where an output would take the place of a file that is read, also by way of a link. */
+/** Fails if an output would overwrite one of the sources, directly or through a link. */
 export function refuseOverwriting(
-  sources: readonly SourceFile[],
+  sources: readonly { file: string; description: string }[],
   outputs: readonly string[],
   { cwd, advice }: { cwd: string; advice: string },
 ): void {
@@ -108,7 +114,7 @@ function realPath(file: string): string {
   try {
     return realpathSync(file);
   } catch {
-    // A file that does not exist yet: its directory may still be a link.
+    // The file does not exist yet, but its directory may be a link.
     const parent = path.dirname(file);
     return existsSync(parent) ? path.join(realpathSync(parent), path.basename(file)) : path.resolve(file);
   }

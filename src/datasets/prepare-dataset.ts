@@ -10,24 +10,25 @@ import { type Line, readLineBatches, readRow } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
 
 export interface PrepareOptions {
-  /** The agent instance every row is meant for. */
+  /** The agent instance of the rows. */
   agent: string;
   prompt?: PromptConfig;
   signal?: AbortSignal;
   onProgress?: (bytes: number, rows: number) => void;
 }
 
-/** Writes the rows of a dataset, each with its agent and repeated in place, to all `outputs`; gives their number. */
+/** Writes the rows of a dataset with their agent and repeats to all `outputs`. Returns the number of rows. */
 export async function prepareDataset(
   file: string,
   entry: Pick<DatasetEntry, "lines" | "repeats">,
   outputs: readonly OutputFile[],
   options: PrepareOptions,
 ): Promise<number> {
-  const agent = agentText(options.agent);
+  const reference = { type: "responses_api_agents", name: options.agent };
+  const agent = { reference, text: dumps({ agent_ref: reference }).slice(1) };
   let index = 0;
   let rows = 0;
-  for await (const { lines, bytes } of readLineBatches(file, { signal: options.signal })) {
+  for await (const { lines, bytes } of readLineBatches(file, options.signal)) {
     for (const line of lines) {
       const lineNumber = ++index;
       if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
@@ -41,7 +42,7 @@ export async function prepareDataset(
   return rows;
 }
 
-/** The row of a line as Python writes it, with `agent_ref` in the place it had or else at the end. */
+/** The row as Python writes it, with `agent_ref` at its previous place or at the end. */
 function prepareRow(line: Line, agent: AgentText, prompt: PromptConfig | undefined, where: string): string {
   const quick = prompt === undefined && line !== null ? appendAgent(line, agent.text) : undefined;
   if (quick !== undefined) return quick;
@@ -50,7 +51,7 @@ function prepareRow(line: Line, agent: AgentText, prompt: PromptConfig | undefin
   return dumps(row);
 }
 
-/** The row of a line with its input filled; fails where a line cannot be collated, with `where` in front. */
+/** The row of a line with the input from the prompt config. Fails if the line cannot be collated. */
 export function readForCollation(
   line: Line,
   prompt: PromptConfig | undefined,
@@ -62,22 +63,17 @@ export function readForCollation(
 
 interface AgentText {
   reference: object;
-  /** `"agent_ref": {…}}`, the end of a row. */
+  /** `"agent_ref": {…}}`, the end of the text of a row. */
   text: string;
 }
 
-function agentText(name: string): AgentText {
-  const reference = { type: "responses_api_agents", name };
-  return { reference, text: dumps({ agent_ref: reference }).slice(1) };
-}
-
-/** The common case without rewriting the row: a line whose text only needs the agent behind it. */
+/** The fast path: appends the agent to the text of the row. Undefined if the row must be rewritten. */
 function appendAgent(line: string, agent: string): string | undefined {
   let row: unknown;
   try {
     row = JSON.parse(line);
   } catch {
-    // Python's dialect, or a broken line: the exact reader decides.
+    // Python's JSON dialect or invalid JSON. The exact parser decides.
     return undefined;
   }
   if (!isObject(row) || Object.hasOwn(row, "agent_ref")) return undefined;
@@ -86,7 +82,7 @@ function appendAgent(line: string, agent: string): string | undefined {
   return styled.members === 0 ? `{${agent}` : `${styled.text.slice(0, -1)}, ${agent}`;
 }
 
-/** NaN where the row is nested deeper than rows may be; the reader then says so. */
+/** NaN if the row is nested too deeply. The exact parser then reports the error. */
 function countMembers(value: object, depth = 1): number {
   if (depth > defaultMaxDepth) return Number.NaN;
   let count = Array.isArray(value) ? 0 : Object.keys(value).length;
@@ -96,7 +92,7 @@ function countMembers(value: object, depth = 1): number {
   return count;
 }
 
-/** Whether a prompt config can fill the row's parameters: they are an object or not there at all. */
+/** Whether a prompt config can set the input of the row: the parameters are an object or missing. */
 export function hasFillableParams(row: Record<string, unknown>): boolean {
   const params = row["responses_create_params"];
   return params === undefined || isObject(params);

@@ -3,23 +3,22 @@ import { dumps } from "../python/json/json-dumps.ts";
 import { copyWith } from "../python/json/key-order.ts";
 import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import { DatasetError } from "./errors.ts";
-import { readLines, readRow } from "./lines.ts";
-import { OutputFile, refuseOverwriting } from "./output-file.ts";
-import { PositionRanges } from "./position-ranges.ts";
+import { PositionRanges, readLines, readRow } from "./lines.ts";
+import { refuseOverwriting, writeOutput } from "./output-file.ts";
 
 export interface RenderOptions {
   input: string;
-  /** The prompt config file, already looked up. */
+  /** The path of the prompt config file. */
   promptConfig: string;
   output: string;
-  /** What messages name the output relative to. */
+  /** Messages show the output relative to this folder. Default: the working directory. */
   cwd?: string;
   signal?: AbortSignal;
 }
 
 /**
- * Writes each row of `input` with the messages its prompt config makes of it, and the path of that config under
- * `prompt_config_used`; gives the number of rows. Nothing is written when a row has an input already.
+ * Writes each row of `input` with the messages of the prompt config, and the path of that config as `prompt_config_used`.
+ * Returns the number of rows. Nothing is written if a row already has an input.
  */
 export async function renderDataset(options: RenderOptions): Promise<number> {
   const { input, promptConfig, output: target } = options;
@@ -33,10 +32,9 @@ export async function renderDataset(options: RenderOptions): Promise<number> {
   });
   const prompt = await loadPromptConfig(promptConfig);
   await refusePopulated(options);
-  const output = await OutputFile.create(target, { atomic: true });
-  let rows = 0;
-  try {
-    for await (const line of readLines(input, { signal: options.signal })) {
+  return writeOutput(target, { atomic: true }, async (output) => {
+    let rows = 0;
+    for await (const line of readLines(input, options.signal)) {
       rows++;
       const where = `${input}:${rows}`;
       const row = readRow(line, where);
@@ -47,18 +45,14 @@ export async function renderDataset(options: RenderOptions): Promise<number> {
         throw new DatasetError("DATASET_ROW_INVALID", `${where}: ${errorMessage(error)}`, { cause: error });
       }
     }
-  } catch (error) {
-    await output.abandon();
-    throw error;
-  }
-  await output.finish();
-  return rows;
+    return rows;
+  });
 }
 
 async function refusePopulated({ input, promptConfig, signal }: RenderOptions): Promise<void> {
   const lines = new PositionRanges();
   let line = 0;
-  for await (const text of readLines(input, { signal })) {
+  for await (const text of readLines(input, signal)) {
     line++;
     if (!hasPopulatedInput(readRow(text, `${input}:${line}`))) continue;
     lines.add(line, 1);

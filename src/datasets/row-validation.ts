@@ -4,23 +4,24 @@ import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import type { Tool } from "../wire/schemas/item-types.ts";
 import type { Trail } from "../wire/schemas/readers.ts";
 import { readCreateParams } from "../wire/schemas/responses.ts";
-import { type Line, unreadableReason } from "./lines.ts";
+import { DatasetError } from "./errors.ts";
+import { type Line, PositionRanges, readLines, unreadableReason } from "./lines.ts";
 
-/** One thing wrong with a row. */
+/** A problem of a row. */
 export interface RowProblem {
-  /** Where in the row, like `responses_create_params.tools[0].strict`; empty for the row as a whole. */
+  /** The place in the row, such as `responses_create_params.tools[0].strict`. Empty for the whole row. */
   path: string;
   message: string;
 }
 
 export type RowVerdict =
   | { valid: true; row: JsonObject; params: JsonObject }
-  /** Without a row the line is not a JSON object at all. */
+  /** `row` is undefined if the line is not a JSON object. */
   | { valid: false; row: JsonObject | undefined; problems: RowProblem[] };
 
 const MAX_PROBLEMS = 10;
 
-/** Reads one line and judges it: an object whose `responses_create_params` are valid parameters of the Responses API. */
+/** Parses and checks a line. A valid row is an object with valid `responses_create_params` of the Responses API. */
 export function validateLine(line: Line): RowVerdict {
   if (line === null) return broken("the line is not UTF-8 text");
   let row: unknown;
@@ -34,14 +35,14 @@ export function validateLine(line: Line): RowVerdict {
   return verdict.valid || !LONG_INTEGER.test(line) ? verdict : validateRow(readExactly(line));
 }
 
-/** Integers of this size lose digits as plain numbers, so the row is read again exactly. */
+/** Integers of this size lose digits as plain numbers, so the row is parsed again exactly. */
 const LONG_INTEGER = /\d{19}/;
-/** Names that JavaScript would move to the front of an object. */
+/** Keys that JavaScript moves to the front of an object. */
 const INDEX_NAME = /^\d+$/;
-/** The integer -0 is 0, while the float -0.0 keeps its sign. */
+/** In Python the integer -0 is 0, while the float -0.0 keeps its sign. */
 const NEGATIVE_ZERO = /[\s:,[]-0(?![.\deE])/;
 
-/** Judges a row that is already read. */
+/** Checks a parsed row. */
 export function validateRow(row: JsonObject): RowVerdict {
   if (row["responses_create_params"] === undefined) {
     return { valid: false, row, problems: [{ path: "responses_create_params", message: "Field required" }] };
@@ -56,7 +57,7 @@ export function validateRow(row: JsonObject): RowVerdict {
   return { valid: false, row, problems };
 }
 
-/** Servers take such tools, but datasets are shared with the Python original, which refuses the row. */
+/** Servers accept tools without `strict`, but the Python original refuses such rows, and datasets are shared with it. */
 function refuseToolsWithoutStrict(tools: readonly Tool[] | null | undefined, trail: Trail): void {
   for (const [index, tool] of (tools ?? []).entries()) {
     if (tool?.type !== "function" || tool.strict !== undefined) continue;
@@ -65,7 +66,7 @@ function refuseToolsWithoutStrict(tools: readonly Tool[] | null | undefined, tra
   }
 }
 
-/** Plain values are enough for statistics but for a few texts that JavaScript would read differently. */
+/** Plain values are enough for statistics, except for a few texts that JavaScript reads differently. */
 function readRow(line: string): unknown {
   if (NEGATIVE_ZERO.test(line)) return readExactly(line);
   const row = loadsPlain(line, { allowNonFinite: true });
@@ -89,4 +90,31 @@ function jsonPath(location: readonly (string | number)[]): string {
     else path += `[${JSON.stringify(step)}]`;
   }
   return path;
+}
+
+/** Fails unless every line of a training file is an object with `responses_create_params`. */
+export async function checkTrainingRows(file: string, signal?: AbortSignal): Promise<void> {
+  const bad = new PositionRanges();
+  let line = 0;
+  for await (const text of readLines(file, signal)) {
+    line++;
+    if (!isTrainingRow(text)) bad.add(line, 1);
+  }
+  if (bad.count === 0) return;
+  throw new DatasetError(
+    "DATASET_ROW_INVALID",
+    `${bad.count} of ${line} rows of '${file}' are not training rows: each must be a JSON object with ` +
+      `'responses_create_params' (lines ${bad.text()}). Nothing was uploaded.`,
+  );
+}
+
+function isTrainingRow(line: Line): boolean {
+  if (line === null) return false;
+  try {
+    const row = loadsPlain(line, { allowNonFinite: true });
+    return isObject(row) && Object.hasOwn(row, "responses_create_params");
+  } catch {
+    // The caller reports the line.
+    return false;
+  }
 }

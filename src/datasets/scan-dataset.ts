@@ -3,13 +3,12 @@ import type { JsonObject } from "../python/json/json-object.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
-import { type Line, readLineBatches } from "./lines.ts";
-import { PositionRanges } from "./position-ranges.ts";
+import { type Line, PositionRanges, readLineBatches } from "./lines.ts";
 import { hasFillableParams, readForCollation } from "./prepare-dataset.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
 import { DatasetStatistics, type StatisticsSummary } from "./statistics/statistics.ts";
 
-/** Bad rows described in full; the others are counted and listed by position. */
+/** Number of invalid rows with a full description. The others are counted and listed by line. */
 const MAX_REPORTED = 20;
 
 export interface RowReport {
@@ -22,30 +21,30 @@ export interface DatasetScan {
   statistics: DatasetStatistics;
   /** Lines of the file that belong to the dataset. */
   rows: number;
-  /** Positions in the repeated stream of the rows left out of the statistics, as upstream counts them. */
+  /** Positions of rows that are not in the statistics. Repeated rows count, as upstream. */
   offending: PositionRanges;
-  /** 1-based lines of rows that no agent could run. For prompted benchmarks that is decided on the rendered row. */
+  /** 1-based lines of rows that no agent can run. For a benchmark with a prompt the rendered row counts. */
   bad: PositionRanges;
-  /** The first bad rows in detail. */
+  /** The first invalid rows in detail. */
   reports: RowReport[];
-  /** 1-based lines that cannot be collated: no JSON object, or one that does not go with the prompt config. */
+  /** 1-based lines that cannot be collated: not a JSON object, or not compatible with the prompt config. */
   unusable: PositionRanges;
-  /** The problem of the first of them. */
+  /** The error of the first unusable line. */
   firstUnusable?: unknown;
-  /** 1-based line of the first row field that has a reserved name. */
+  /** 1-based line of the first row with a field that has a reserved name. */
   reservedLine?: number;
 }
 
 export interface ScanOptions {
-  /** The templates applied to the rows before they are run. */
+  /** The prompt config that is applied to the rows. */
   prompt?: PromptConfig;
-  /** Sees the normalized create params of every valid row. */
+  /** Called with the normalized create params of every valid row. */
   onValidRow?: (params: JsonObject) => void;
   signal?: AbortSignal;
   onProgress?: (bytes: number, rows: number) => void;
 }
 
-/** Reads a dataset once, checks every row and computes its statistics; memory does not grow with the file. */
+/** Checks every row of a dataset and computes its statistics, with constant memory. */
 export async function scanDataset(
   file: string,
   entry: Pick<DatasetEntry, "lines" | "repeats">,
@@ -60,18 +59,22 @@ export async function scanDataset(
     unusable: new PositionRanges(),
   };
   let index = 0;
-  for await (const { lines, bytes } of readLineBatches(file, { signal: options.signal })) {
+  for await (const { lines, bytes } of readLineBatches(file, options.signal)) {
     for (const line of lines) {
       const lineNumber = ++index;
       if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
       const verdict = validateLine(line);
       if (verdict.valid) {
-        observe(scan, verdict, { file, lineNumber, repeats: entry.repeats });
-        options.onValidRow?.(verdict.params);
+        const { row, params } = verdict;
+        located(`${file}:${lineNumber}`, () => scan.statistics.observe(row, params, entry.repeats));
+        if (scan.statistics.hasReservedField) scan.reservedLine ??= lineNumber;
+        options.onValidRow?.(params);
       } else scan.offending.add(scan.rows * entry.repeats, entry.repeats);
       const judged = options.prompt === undefined ? verdict : judgeRendered(verdict, options.prompt);
       if (!judged.valid) {
-        report(scan, lineNumber, judged.problems);
+        scan.bad.add(lineNumber, 1);
+        if (scan.reports.length < MAX_REPORTED)
+          scan.reports.push({ line: lineNumber, problems: judged.problems });
         noteUnusable(scan, line, options.prompt, { file, lineNumber });
       }
       scan.rows++;
@@ -81,28 +84,19 @@ export async function scanDataset(
   return scan;
 }
 
-/** The statistics of a dataset that was read; a failure begins with file and line. */
+/** The summary of the statistics. Errors start with the file and line. */
 export function summarizeScan({ statistics, reservedLine }: DatasetScan, file: string): StatisticsSummary {
-  try {
-    return statistics.summary();
-  } catch (error) {
-    if (!(error instanceof DatasetError)) throw error;
-    const where = reservedLine === undefined ? file : `${file}:${reservedLine}`;
-    throw new DatasetError(error.code, `${where}: ${error.message}`, { cause: error });
-  }
+  const where = reservedLine === undefined ? file : `${file}:${reservedLine}`;
+  return located(where, () => statistics.summary());
 }
 
-function observe(
-  scan: DatasetScan,
-  { row, params }: { row: Record<string, unknown>; params: Record<string, unknown> },
-  { file, lineNumber, repeats }: { file: string; lineNumber: number; repeats: number },
-): void {
+/** Puts `where` in front of the message of a DatasetError. */
+function located<T>(where: string, run: () => T): T {
   try {
-    scan.statistics.observe(row, params, repeats);
-    if (scan.reservedLine === undefined && scan.statistics.hasReservedField) scan.reservedLine = lineNumber;
+    return run();
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
-    throw new DatasetError(error.code, `${file}:${lineNumber}: ${error.message}`, { cause: error });
+    throw new DatasetError(error.code, `${where}: ${error.message}`, { cause: error });
   }
 }
 
@@ -124,7 +118,7 @@ function judgeRendered(verdict: RowVerdict, prompt: PromptConfig): RowVerdict {
   }
 }
 
-/** A row may be invalid and still be collated; this asks the code that collates. */
+/** An invalid row may still be collated, so the code of the collation decides. */
 function noteUnusable(
   scan: DatasetScan,
   line: Line,
@@ -137,9 +131,4 @@ function noteUnusable(
     scan.unusable.add(lineNumber, 1);
     scan.firstUnusable ??= error;
   }
-}
-
-function report(scan: DatasetScan, line: number, problems: RowProblem[]): void {
-  scan.bad.add(line, 1);
-  if (scan.reports.length < MAX_REPORTED) scan.reports.push({ line, problems });
 }

@@ -32,7 +32,7 @@ export async function showRows(context: CommandContext, name: string, flags: Hea
     const file = await rootedFile(context, name, "FILE");
     let line = 0;
     let broken = 0;
-    for await (const text of readLines(file, { signal: context.signal })) {
+    for await (const text of readLines(file, context.signal)) {
       line++;
       if (line <= skip) continue;
       if (line > skip + count) break;

@@ -4,14 +4,14 @@ import { findPath } from "../../config/paths.ts";
 import { DatasetError } from "../../datasets/errors.ts";
 import { uploadToRegistry } from "../../datasets/hub/gitlab.ts";
 import { type HubUploadEvent, type HubUploadResult, uploadToHub } from "../../datasets/hub/huggingface.ts";
-import { checkRepositoryId } from "../../datasets/hub/remote-names.ts";
 import {
-  checkTrainingRows,
+  checkRepositoryId,
   collectionId,
   domainOfConfig,
   repositoryName,
   resourcesServerOfPath,
-} from "../../datasets/hub/upload.ts";
+} from "../../datasets/hub/remote-names.ts";
+import { checkTrainingRows } from "../../datasets/row-validation.ts";
 import { hubUrl } from "../../remote/hub-access.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";

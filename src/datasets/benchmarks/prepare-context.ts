@@ -6,38 +6,38 @@ import { loads } from "../../python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
 import { DatasetError } from "../errors.ts";
-import { OutputFile } from "../output-file.ts";
-import type { PrepareRun } from "./prepare-thread.ts";
+import { writeOutput } from "../output-file.ts";
+import type { PrepareRun } from "./prepare-script.ts";
 
-/** Where the rows of a benchmark come from when a script follows our convention for `source`. */
+/** The sources of a benchmark for scripts that accept the argument `source`. */
 export interface BenchmarkSources {
-  /** File beside the script with rows of our own, used when nothing is asked for. */
+  /** The file with sample rows beside the script, the default. */
   readonly own: string;
-  /** The dataset on the Hugging Face hub, used for `source: huggingface`. */
+  /** The dataset on the Hugging Face hub, for `source: huggingface`. */
   readonly hub: { readonly repository: string; readonly split: string; readonly configName?: string };
 }
 
-/** What a prepare script gets as its second argument. */
+/** The second argument of a prepare script. */
 export interface PrepareContext {
-  /** Folder of the script. */
+  /** The folder of the script. */
   readonly directory: string;
-  /** Where the rows belong: the dataset's `jsonl_fpath` under the working directory. */
+  /** The output file: `jsonl_fpath` of the dataset, relative to the working directory. */
   readonly outputPath: string;
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Search roots, first hit first. */
+  /** Search roots, in order. */
   readonly roots: readonly string[];
-  /** The Python for scripts that are written in it. */
+  /** The Python interpreter. */
   readonly python: string;
   log(line: string): void;
   /**
-   * The file to convert: a path the user gave as `source`, the dataset from the hub for `source: huggingface`, rows of our
-   * own when nothing was given.
+   * Returns the file to convert: the path that the user gave as `source`, the dataset from the hub for
+   * `source: huggingface`, or the sample rows if there is no `source`.
    */
   sourceFile(source: unknown, sources: BenchmarkSources): Promise<string>;
-  /** The rows of a JSON, JSON lines or parquet file. */
+  /** Reads the rows of a JSON, JSON lines or parquet file. */
   readRows(file: string): AsyncGenerator<JsonObject>;
-  /** Writes the rows to `outputPath`, which appears only when it is complete, and gives that path. */
+  /** Writes the rows to `outputPath` and returns that path. The file appears only when it is complete. */
   writeRows(rows: AsyncIterable<object> | Iterable<object>): Promise<string>;
 }
 
@@ -46,11 +46,11 @@ export interface PrepareContextOptions extends Omit<PrepareRun, "args" | "hub"> 
   readonly hub: HubAccess;
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
-  /** Called when all rows are written, before the file appears; throws when it must not. */
+  /** Called after the last row, before the file appears. If it throws, the file is discarded. */
   readonly beforeFinish?: () => void;
 }
 
-/** Marks rows that come with a benchmark and are not of the dataset it is named after. */
+/** Marks sample rows, which are not from the real dataset. */
 export const SAMPLE_DATA_KEY = "sample_data";
 
 export function createPrepareContext(options: PrepareContextOptions): PrepareContext {
@@ -70,7 +70,15 @@ export function createPrepareContext(options: PrepareContextOptions): PrepareCon
       return sourceFile(source, sources, options);
     },
     readRows: (file) => readRows(file, signal),
-    writeRows: (rows) => writeRows(isSample ? marked(rows) : rows, outputPath, signal, beforeFinish),
+    writeRows: (rows) =>
+      writeOutput(outputPath, { atomic: true }, async (output) => {
+        for await (const row of isSample ? marked(rows) : rows) {
+          signal.throwIfAborted();
+          await output.write(`${dumps(row)}\n`);
+        }
+        beforeFinish?.();
+        return outputPath;
+      }),
   };
 }
 
@@ -94,7 +102,7 @@ async function sourceFile(
   if (source === "huggingface") {
     const file = `${outputPath.replace(/\.jsonl$/, "")}_source.jsonl`;
     log(`${benchmark}: downloading the split '${hub.split}' of ${hub.repository}`);
-    // The hub's library is large; most scripts do without.
+    // The hub library is large, and most scripts do not need it.
     const { downloadHubSplit } = await import("../hub/hub-split-download.ts");
     await downloadHubSplit(access, { ...hub }, file);
     return file;
@@ -142,25 +150,4 @@ async function requireFile(file: string): Promise<void> {
       `The source ${path.resolve(file)} is a folder; name the file in it: JSON lines, JSON or parquet.`,
     );
   }
-}
-
-async function writeRows(
-  rows: AsyncIterable<object> | Iterable<object>,
-  outputPath: string,
-  signal: AbortSignal,
-  beforeFinish: () => void = () => {},
-): Promise<string> {
-  const output = await OutputFile.create(outputPath, { atomic: true });
-  try {
-    for await (const row of rows) {
-      signal.throwIfAborted();
-      await output.write(`${dumps(row)}\n`);
-    }
-    beforeFinish();
-  } catch (error) {
-    await output.abandon();
-    throw error;
-  }
-  await output.finish();
-  return outputPath;
 }

@@ -5,7 +5,7 @@ import { importTypeScript } from "../../import-typescript.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import { DatasetError } from "../errors.ts";
 import { createPrepareContext } from "./prepare-context.ts";
-import type { PrepareRun, ToParent, ToWorker } from "./prepare-thread.ts";
+import type { PrepareRun, ToParent, ToWorker } from "./prepare-script.ts";
 
 const { file } = workerData as { file: string };
 const stopped = new AbortController();
@@ -64,7 +64,7 @@ function pathOf(returned: unknown): string | undefined {
   return typeof returned === "string" ? returned : undefined;
 }
 
-/** What the script printed has reached the other thread. */
+/** Waits until the output of the script has reached the other thread. */
 async function written(): Promise<void> {
   for (const stream of [process.stdout, process.stderr])
     await new Promise<void>((resolve) => {
@@ -72,37 +72,30 @@ async function written(): Promise<void> {
     });
 }
 
-interface ReadArguments {
-  /** The arguments as the script gets them. */
-  readonly args: Record<string, unknown>;
-  /** Refuses arguments that the script has not looked at: a name that is misspelt would change nothing, silently. */
-  check(): void;
-}
-
-/** Notes which arguments a script reads; `prepare(args)` declares none, so that is all there is to go by. */
-function watchReads(given: Readonly<Record<string, unknown>>, benchmark: string): ReadArguments {
+/**
+ * Records which arguments a script reads, because `prepare(args)` does not declare them. `check` fails if an argument was not
+ * read: a misspelt name would otherwise have no effect.
+ */
+function watchReads(given: Readonly<Record<string, unknown>>, benchmark: string) {
   const read = new Set<string>();
   const note = (key: string | symbol) => {
     if (typeof key === "string") read.add(key);
   };
-  const args = new Proxy(
-    { ...given },
-    {
-      get(target, key) {
-        note(key);
-        return Reflect.get(target, key) as unknown;
-      },
-      has(target, key) {
-        note(key);
-        return Reflect.has(target, key);
-      },
-      // Code that lists all arguments (`...args`, JSON.stringify) reads each of them.
-      ownKeys(target) {
-        for (const key of Object.keys(target)) note(key);
-        return Reflect.ownKeys(target);
-      },
+  const args = new Proxy({ ...given } as Record<string, unknown>, {
+    get(target, key) {
+      note(key);
+      return Reflect.get(target, key) as unknown;
     },
-  );
+    has(target, key) {
+      note(key);
+      return Reflect.has(target, key);
+    },
+    // Code that lists all arguments (`...args`, JSON.stringify) reads each of them.
+    ownKeys(target) {
+      for (const key of Object.keys(target)) note(key);
+      return Reflect.ownKeys(target);
+    },
+  });
   return {
     args,
     check() {

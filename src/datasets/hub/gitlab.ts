@@ -9,7 +9,7 @@ import { DatasetError } from "../errors.ts";
 import { refuseDirectory } from "../output-file.ts";
 import { checkArtifactPath } from "./remote-names.ts";
 
-/** How to reach the model registry of a GitLab project, which speaks MLflow's REST API. */
+/** Access to the model registry of a GitLab project, which has the REST API of MLflow. */
 export interface RegistryAccess {
   /** `https://host/api/v4/projects/17/ml/mlflow`. */
   trackingUri: string;
@@ -24,7 +24,7 @@ export interface RegistryUpload {
   /** `x.x.x`. */
   version: string;
   file: string;
-  /** Replace a file of that name which the version already holds. */
+  /** Replace an existing file with that name. */
   overwrite?: boolean;
 }
 
@@ -34,14 +34,14 @@ export interface RegistryArtifact {
   artifactPath: string;
 }
 
-/** Puts a file under its base name into a version of a dataset; dataset and version are made if need be. */
+/** Uploads a file to a version of a dataset. Creates the dataset and the version if they do not exist. */
 export async function uploadToRegistry(
   access: RegistryAccess,
   upload: RegistryUpload,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<void> {
   const { datasetName: name, version } = upload;
-  // A missing file is found before anything is created.
+  // Fails for a missing file before anything is created.
   await stat(upload.file);
   await unless(isExisting, callRegistry(access, "POST", "registered-models/create", { name }));
   const run =
@@ -57,7 +57,7 @@ export async function uploadToRegistry(
   await putFile(serviceOf(access), url, upload.file, { onProgress });
 }
 
-/** Fetches a file of a version; see `downloadFile` for breaks and checksums. */
+/** Downloads a file of a version. See `downloadFile` for interruptions and checksums. */
 export async function downloadFromRegistry(
   access: RegistryAccess,
   { datasetName, version, artifactPath }: RegistryArtifact,
@@ -119,12 +119,12 @@ function runOf(access: RegistryAccess, answer: unknown): string {
   throw unexpected(access, "a model version without a run");
 }
 
-/** Where the files of a run live, without a trailing slash. */
+/** The address of the files of a run, without a trailing slash. */
 async function artifactBase(access: RegistryAccess, run: string): Promise<string> {
   const answer = await callRegistry(access, "GET", `runs/get?${new URLSearchParams({ run_id: run })}`);
   const uri = (answer as { run?: { info?: { artifact_uri?: unknown } } }).run?.info?.artifact_uri;
   if (typeof uri !== "string") throw unexpected(access, "a run without an artifact address");
-  // A plain MLflow server that hands artifacts through names them by a scheme of its own.
+  // A plain MLflow server that proxies artifacts uses its own URL scheme.
   const proxied = /^mlflow-artifacts:\/*(.*)$/.exec(uri)?.[1];
   const url =
     proxied === undefined ? uri : `${trackingAddress(access)}/api/2.0/mlflow-artifacts/artifacts/${proxied}`;
@@ -145,7 +145,7 @@ function isAbsent(error: RemoteError): boolean {
   return error.status === 404;
 }
 
-/** The result, or undefined when it fails for a reason that is expected. */
+/** The result, or undefined if it fails with an expected error. */
 async function unless<T>(
   isExpected: (error: RemoteError) => boolean,
   result: Promise<T>,
@@ -158,7 +158,7 @@ async function unless<T>(
   }
 }
 
-/** The configured address without trailing slashes; fails when it is not a URL. */
+/** The configured address without trailing slashes. Fails if it is not a URL. */
 export function trackingAddress({ trackingUri }: Pick<RegistryAccess, "trackingUri">): string {
   return checkedAddress(
     trackingUri,

@@ -7,7 +7,7 @@ import { RemoteError } from "../../remote/errors.ts";
 import { callHub, type HubAccess, hubJson, hubParams, hubText } from "../../remote/hub-access.ts";
 import { readDataFileRows } from "../data-file-rows.ts";
 import { DatasetError } from "../errors.ts";
-import { OutputFile, refuseDirectory } from "../output-file.ts";
+import { refuseDirectory, writeOutput } from "../output-file.ts";
 import { downloadHubFile, downloadHubUrl } from "./huggingface.ts";
 import { checkRepositoryId } from "./remote-names.ts";
 import { splitFiles } from "./split-files.ts";
@@ -16,11 +16,11 @@ export interface HubSplits {
   /** `organization/name`. */
   repository: string;
   revision?: string;
-  /** Which of several configs of the dataset. */
+  /** The config, if the dataset has several. */
   configName?: string;
 }
 
-/** A data file of a split: a file of the repository, or an address the hub gave for its own conversion to parquet. */
+/** A data file of a split: a file of the repository, or the URL of a file that the hub converted to parquet. */
 interface SplitFile {
   name: string;
   url?: string;
@@ -45,7 +45,7 @@ export async function downloadHubSplit(
   return writeSplit(access, dataset, files, destination, onProgress);
 }
 
-/** Writes every split of a hub dataset to `<directory>/<split>.jsonl`; gives the files and their rows. */
+/** Writes every split of a hub dataset to `<directory>/<split>.jsonl`. Returns the files and their row counts. */
 export async function downloadHubSplits(
   access: HubAccess,
   dataset: HubSplits,
@@ -109,7 +109,7 @@ function readCard(access: HubAccess, { repository, revision }: HubSplits): Promi
   );
 }
 
-/** The hub converts what it can read to parquet and lists the result by config and split. */
+/** The parquet files that the hub converted, by split. */
 async function convertedSplits(
   access: HubAccess,
   { repository, configName }: HubSplits,
@@ -118,7 +118,7 @@ async function convertedSplits(
   try {
     listing = (await hubJson(access, `/api/datasets/${repository}/parquet`)) as typeof listing;
   } catch (error) {
-    // The conversion exists for public datasets of moderate size only.
+    // The hub converts only public datasets of moderate size.
     if (error instanceof RemoteError && (error.status === 404 || error.status === 400)) return new Map();
     throw error;
   }
@@ -146,29 +146,30 @@ async function writeSplit(
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<number> {
-  await refuseDirectory(path.resolve(destination));
-  // Kept after a failure, so that the next run continues from there.
-  const parts = `${path.resolve(destination)}.parts`;
+  const target = path.resolve(destination);
+  await refuseDirectory(target);
+  // Downloaded parts stay after a failure, so that the next run continues from them.
+  const parts = `${target}.parts`;
   await makeDirectory(parts);
-  const output = await OutputFile.create(path.resolve(destination), { atomic: true });
-  let rows = 0;
   try {
-    for (const [index, { name, url }] of files.entries()) {
-      const local = path.join(parts, `${index}-${path.posix.basename(name)}`);
-      if (url === undefined)
-        await downloadHubFile(access, { repository, path: name, revision }, local, onProgress);
-      else await downloadHubUrl(access, url, { destination: local, onProgress });
-      for await (const row of readDataFileRows(local, name, access.signal)) {
-        await output.write(`${row}\n`);
-        rows++;
+    const rows = await writeOutput(target, { atomic: true }, async (output) => {
+      let count = 0;
+      for (const [index, { name, url }] of files.entries()) {
+        const local = path.join(parts, `${index}-${path.posix.basename(name)}`);
+        if (url === undefined)
+          await downloadHubFile(access, { repository, path: name, revision }, local, onProgress);
+        else await downloadHubUrl(access, url, { destination: local, onProgress });
+        for await (const row of readDataFileRows(local, name, access.signal)) {
+          await output.write(`${row}\n`);
+          count++;
+        }
       }
-    }
+      return count;
+    });
+    await rm(parts, { recursive: true, force: true });
+    return rows;
   } catch (error) {
-    await output.abandon();
     if ((await readdir(parts)).length === 0) await rmdir(parts);
     throw error;
   }
-  await output.finish();
-  await rm(parts, { recursive: true, force: true });
-  return rows;
 }

@@ -12,10 +12,10 @@ import { checkArtifactPath, checkRepositoryId } from "./remote-names.ts";
 export interface HubUpload {
   /** `organization/name`. */
   repository: string;
-  /** Id of the collection the repository is put into. */
+  /** The id of the collection for the repository. */
   collection: string;
   file: string;
-  /** Branch; `main` when absent. */
+  /** Branch. Default: `main`. */
   revision?: string;
   createPullRequest?: boolean;
   commitMessage?: string;
@@ -31,7 +31,7 @@ export type HubUploadEvent =
 
 export interface HubUploadResult {
   repositoryUrl: string;
-  /** False when the hub already had exactly this file. */
+  /** False if the hub already had this file. */
   uploaded: boolean;
   commitUrl?: string;
   pullRequestUrl?: string;
@@ -40,8 +40,8 @@ export interface HubUploadResult {
 type OnUploadEvent = (event: HubUploadEvent) => void;
 
 /**
- * Puts a file under its base name into a private dataset repository, which is made if need be, and the repository into a
- * collection. A file that is already there with the same content is left alone.
+ * Uploads a file to a private dataset repository and adds the repository to a collection. Creates the repository if it does
+ * not exist. Skips a file that the repository already has with the same content.
  */
 export async function uploadToHub(
   access: HubAccess,
@@ -50,7 +50,7 @@ export async function uploadToHub(
 ): Promise<HubUploadResult> {
   checkRepositoryId(upload.repository);
   const { size } = await stat(upload.file);
-  // Looked at first, so that a wrong name leaves no repository behind.
+  // Read first, so that no repository is created if the collection has a wrong name.
   const members = await readCollection(access, upload.collection);
   try {
     return await uploadFile(access, upload, { size, members }, onEvent);
@@ -94,7 +94,7 @@ async function createRepository(access: HubAccess, upload: HubUpload, onEvent: O
   } catch (error) {
     const status = error instanceof RemoteError ? error.status : undefined;
     if (status === 409) onEvent({ event: "repository-found", repository });
-    // A user without the right to create a repository may still propose a change to an existing one.
+    // Without permission to create a repository, a user can still open a pull request on an existing one.
     else if (error instanceof RemoteError && status === 403 && upload.createPullRequest) {
       onEvent({ event: "repository-refused", message: error.message });
     } else throw error;
@@ -127,7 +127,7 @@ async function joinCollection(
     try {
       await hubJson(access, `/api/collections/${collectionPath(collection)}/items`, { item });
     } catch (error) {
-      // Another client was faster, or the response to an earlier attempt was lost.
+      // Another client added it, or the response to an earlier attempt was lost.
       if (!(error instanceof RemoteError) || error.status !== 409) throw error;
       isIn = true;
     }
@@ -192,12 +192,12 @@ async function commitFile(
 export interface HubArtifact {
   /** `organization/name`. */
   repository: string;
-  /** Path of the file in the repository. */
+  /** The path of the file in the repository. */
   path: string;
   revision?: string;
 }
 
-/** Fetches one file of a dataset repository as it is; see `downloadFile` for breaks and checksums. */
+/** Downloads one file of a dataset repository. See `downloadFile` for interruptions and checksums. */
 export async function downloadHubFile(
   access: HubAccess,
   { repository, path: artifact, revision = "main" }: HubArtifact,
@@ -214,7 +214,7 @@ export async function downloadHubFile(
   }
 }
 
-/** Fetches an address of the hub; the token goes along only as far as the hub itself. */
+/** Downloads a URL of the hub. The token is sent only to the hub itself. */
 export async function downloadHubUrl(
   access: HubAccess,
   url: string,

@@ -2,14 +2,14 @@ import { parseYamlText } from "../../config/yaml/read.ts";
 import { globPattern } from "../../files/glob.ts";
 import { DatasetError } from "../errors.ts";
 
-/** Words in a file or directory name that name its split. */
+/** The words in file and directory names that identify a split. */
 const SPLIT_WORDS: Readonly<Record<string, readonly string[]>> = {
   train: ["train", "training"],
   validation: ["validation", "valid", "dev", "val"],
   test: ["test", "testing", "eval", "evaluation"],
 };
 
-/** JSON lines are taken before JSON and parquet where a split exists in several formats equally often. */
+/** The formats in order of preference, for splits that exist in several formats. */
 const FORMATS = ["jsonl", "json", "parquet"] as const;
 export type DataFormat = (typeof FORMATS)[number];
 
@@ -22,7 +22,7 @@ const NOT_DATA = new Set([
   "state.json",
 ]);
 
-/** The format of a data file by its name; undefined when it cannot be read. */
+/** The format of a data file. Undefined if it cannot be read. */
 export function dataFormat(file: string): DataFormat | undefined {
   const match = /\.(jsonl|ndjson|json|parquet)(\.gz)?$/.exec(file);
   if (match === null || (match[1] === "parquet" && match[2] !== undefined)) return undefined;
@@ -30,8 +30,8 @@ export function dataFormat(file: string): DataFormat | undefined {
 }
 
 /**
- * The data files of each split of a hub dataset: as its card says, else by the names of shards, directories or files, else
- * everything is `train`. These are the rules the hub itself goes by.
+ * The data files of each split of a hub dataset, by the rules of the hub: from the dataset card, otherwise by the names of
+ * shards, directories or files. Without any of these, all files are `train`.
  */
 export function splitFiles(
   files: readonly string[],
@@ -60,7 +60,7 @@ function byShard(files: readonly string[]): Map<string, string[]> {
 const directoryOf = (file: string) => file.split("/").slice(0, -1);
 const nameOf = (file: string) => file.split("/").slice(-1);
 
-/** By a split word that stands alone in one of the names, between the ends, digits and `-._ `. */
+/** Groups files by a split word in one of their names. Words are separated by digits and `-._ `. */
 function byWord(files: readonly string[], namesOf: (file: string) => string[]): Map<string, string[]> {
   return group(files, (file) => {
     const words = namesOf(file).flatMap((name) => name.toLowerCase().split(/[-._ 0-9]+/));
@@ -80,16 +80,14 @@ function group(
   return groups;
 }
 
-/** The same rows often exist as JSON and as parquet; keeps the format most files of a split have. */
+/** Keeps the most frequent format of each split, because the same rows often exist in several formats. */
 function inOneFormat(groups: ReadonlyMap<string, string[]>): Map<string, string[]> {
   const result = new Map<string, string[]>();
   for (const [split, files] of groups) {
     const count = (format: DataFormat) => files.filter((file) => dataFormat(file) === format).length;
     const best = FORMATS.reduce((chosen, format) => (count(format) > count(chosen) ? format : chosen));
-    result.set(
-      split,
-      files.filter((file) => dataFormat(file) === best),
-    );
+    const inBest = files.filter((file) => dataFormat(file) === best);
+    result.set(split, inBest);
   }
   return result;
 }
@@ -100,7 +98,7 @@ interface DeclaredConfig {
   data_files?: unknown;
 }
 
-/** Returns the splits that the YAML head of the dataset card declares; undefined when it declares none. */
+/** The splits in the YAML header of the dataset card. Undefined if there are none. */
 function declaredSplits(
   card: string,
   files: readonly string[],
@@ -112,7 +110,7 @@ function declaredSplits(
   try {
     configs = (parseYamlText(head, "the dataset card") as { configs?: unknown } | null)?.configs;
   } catch {
-    // The hub falls back to file names too where the head is broken.
+    // The hub also uses the file names if the header is invalid.
     return undefined;
   }
   if (!Array.isArray(configs)) return undefined;
@@ -121,10 +119,8 @@ function declaredSplits(
   const groups = new Map<string, string[]>();
   for (const [split, globs] of patternsOf(config.data_files)) {
     const patterns = globs.map((glob) => globPattern(glob.replace(/^\.?\//, ""), { braces: true }));
-    groups.set(
-      split,
-      files.filter((file) => patterns.some((pattern) => pattern.test(file))),
-    );
+    const matching = files.filter((file) => patterns.some((pattern) => pattern.test(file)));
+    groups.set(split, matching);
   }
   return groups;
 }

@@ -2,15 +2,14 @@ const INITIAL_SLOTS = 1024;
 const MAX_LOAD = 0.6;
 
 /**
- * Counts distinct strings by 64-bit fingerprint: 8 bytes per slot, independent of the length of the text, so that a file of
- * long unique strings does not stay in memory. Two of ten million different strings share a fingerprint with a
- * probability of about three in a million.
+ * Counts distinct strings by 64-bit fingerprints, so that long unique strings do not stay in memory. The probability that two
+ * of ten million different strings have the same fingerprint is about three in a million.
  */
 export class DistinctCounter {
   private slots = new Uint32Array(INITIAL_SLOTS * 2);
   private used = 0;
 
-  /** How many different strings were added. */
+  /** The number of different strings. */
   get size(): number {
     return this.used;
   }
@@ -20,13 +19,9 @@ export class DistinctCounter {
     this.insertPair(low, high);
   }
 
-  /** Adds everything `other` has seen. */
+  /** Adds all strings of `other`. */
   merge(other: DistinctCounter): void {
-    for (let at = 0; at < other.slots.length; at += 2) {
-      const low = other.slots[at] ?? 0;
-      const high = other.slots[at + 1] ?? 0;
-      if (low !== 0 || high !== 0) this.insertPair(low, high);
-    }
+    forEachPair(other.slots, (low, high) => this.insertPair(low, high));
   }
 
   private insertPair(low: number, high: number): void {
@@ -37,16 +32,20 @@ export class DistinctCounter {
 
   private grow(): void {
     const larger = new Uint32Array(this.slots.length * 2);
-    for (let at = 0; at < this.slots.length; at += 2) {
-      const low = this.slots[at] ?? 0;
-      const high = this.slots[at + 1] ?? 0;
-      if (low !== 0 || high !== 0) insert(larger, low, high);
-    }
+    forEachPair(this.slots, (low, high) => insert(larger, low, high));
     this.slots = larger;
   }
 }
 
-/** Open addressing with linear steps; an all-zero slot is free. True when the pair was not there yet. */
+function forEachPair(slots: Uint32Array, use: (low: number, high: number) => void): void {
+  for (let at = 0; at < slots.length; at += 2) {
+    const low = slots[at] ?? 0;
+    const high = slots[at + 1] ?? 0;
+    if (low !== 0 || high !== 0) use(low, high);
+  }
+}
+
+/** Open addressing with linear probing; a slot of zeros is free. Returns true if the pair is new. */
 function insert(slots: Uint32Array, low: number, high: number): boolean {
   const mask = slots.length / 2 - 1;
   for (let slot = low & mask; ; slot = (slot + 1) & mask) {

@@ -14,13 +14,13 @@ const SAMPLING_PARAMETERS = [
 export interface ExtendedSummary {
   uniqueCreateParams: number;
   uniqueUserMessages: number;
-  /** Only those that occur. */
+  /** The sampling parameters that occur in the rows. */
   samplingParameters: Record<string, NumericSummary>;
-  /** Input length in tokens; absent when no tokenizer was given. */
+  /** Input length in tokens. Absent without a tokenizer. */
   tokens?: NumericSummary;
 }
 
-/** What a look at a dataset shows beyond its metrics file. */
+/** Statistics of a dataset that are not in its metrics file. */
 export class ExtendedStatistics {
   private readonly params = new DistinctCounter();
   private readonly messages = new DistinctCounter();
@@ -39,23 +39,23 @@ export class ExtendedStatistics {
     for (const name of SAMPLING_PARAMETERS) {
       const value = params[name];
       if (typeof value !== "number") continue;
-      const statistic = this.sampling.get(name) ?? new NumericStatistic();
-      statistic.observe(value);
-      this.sampling.set(name, statistic);
+      this.samplingStatistic(name).observe(value);
     }
     if (this.countTokens !== undefined) this.tokens.observe(this.countTokens(text));
   }
 
-  /** Adds everything `other` has seen. */
+  /** Adds all rows of `other`. */
   merge(other: ExtendedStatistics): void {
     this.params.merge(other.params);
     this.messages.merge(other.messages);
     this.tokens.merge(other.tokens);
-    for (const [name, statistic] of other.sampling) {
-      const own = this.sampling.get(name) ?? new NumericStatistic();
-      own.merge(statistic);
-      this.sampling.set(name, own);
-    }
+    for (const [name, statistic] of other.sampling) this.samplingStatistic(name).merge(statistic);
+  }
+
+  private samplingStatistic(name: string): NumericStatistic {
+    const statistic = this.sampling.get(name) ?? new NumericStatistic();
+    this.sampling.set(name, statistic);
+    return statistic;
   }
 
   summary(): ExtendedSummary {
@@ -65,21 +65,18 @@ export class ExtendedStatistics {
       samplingParameters: Object.fromEntries(
         [...this.sampling].map(([name, statistic]) => [name, statistic.summary()]),
       ),
-      ...(this.countTokens !== undefined && { tokens: this.tokens.summary() }),
+      tokens: this.countTokens && this.tokens.summary(),
     };
   }
 }
 
 /** The summary as JSON. */
 export function extendedContent(summary: ExtendedSummary): Record<string, unknown> {
-  const sampling = Object.entries(summary.samplingParameters).map(([name, value]) => [
-    name,
-    numericContent(value),
-  ]);
+  const sampling = Object.entries(summary.samplingParameters);
   return {
     unique_create_params: summary.uniqueCreateParams,
     unique_user_messages: summary.uniqueUserMessages,
-    sampling_parameters: Object.fromEntries(sampling) as Record<string, object>,
+    sampling_parameters: Object.fromEntries(sampling.map(([name, value]) => [name, numericContent(value)])),
     ...(summary.tokens !== undefined && { tokens: numericContent(summary.tokens) }),
   };
 }
@@ -87,7 +84,7 @@ export function extendedContent(summary: ExtendedSummary): Record<string, unknow
 /** Counts the tokens of OpenAI's models. */
 export async function tokenCounter(): Promise<(text: string) => number> {
   const { countTokens } = await import("gpt-tokenizer");
-  // Rows are data: what looks like a special token in them is text.
+  // Special tokens in rows are plain text.
   return (text) => countTokens(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() });
 }
 

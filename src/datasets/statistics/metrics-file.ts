@@ -2,30 +2,30 @@ import { readFile } from "node:fs/promises";
 import { errorMessage } from "../../errors.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { loads } from "../../python/json/json-loads.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import { noteKeyOrder } from "../../python/json/key-order.ts";
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { isPyFloat, PyFloat } from "../../python/numbers/py-float.ts";
 import { DatasetError } from "../errors.ts";
-import { besidePath, OutputFile } from "../output-file.ts";
-import { metricsDifferences } from "./metrics-comparison.ts";
+import { besidePath, writeOutput } from "../output-file.ts";
 import type { NumericSummary } from "./numeric-statistic.ts";
 import type { FieldSummary, StatisticsSummary } from "./statistics.ts";
 
 const INDENT = 4;
 
-/** What became of a metrics file. */
+/** The result of writing a metrics file. */
 export interface MetricsOutcome {
   file: string;
   status: "written" | "unchanged" | "conflict" | "overwritten";
-  /** Where the new values are when they disagree with the old ones. */
+  /** The file with the new values, if they differ from the old ones. */
   conflictFile?: string;
-  /** Where old and new values disagree. */
+  /** The differences between old and new values. */
   differences: string[];
 }
 
 export interface SettleOptions {
-  /** Replace values that disagree. */
+  /** Replace a file with other values. */
   overwrite?: boolean;
-  /** Keep a file that agrees; otherwise rewrite it. */
+  /** Keep a file with the same values; by default it is written again. */
   keepAgreeing?: boolean;
 }
 
@@ -43,14 +43,14 @@ export function metricsContent(shown: Readonly<Record<string, unknown>>, summary
   return content;
 }
 
-/** `data/train.jsonl` has its metrics in `data/train_metrics.json`. */
+/** The metrics of `data/train.jsonl` are in `data/train_metrics.json`. */
 export function metricsPath(jsonlPath: string): string {
   return besidePath(jsonlPath, "_metrics.json");
 }
 
 /**
- * Writes metrics, unless the file there says otherwise: then the new ones go into `…_conflict.json` beside it and the file
- * stays as it is, or is replaced where that is allowed.
+ * Writes a metrics file. If the file exists with other values, the new values go to `…_conflict.json` beside it, and the
+ * file is replaced only with `overwrite`.
  */
 export async function settleMetrics(
   file: string,
@@ -93,12 +93,11 @@ async function readMetrics(file: string): Promise<unknown> {
 }
 
 async function writeMetrics(file: string, content: object): Promise<void> {
-  const output = await OutputFile.create(file, { atomic: true });
-  await output.write(dumps(content, { indent: INDENT }));
-  await output.finish();
+  const text = dumps(content, { indent: INDENT });
+  await writeOutput(file, { atomic: true }, (output) => output.write(text));
 }
 
-/** A numeric statistic under the names metrics files use. */
+/** A numeric statistic with the key names of metrics files. */
 export function numericContent(summary: NumericSummary): object {
   return {
     "Total # non-null values": summary.total,
@@ -113,4 +112,77 @@ function fieldContent(field: FieldSummary): object {
   return field.kind === "number"
     ? numericContent(field.value)
     : { unique_count: field.value.uniqueCount, total_count: field.value.totalCount };
+}
+
+const TOLERANCE_FROM_ONE = 5e-3;
+const TOLERANCE_BELOW_ONE = 5e-4;
+const MAX_DIFFERENCES = 20;
+
+/**
+ * The differences between two metrics, as lines of text. Both values must come from `loads`, which keeps exact numbers. New
+ * keys are not a difference, and NaN equals NaN.
+ */
+export function metricsDifferences(previous: unknown, current: unknown): string[] {
+  const differences: string[] = [];
+  compare(previous, current, "", differences);
+  return differences.slice(0, MAX_DIFFERENCES);
+}
+
+function compare(previous: unknown, current: unknown, path: string, differences: string[]): void {
+  if (isObject(previous) && isObject(current)) {
+    for (const [key, value] of Object.entries(previous)) {
+      const place = path === "" ? key : `${path} -> ${key}`;
+      if (Object.hasOwn(current, key)) compare(value, current[key], place, differences);
+      else differences.push(`${place}: was ${show(value)}, is gone`);
+    }
+    return;
+  }
+  if (Array.isArray(previous) && Array.isArray(current)) {
+    if (!sameMembers(previous, current))
+      differences.push(`${path}: was ${show(previous)}, is ${show(current)}`);
+    return;
+  }
+  const agree =
+    isPyFloat(previous) && isPyFloat(current)
+      ? closeEnough(Number(previous), Number(current))
+      : plainlyEqual(previous, current);
+  if (!agree) differences.push(`${path}: was ${show(previous)}, is ${show(current)}`);
+}
+
+function sameMembers(previous: unknown[], current: unknown[]): boolean {
+  if (previous.length !== current.length) return false;
+  const unmatched = [...current];
+  for (const item of previous) {
+    const index = unmatched.findIndex((candidate) => metricsDifferences(item, candidate).length === 0);
+    if (index === -1) return false;
+    unmatched.splice(index, 1);
+  }
+  return true;
+}
+
+function closeEnough(previous: number, current: number): boolean {
+  if (Object.is(previous, current) || previous === current) return true;
+  const magnitude = Math.max(Math.abs(previous), Math.abs(current));
+  return Math.abs(previous - current) <= (magnitude >= 1 ? TOLERANCE_FROM_ONE : TOLERANCE_BELOW_ONE);
+}
+
+/** Python's `==` for scalars: numbers and booleans compare by value. */
+function plainlyEqual(previous: unknown, current: unknown): boolean {
+  if (isNumeric(previous) && isNumeric(current)) {
+    return typeof previous === "bigint" || typeof current === "bigint"
+      ? previous === current
+      : Number(previous) === Number(current);
+  }
+  return previous === current;
+}
+
+function isNumeric(value: unknown): boolean {
+  return (
+    typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || isPyFloat(value)
+  );
+}
+
+function show(value: unknown): string {
+  const text = dumps(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

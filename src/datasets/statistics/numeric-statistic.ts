@@ -1,6 +1,6 @@
 import { pyRound } from "../../python/numbers/exact.ts";
 
-/** What a metrics file says about one numeric quantity; rounded, all but `total` are floats. */
+/** The statistics of a numeric quantity in a metrics file, rounded. All except `total` are floats. */
 export interface NumericSummary {
   total: number;
   average: number;
@@ -9,7 +9,7 @@ export interface NumericSummary {
   standardDeviation: number;
 }
 
-/** Running mean and squared deviation of a stream of numbers, in constant memory. */
+/** Running mean and squared deviation of a stream of numbers. */
 export class NumericStatistic {
   private total = 0;
   private mean = 0;
@@ -26,7 +26,7 @@ export class NumericStatistic {
     this.squaredDeviation += delta * (value - this.mean);
   }
 
-  /** Adds everything `other` has seen. The order of operations is upstream's: it decides averages that lie on a tie. */
+  /** Adds all values of `other`. The order of operations is that of upstream, because it affects rounding. */
   merge(other: NumericStatistic): void {
     if (other.total === 0) return;
     if (this.total === 0) {
@@ -47,7 +47,7 @@ export class NumericStatistic {
     if (other.max > this.max) this.max = other.max;
   }
 
-  /** Adds one value as `merge` does a statistic of that value alone, which rounds differently from `observe`. */
+  /** Adds one value like `merge` with a statistic of that value, which rounds differently from `observe`. */
   mergeValue(value: number): void {
     if (this.total === 0 || !Number.isFinite(value)) {
       const alone = new NumericStatistic();
@@ -77,7 +77,7 @@ export class NumericStatistic {
   }
 }
 
-/** Two decimals from magnitude 1 on, three below; decided before rounding. */
+/** Rounds to two decimals if the magnitude is at least 1, otherwise to three. */
 function roundStatistic(value: number): number {
   return pyRound(value, Math.abs(value) >= 1 ? 2 : 3);
 }

@@ -1,12 +1,11 @@
 import { orderedKeys } from "../../python/json/key-order.ts";
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { isPyFloat, PyFloat } from "../../python/numbers/py-float.ts";
 import { stringRepr } from "../../python/repr.ts";
 import { DatasetError } from "../errors.ts";
 import { DistinctCounter } from "./distinct-counter.ts";
 import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";
-import { jsonWordCount } from "./word-count.ts";
 
-/** Names the row-field statistics may not take: upstream keeps its built-in statistics under them, or its state. */
+/** Row fields must not have these names. Upstream uses them for built-in statistics and internal state. */
 export const RESERVED_FIELDS = new Set([
   "number_of_examples",
   "number_of_tools",
@@ -20,7 +19,7 @@ export const RESERVED_FIELDS = new Set([
   "model_fields_set",
 ]);
 
-/** Names upstream takes for attributes of its statistics object, so that no metrics file shows them. */
+/** Attributes of the statistics object upstream. Metrics files do not contain row fields with these names. */
 const UNSHOWN_FIELDS = new Set([
   "add",
   "construct",
@@ -60,7 +59,7 @@ export type FieldSummary =
   | { kind: "number"; value: NumericSummary }
   | { kind: "string"; value: StringSummary };
 
-/** Everything a metrics file says about the rows. */
+/** The statistics of a metrics file. */
 export interface StatisticsSummary {
   examples: number;
   tools: NumericSummary;
@@ -82,7 +81,7 @@ class StringStatistic {
 
 type FieldStatistic = NumericStatistic | StringStatistic;
 
-/** Statistics over the rows of one dataset, or, after `merge`, of all datasets of one type. */
+/** Statistics of the rows of one dataset or, after `merge`, of all datasets of a type. */
 export class DatasetStatistics {
   private examples = 0;
   private readonly tools = new NumericStatistic();
@@ -92,12 +91,12 @@ export class DatasetStatistics {
   private readonly fields = new Map<string, FieldStatistic>();
   private reserved = false;
 
-  /** Whether a row field has taken a reserved name, for which `summary` will fail. */
+  /** Whether a row field has a reserved name, so that `summary` will fail. */
   get hasReservedField(): boolean {
     return this.reserved;
   }
 
-  /** Adds one valid row `times` times; `params` are its normalized create params. */
+  /** Adds a valid row `times` times. `params` are its normalized create params. */
   observe(row: Record<string, unknown>, params: Record<string, unknown>, times = 1): void {
     const words = jsonWordCount(params);
     const tools = Array.isArray(params["tools"]) ? params["tools"].length : undefined;
@@ -113,7 +112,7 @@ export class DatasetStatistics {
     }
   }
 
-  /** Adds another dataset: the built-in statistics are joined, for row fields its own replace those known so far. */
+  /** Adds another dataset. Built-in statistics are combined; statistics of row fields are replaced, as upstream. */
   merge(other: DatasetStatistics): void {
     this.examples += other.examples;
     this.tools.merge(other.tools);
@@ -123,7 +122,7 @@ export class DatasetStatistics {
     for (const [name, statistic] of other.fields) this.fields.set(name, statistic);
   }
 
-  /** Fails where a row field has taken a reserved name. */
+  /** Fails if a row field has a reserved name. */
   summary(): StatisticsSummary {
     const fields = new Map<string, FieldSummary>();
     for (const [name, statistic] of this.fields) {
@@ -157,11 +156,9 @@ export class DatasetStatistics {
   private observeField(name: string, given: unknown): void {
     const value = given instanceof PyFloat || typeof given === "bigint" ? Number(given) : given;
     if (typeof value === "string") {
-      const statistic = this.fieldStatistic(name, StringStatistic);
-      statistic.observe(value);
+      this.fieldStatistic(name, StringStatistic).observe(value);
     } else if (typeof value === "number" || typeof value === "boolean") {
-      const statistic = this.fieldStatistic(name, NumericStatistic);
-      statistic.observe(Number(value));
+      this.fieldStatistic(name, NumericStatistic).observe(Number(value));
     }
   }
 
@@ -190,4 +187,40 @@ function countUserTurns(input: unknown): number {
   if (typeof input === "string") return 1;
   if (!Array.isArray(input)) return 0;
   return input.filter((item) => typeof item === "object" && item !== null && item.role === "user").length;
+}
+
+/**
+ * The number of whitespace-separated words in Python's JSON text of `value`, counted without creating that text. Python
+ * writes one space after each separator and escapes all whitespace in strings except the plain space.
+ */
+export function jsonWordCount(value: unknown): number {
+  return 1 + countGaps(value);
+}
+
+function countGaps(value: unknown): number {
+  if (typeof value === "string") return countSpaceRuns(value);
+  if (typeof value !== "object" || value === null || isPyFloat(value)) return 0;
+  let gaps = 0;
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) gaps += countGaps(item);
+    members = value.length;
+  } else {
+    const object = value as Record<string, unknown>;
+    for (const key of Object.keys(object)) {
+      const member = object[key];
+      if (member === undefined) continue;
+      members++;
+      gaps += 1 + countSpaceRuns(key) + countGaps(member);
+    }
+  }
+  return gaps + Math.max(0, members - 1);
+}
+
+function countSpaceRuns(text: string): number {
+  let runs = 0;
+  for (let at = text.indexOf(" "); at !== -1; at = text.indexOf(" ", at + 1)) {
+    if (text.charCodeAt(at - 1) !== 0x20) runs++;
+  }
+  return runs;
 }

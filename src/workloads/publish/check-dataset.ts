@@ -88,7 +88,7 @@ async function countRows(file: string, prompt: PromptConfig | undefined, signal:
   const problems: string[] = [];
   let rows = 0;
   try {
-    for await (const line of readLines(file, { signal })) {
+    for await (const line of readLines(file, signal)) {
       rows++;
       const problem = rowProblem(line, prompt);
       if (problem !== undefined) problems.push(`  - ${file}:${rows}: ${problem}`);

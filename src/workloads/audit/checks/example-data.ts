@@ -2,8 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseDatasetEntry } from "../../../datasets/entry.ts";
 import { scanDataset } from "../../../datasets/scan-dataset.ts";
-import { metricsDifferences } from "../../../datasets/statistics/metrics-comparison.ts";
-import { metricsContent, metricsPath } from "../../../datasets/statistics/metrics-file.ts";
+import {
+  metricsContent,
+  metricsDifferences,
+  metricsPath,
+} from "../../../datasets/statistics/metrics-file.ts";
 import { errorMessage } from "../../../errors.ts";
 import { messageItem } from "../../../hosting/response-items.ts";
 import { dumps } from "../../../python/json/json-dumps.ts";

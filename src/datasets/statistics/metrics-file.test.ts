@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loads } from "../../python/json/json-loads.ts";
-import { metricsDifferences } from "./metrics-comparison.ts";
+import { metricsDifferences } from "./metrics-file.ts";
 
 const differences = (previous: string, current: string) =>
   metricsDifferences(loads(previous, { allowNonFinite: true }), loads(current, { allowNonFinite: true }));
