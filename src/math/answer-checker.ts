@@ -4,12 +4,11 @@ import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
 import { Semaphore } from "../calls/semaphore.ts";
 import type { CheckTask } from "./check-worker.ts";
-import type { Mode } from "./verify-answer.ts";
-import { type AnswerVerdict, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
+import { type AnswerVerdict, type Mode, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
 
-/** A pair that takes more steps, about 5 ms, leaves the event loop. */
+/** A pair with more steps (about 5 ms) is compared in a thread. */
 const INLINE_STEPS = 4000;
-/** Longer texts are searched for an answer in a thread. */
+/** Longer texts are searched in a thread. */
 const INLINE_CHARS = 50_000;
 const IDLE_MS = 30_000;
 const MAX_MEMORY_MB = 100;
@@ -17,14 +16,14 @@ const DEFAULT_TIMEOUT_MS = 1000;
 
 export interface AnswerCheckerOptions {
   readonly mode?: Mode;
-  /** Milliseconds for one pair. The wait for a free thread does not count. */
+  /** Milliseconds for one pair, without the wait for a free thread. */
   readonly timeoutMs?: number;
   readonly maxThreads?: number;
 }
 
 /**
- * Compares answers without holding up the event loop: easy pairs at once, the others in threads that are ended when a pair takes too
- * long. Make one per server.
+ * Compares answers without blocking the event loop. Easy pairs are compared at once, others in threads, which are stopped if a
+ * pair takes too long. Create one per server.
  */
 export class AnswerChecker {
   readonly #options: AnswerCheckerOptions;
@@ -36,7 +35,7 @@ export class AnswerChecker {
     this.#threads = new Semaphore(options.maxThreads ?? Math.max(1, availableParallelism() - 1));
   }
 
-  /** As `verifyAnswer`; a pair that takes too long is `undecided`. Only `signal` makes it throw. */
+  /** Like `verifyAnswer`. A pair that takes too long is `undecided`. Throws only if `signal` is aborted. */
   async check(gold: string, text: string, signal?: AbortSignal): Promise<AnswerVerdict> {
     signal?.throwIfAborted();
     const { mode = "compat" } = this.#options;

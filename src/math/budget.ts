@@ -1,6 +1,5 @@
 /**
- * Bounds the work on one pair of answers. Steps are counted instead of time, so the same pair always ends the same way; the numbers
- * that can grow (integers, nested expressions, polynomials) are bounded where they are made.
+ * Bounds the work on one pair of answers. Steps are counted instead of time, so that the same pair always gets the same result.
  *
  * @module
  */
@@ -8,16 +7,16 @@
 /** About a second of work on a slow machine. */
 export const DEFAULT_STEPS = 200_000;
 
-/** An answer longer than this is compared as text only. */
+/** Longer answers are compared as text only. */
 export const MAX_ANSWER_CHARS = 20_000;
 
-/** How deep expressions may nest; keeps recursion far from the end of the stack. */
+/** Maximum nesting of expressions, so that recursion does not overflow the stack. */
 export const MAX_DEPTH = 200;
 
-/** Integers with more bits than this are not computed. */
+/** Larger integers are not computed. */
 export const MAX_INTEGER_BITS = 40_000;
 
-/** The work was given up: nothing is known about the answer. */
+/** The work was stopped, so the result is not known. */
 export class BudgetError extends Error {
   override readonly name = "BudgetError";
 }
@@ -30,14 +29,29 @@ export class Budget {
     this.#left = steps;
   }
 
-  /** Whether the work was given up for want of steps: with more of them it might be decided. */
+  /** Whether all steps were used. With more steps the pair might be decided. */
   get exhausted(): boolean {
     return this.#left < 0;
   }
 
-  /** Uses up `steps`; throws when none are left. */
+  /** Uses `steps`. Throws if none are left. */
   spend(steps = 1): void {
     this.#left -= steps;
     if (this.#left < 0) throw new BudgetError("The comparison takes too long.");
+  }
+}
+
+/** Whether the work was stopped: too many steps, too large numbers, or too deep recursion. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof BudgetError || error instanceof RangeError;
+}
+
+/** The result of `compute`, or undefined if it throws a BudgetError. */
+export function withinBudget<T>(compute: () => T): T | undefined {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof BudgetError) return undefined;
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Reads and compares mathematical answers in LaTeX and plain text, without Python.
+ * Parses and compares mathematical answers in LaTeX and plain text, without Python.
  *
  * @module
  */
@@ -16,11 +16,16 @@ export { BudgetError } from "./budget.ts";
 export type { Node } from "./expression/node.ts";
 export { printNode } from "./expression/print.ts";
 export { ParseError } from "./parse/tokens.ts";
-export type { Mode } from "./verify-answer.ts";
-export { type AnswerVerdict, type ReadAnswer, type VerifyOptions, verifyAnswer } from "./verify-answer.ts";
+export {
+  type AnswerVerdict,
+  type Mode,
+  type ReadAnswer,
+  type VerifyOptions,
+  verifyAnswer,
+} from "./verify-answer.ts";
 
 /**
- * The answer in a text, in SymPy's notation where it can be read, else as it is written; undefined where there is none.
+ * Finds the answer in a text. Returns it in SymPy's notation if it can be parsed, otherwise as it is written. Undefined if there is none.
  *
  * @example
  * extractAnswer("So $x = \\boxed{\\frac{6}{8}}$.") // "3/4"
@@ -31,9 +36,9 @@ export function extractAnswer(text: string, options: { mode?: Mode } = {}): stri
 }
 
 /**
- * Reads one answer, in LaTeX and without a box or marks around it.
+ * Parses one LaTeX answer without a box or delimiters around it.
  *
- * @throws {ParseError} with the place that cannot be read.
+ * @throws {ParseError} with the position of the error.
  * @example
  * printNode(parse("x^2 + 2x")) // "x**2 + 2*x"
  */

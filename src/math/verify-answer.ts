@@ -1,4 +1,4 @@
-import { Budget, BudgetError, DEFAULT_STEPS } from "./budget.ts";
+import { Budget, DEFAULT_STEPS, isGivenUp } from "./budget.ts";
 import { compareNodes } from "./compare/compare.ts";
 import type { Comparison, Verdict } from "./compare/compare-values.ts";
 import { strictReadings } from "./compare/strict-readings.ts";
@@ -6,33 +6,33 @@ import type { Node } from "./expression/node.ts";
 import { printNode } from "./expression/print.ts";
 import { type Extracted, extract } from "./extract/extract.ts";
 
-/** `compat` decides as math-verify 0.8 does, its mistakes included; `strict` as mathematics does. */
+/** `compat` decides like math-verify 0.8, including its mistakes. `strict` decides mathematically. */
 export type Mode = "compat" | "strict";
 
 export interface VerifyOptions {
   readonly mode?: Mode;
-  /** How much work may be done; the same number always gives the same outcome. */
+  /** The limit of the work. The same limit always gives the same result. */
   readonly steps?: number;
 }
 
 export interface AnswerVerdict {
   readonly equal: boolean;
-  /** What decided, in a few words. */
+  /** The rule that decided. */
   readonly rule: string;
-  /** True where the pair could not be compared: not equal, but not known to differ either. */
+  /** True if the pair could not be compared, so that it is not known to differ. */
   readonly undecided: boolean;
-  /** True where more steps might decide it. */
+  /** True if more steps might decide the pair. */
   readonly exhausted: boolean;
   readonly gold: ReadAnswer;
   readonly answer: ReadAnswer;
-  /** Why the work was given up, where it was. */
+  /** Why the work was stopped. */
   readonly problem?: string;
 }
 
 export interface ReadAnswer {
   /** The parsed answer in SymPy's notation, or null. */
   readonly parsed: string | null;
-  /** The normalised text of the place it was read from, or null. */
+  /** The normalized text of the answer, or null. */
   readonly text: string | null;
   /** Why it could not be read. */
   readonly problem: string | null;
@@ -41,7 +41,7 @@ export interface ReadAnswer {
 const NOTHING_READ: ReadAnswer = { parsed: null, text: null, problem: null };
 const CANNOT_TELL = "cannot tell";
 
-/** The verdict on a pair that was given up. */
+/** The verdict if the work was stopped. */
 export const UNDECIDED: AnswerVerdict = {
   equal: false,
   rule: CANNOT_TELL,
@@ -52,8 +52,8 @@ export const UNDECIDED: AnswerVerdict = {
 };
 
 /**
- * Compares the expected answer with what a model wrote: finds the answer in the text, reads both, and says whether they are the same.
- * Hostile input ends as `undecided`; no answer makes it throw.
+ * Compares the expected answer with the text of a model: finds the answer in the text, parses both and compares them. Hostile
+ * input is `undecided`; no input makes it throw.
  *
  * @example
  * verifyAnswer("\\frac{1}{2}", "The answer is $\\boxed{0.5}$.").equal // true
@@ -89,7 +89,7 @@ function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verd
     };
   }
   const decision = compareReadings(gold.node, given.node, comparison);
-  // In strict mode the text counts only where the values could not be compared: "7%" was read from the text 7.
+  // In strict mode the text counts only if the values could not be compared, because "7%" has the text 7.
   const textDecides = sameText && (comparison.mode === "compat" || decision.rule === CANNOT_TELL);
   return !decision.equal && textDecides ? { equal: true, rule: "the same text" } : decision;
 }
@@ -112,11 +112,6 @@ function compareReadings(gold: Node, given: Node, comparison: Comparison): Verdi
   }
 }
 
-/** Too much work, numbers too large, or nesting too deep for the stack. */
-function isGivenUp(error: unknown): boolean {
-  return error instanceof BudgetError || error instanceof RangeError;
-}
-
 function guarded(read: () => Extracted): Extracted {
   try {
     return read();
@@ -126,7 +121,7 @@ function guarded(read: () => Extracted): Extracted {
   }
 }
 
-/** The expected answer without one pair of outer LaTeX marks, in a box. */
+/** The expected answer in a box, without one pair of outer LaTeX delimiters. */
 function boxedGold(gold: string): string {
   let text = gold.trim();
   if (text.startsWith("\\(") && text.endsWith("\\)")) text = text.slice(2, -2);

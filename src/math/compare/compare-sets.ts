@@ -1,4 +1,4 @@
-import { BudgetError } from "../budget.ts";
+import { withinBudget } from "../budget.ts";
 import { freeSymbols, type IntervalNode, type Node, some } from "../expression/node.ts";
 import { printNode } from "../expression/print.ts";
 import { evaluateConstant } from "../numbers/evaluate.ts";
@@ -8,14 +8,14 @@ import { solve } from "./solve.ts";
 
 type CompareNodes = (gold: Node, answer: Node, comparison: Comparison) => Verdict;
 
-/** Sets with more elements are compared in their written order only. */
+/** Larger sets are compared only in their written order. */
 const MAX_UNORDERED = 200;
 
 export function isCollection(node: Node): boolean {
   return ["set", "tuple", "interval", "numberSet", "setOperation"].includes(node.kind);
 }
 
-/** Compares sets, tuples and intervals; a single value counts as a set of one. */
+/** Compares sets, tuples and intervals. A single value is a set of one element. */
 export function compareSets(
   gold: Node,
   answer: Node,
@@ -46,9 +46,9 @@ export function compareSets(
   return { equal: false, rule: "different sets" };
 }
 
-/** A tuple, or a pair in parentheses, which is read as an open interval: `(1,2)`. */
+/** A tuple, or a pair such as `(1,2)`, which is parsed as an open interval. */
 const isOrdered = (node: Node) => node.kind === "tuple" || node.kind === "interval";
-/** Several values in braces or in a list; `x=1, y=2` names its values and can be a point. */
+/** Several values in braces or in a list. `x=1, y=2` has names and can be a point. */
 const isUnordered = (node: Node) =>
   node.kind === "set" && node.items.length > 1 && !node.items.some(isRelation);
 const isRelation = ({ kind }: Node) => kind === "relation" || kind === "and";
@@ -63,7 +63,7 @@ function sameEnds(a: IntervalNode, b: IntervalNode, comparison: Comparison, comp
   return compare(a.from, b.from, comparison).equal && compare(a.to, b.to, comparison).equal;
 }
 
-/** The elements of a finite set or tuple, and the ends of an open interval, which may mean a pair. */
+/** The elements of a finite set or tuple. An open interval can be a pair, so its ends count. */
 function elements(node: Node, comparison: Comparison): readonly Node[] | undefined {
   if (node.kind === "set" || node.kind === "tuple") return node.items;
   if (node.kind === "interval") return node.openFrom && node.openTo ? [node.from, node.to] : undefined;
@@ -95,7 +95,7 @@ function sameOrder(
   );
 }
 
-/** Pairs every element with one of the other side that is equal to it. */
+/** Whether every element has an equal partner on the other side. */
 function sameElements(
   gold: readonly Node[],
   answer: readonly Node[],
@@ -112,7 +112,7 @@ function sameElements(
   });
 }
 
-/** A set as intervals of real numbers; undefined where it is not one of known numbers. */
+/** Converts a set to intervals of real numbers. Undefined if its values are not known numbers. */
 export function realSet(node: Node, comparison: Comparison): RealSet | undefined {
   if (!isCollection(node)) return single(node);
   switch (node.kind) {
@@ -140,7 +140,7 @@ export function realSet(node: Node, comparison: Comparison): RealSet | undefined
   }
 }
 
-/** What SymPy leaves as it is: intersections, and differences of finite sets. */
+/** SymPy does not evaluate intersections and differences of finite sets. */
 function isUnevaluated({ operator, args }: Extract<Node, { kind: "setOperation" }>): boolean {
   return (
     operator === "intersection" || (operator === "difference" && args.every(({ kind }) => kind === "set"))
@@ -153,11 +153,5 @@ function single(node: Node): RealSet | undefined {
 }
 
 function constantOf(node: Node): number | undefined {
-  if (freeSymbols(node).size > 0) return undefined;
-  try {
-    return evaluateConstant(node);
-  } catch (error) {
-    if (error instanceof BudgetError) return undefined;
-    throw error;
-  }
+  return freeSymbols(node).size > 0 ? undefined : withinBudget(() => evaluateConstant(node));
 }

@@ -1,6 +1,6 @@
-import { type Budget, BudgetError } from "../budget.ts";
+import { type Budget, isGivenUp, withinBudget } from "../budget.ts";
 import { matrixValue, sameShape } from "../expression/matrix.ts";
-import { isInfinite, type Node, some } from "../expression/node.ts";
+import { infinityOf, type Node, some } from "../expression/node.ts";
 import { printNode } from "../expression/print.ts";
 import * as c from "../numbers/complex.ts";
 import { evaluate } from "../numbers/evaluate.ts";
@@ -24,7 +24,7 @@ import {
 import { SamplePoints } from "../numbers/sample-points.ts";
 import type { Mode } from "../verify-answer.ts";
 
-/** How two answers were found equal or different. */
+/** Whether two answers are equal, and the rule that decided. */
 export interface Verdict {
   readonly equal: boolean;
   readonly rule: string;
@@ -37,18 +37,18 @@ export interface Comparison {
 
 const verdict = (same: boolean, rule: string): Verdict => ({ equal: same, rule });
 
-/** Decimals that answers with a decimal point are rounded to. */
+/** Answers with a decimal point are rounded to this number of decimals. */
 const DECIMALS = 6;
-/** Numbers smaller than a double can be count as 0. */
+/** Limit for numbers that are too small for a double. */
 const MAX_DECIMALS = 300;
 const EXACT_POINTS = 4;
 const WIDE_POINTS = 8;
 const NUMERIC_POINTS = 8;
-/** Functions whose pieces are different expressions. */
+/** Piecewise functions. */
 const TURNING = new Set(["abs", "floor", "ceiling", "max", "min", "mod"]);
-/** Numbers of a pair around which such functions are tried. */
+/** Maximum number of constants around which such functions are compared. */
 const MAX_TURNS = 8;
-/** How many points must be defined and agree. */
+/** Minimum number of points that must be defined and agree. */
 const AGREEING_POINTS = 3;
 
 /** Compares two expressions, numbers or matrices. */
@@ -70,7 +70,7 @@ export function compareValues(gold: Node, answer: Node, comparison: Comparison):
   return compareExactly(gold, answer, points, budget) ?? compareNumerically(gold, answer, points, budget);
 }
 
-/** Real and other symbols print alike but differ. */
+/** Real symbols and others have the same text but differ. */
 function sameKinds(gold: Node, answer: Node): boolean {
   const isReal = (node: Node) => !some(node, (part) => part.kind === "symbol" && !part.real);
   return isReal(gold) === isReal(answer) || !some(gold, (part) => part.kind === "symbol");
@@ -80,7 +80,7 @@ const isUndefined = (node: Node) =>
   some(node, (part) => part.kind === "constant" && part.name === "undefined");
 const hasMatrix = (node: Node) => some(node, (part) => part.kind === "matrix");
 
-/** A name in `\text{…}` equals the same letters as a product; `e` equals `E`. */
+/** A name in `\text{…}` equals the product of the same letters, and `e` equals `E`. */
 function compareLetters(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
   if (gold.kind !== "symbol" && answer.kind !== "symbol") return undefined;
   const [a, b] = [lettersOf(gold, mode), lettersOf(answer, mode)];
@@ -92,7 +92,7 @@ function compareLetters(gold: Node, answer: Node, mode: Mode): Verdict | undefin
 }
 
 function lettersOf(node: Node, mode: Mode): string | undefined {
-  // A whole answer of one name is often a choice or a word: case and spaces do not matter there.
+  // A name is often a choice or a word, in which case and spaces do not matter.
   if (node.kind === "symbol")
     return mode === "strict" ? node.name.toLowerCase().replace(/\s+/g, "") : node.name.toLowerCase();
   if (node.kind === "constant") {
@@ -116,14 +116,14 @@ function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verd
   return verdict(same, "matrices entry by entry");
 }
 
-/** Numbers with a decimal point: equal when they round to the same. Undefined when neither side is one. */
+/** Compares numbers with a decimal point after rounding. Undefined if neither side has one. */
 function compareDecimals(gold: Node, answer: Node, { mode, budget }: Comparison): Verdict | undefined {
   const [a, b] = [decimalOf(gold, mode, budget), decimalOf(answer, mode, budget)];
   if (!a?.decimal && !b?.decimal) return undefined;
   if (a && b) {
     if (equal(a.value, b.value)) return verdict(true, "equal numbers");
     const whole = (value: typeof a) => !value.decimal && isInteger(value.value);
-    // A whole number is not rounded, and a rounded decimal is not one (upstream: SymPy's Float never equals an Integer).
+    // A rounded decimal never equals a whole number (upstream: SymPy's Float never equals an Integer).
     if (mode === "compat" && (whole(a) || whole(b))) return verdict(false, "a whole number and a decimal");
     const digits = roundedDigits(Math.max(Math.abs(toNumber(a.value)), Math.abs(toNumber(b.value))), mode);
     return verdict(
@@ -143,7 +143,7 @@ function compareDecimals(gold: Node, answer: Node, { mode, budget }: Comparison)
   );
 }
 
-/** In strict mode numbers below 1 keep as many significant digits, so that small ones do not all round to 0. */
+/** In strict mode, numbers below 1 keep the same number of significant digits, so that they do not round to 0. */
 function roundedDigits(size: number, mode: Mode): number {
   if (mode === "compat" || size >= 1 || size === 0) return DECIMALS;
   return Math.min(DECIMALS - 1 - Math.floor(Math.log10(size)), MAX_DECIMALS);
@@ -156,16 +156,13 @@ interface Decimal {
 
 function decimalOf(node: Node, mode: Mode, budget: Budget): Decimal | undefined {
   const decimal = some(node, (part) => part.kind === "float");
-  try {
-    const value = decimal && mode === "compat" ? doubleValue(node, budget) : exactValue(node, budget);
-    return value && { value, decimal };
-  } catch (error) {
-    if (error instanceof BudgetError) return undefined;
-    throw error;
-  }
+  const value = withinBudget(() =>
+    decimal && mode === "compat" ? doubleValue(node, budget) : exactValue(node, budget),
+  );
+  return value && { value, decimal };
 }
 
-/** At points with rational coordinates, exactly: decides numbers, polynomials and rational functions. */
+/** Compares exact values at rational points. Decides numbers, polynomials and rational functions. */
 function compareExactly(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict | undefined {
   const isNumber = points.symbols.length === 0;
   const wanted = isNumber ? 1 : EXACT_POINTS;
@@ -183,7 +180,7 @@ function compareExactly(gold: Node, answer: Node, points: SamplePoints, budget: 
     : verdict(true, "exact values at several points");
 }
 
-/** Finds differences that only show away from zero or at whole numbers: |x - 3| and 3 - x. */
+/** Finds differences far from zero or at whole numbers, as between |x - 3| and 3 - x. */
 function differsFarOut(gold: Node, answer: Node, points: SamplePoints, budget: Budget): boolean {
   const seed = hashOf(`${printNode(gold)} ${printNode(answer)}`);
   for (let index = 0; index < WIDE_POINTS; index++)
@@ -193,7 +190,7 @@ function differsFarOut(gold: Node, answer: Node, points: SamplePoints, budget: B
   );
 }
 
-/** Values on both sides of where absolute values, floors and maxima turn: |x - 1000| and 1000 - x. */
+/** Values around the points where piecewise functions change, as between |x - 1000| and 1000 - x. */
 function turningPoints(gold: Node, answer: Node): Rational[] {
   const turns = (part: Node) => part.kind === "call" && TURNING.has(part.name);
   if (!some(gold, turns) && !some(answer, turns)) return [];
@@ -210,7 +207,7 @@ function turningPoints(gold: Node, answer: Node): Rational[] {
   const [half, third, two] = [rational(1n, 2n), rational(1n, 3n), rational(2n)];
   return [...sizes.values()].flatMap((size) => {
     const far = add(multiply(size, two), third);
-    // A floor turns just below whole numbers.
+    // A floor changes just below whole numbers.
     return [
       far,
       negate(far),
@@ -221,7 +218,7 @@ function turningPoints(gold: Node, answer: Node): Rational[] {
   });
 }
 
-/** Whether two expressions have the same value at a point; undefined where one has none. */
+/** Whether two expressions have the same value at a point. Undefined if one has no value. */
 function sameAt(
   gold: Node,
   answer: Node,
@@ -233,8 +230,8 @@ function sameAt(
     const b = a && exactValue(answer, budget, point);
     return a && b && equal(a, b);
   } catch (error) {
-    // Large powers and divisions by zero leave the pair to another point or the next step.
-    if (!(error instanceof BudgetError || error instanceof RangeError)) throw error;
+    // After large powers and divisions by zero, another point or the next step decides.
+    if (!isGivenUp(error)) throw error;
     return "too large";
   }
 }
@@ -245,7 +242,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** In floating point with error bounds: any difference beyond them decides. Constants that agree are computed to 60 digits. */
+/** Compares floating-point values with error bounds. Constants that agree are computed again to 60 digits. */
 function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict {
   const count = points.symbols.length === 0 ? 1 : NUMERIC_POINTS;
   let agreed = 0;
@@ -266,11 +263,11 @@ function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budg
     : verdict(true, "numeric values");
 }
 
-/** Compares answers that compute with infinity; undefined where neither does. */
+/** Compares answers with infinity in a computation. Undefined if neither has it. */
 function compareInfinite(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
   if (!computesWithInfinity(gold) && !computesWithInfinity(answer)) return undefined;
   const [a, b] = [extendedValue(gold), extendedValue(answer)];
-  // Upstream: SymPy evaluates none of `2*oo` and `oo + 1`, and their difference is undefined.
+  // Upstream: SymPy does not evaluate `2*oo` and `oo + 1`, and their difference is undefined.
   const comparable = mode === "strict" || Number.isFinite(a) || isEvaluated(gold) || isEvaluated(answer);
   return { equal: a !== undefined && a === b && comparable, rule: "infinite values" };
 }
@@ -282,14 +279,14 @@ function computesWithInfinity(node: Node): boolean {
   );
 }
 
-/** Infinity itself and its powers of e: SymPy replaces these by their value. */
-const isEvaluated = (node: Node): boolean => isInfinite(node) || isPowerOfE(node);
+/** Infinity and powers of e. SymPy replaces them by their value. */
+const isEvaluated = (node: Node): boolean => infinityOf(node) !== undefined || isPowerOfE(node);
 
 const isPowerOfE = (node: Node) =>
   (node.kind === "call" && node.name === "exp") ||
   (node.kind === "power" && node.base.kind === "constant" && node.base.name === "e");
 
-/** The value on the extended real line; undefined where there is none. */
+/** The value on the extended real line. Undefined if there is none. */
 function extendedValue(node: Node): number | undefined {
   switch (node.kind) {
     case "constant":
@@ -304,7 +301,7 @@ function extendedValue(node: Node): number | undefined {
     case "float":
       return toNumber(node.value);
     case "add": {
-      // A real symbol does not move infinity.
+      // A real symbol does not change infinity.
       const parts = node.args.filter(({ kind }) => kind !== "symbol");
       const sum = combined(parts, (total, part) => total + part);
       return parts.length === node.args.length || sum === undefined || !Number.isFinite(sum)

@@ -1,9 +1,9 @@
 /**
- * Decides whether two parsed answers are the same: relations, sets, intervals and tuples here, values in compare-values.ts.
+ * Decides whether two parsed answers are equal. This file compares relations; compare-sets.ts and compare-values.ts the rest.
  *
  * @module
  */
-import { BudgetError } from "../budget.ts";
+import { withinBudget } from "../budget.ts";
 import {
   children,
   freeSymbols,
@@ -16,11 +16,11 @@ import {
   type RelationNode,
   type RelationOperator,
   relation,
+  rewrite,
   sumOf,
   symbolKey,
 } from "../expression/node.ts";
 import { printNode } from "../expression/print.ts";
-import { rewrite } from "../expression/substitute.ts";
 import { rational } from "../numbers/rational.ts";
 import { compareSets, isCollection, realSet } from "./compare-sets.ts";
 import { type Comparison, compareValues, type Verdict } from "./compare-values.ts";
@@ -38,7 +38,7 @@ const FLIPPED: Readonly<Record<RelationOperator, RelationOperator>> = {
 
 const NOTHING = union();
 
-/** Compares the expected answer with a given one. The order matters: a gold inequality may be answered by an interval. */
+/** Compares the expected answer with a given one. The order matters: an interval can answer an expected inequality. */
 export function compareNodes(gold: Node, answer: Node, comparison: Comparison): Verdict {
   comparison.budget.spend();
   const g = unchained(gold);
@@ -55,7 +55,7 @@ export function compareNodes(gold: Node, answer: Node, comparison: Comparison): 
   return compareValues(g, a, comparison);
 }
 
-/** `x = y = 3` says x = 3. */
+/** `x = y = 3` means x = 3. */
 function unchained(node: Node): Node {
   if (node.kind !== "and") return node;
   const [first, last] = [node.parts[0], node.parts.at(-1)];
@@ -66,13 +66,12 @@ function unchained(node: Node): Node {
 const isEquation = (node: Node): node is RelationNode => node.kind === "relation" && node.operator === "=";
 const isRelation = (node: Node): boolean => node.kind === "relation" || node.kind === "and";
 
-/** An equation that gives a symbol, a function or a list of symbols its value. */
+/** An equation with only symbols on its left side. */
 function isAssignment(node: Node): node is RelationNode {
-  if (!isEquation(node)) return false;
-  return isOfSymbols(node.left);
+  return isEquation(node) && isOfSymbols(node.left);
 }
 
-/** Symbols and what is made of them without numbers: `x`, `f(x)`, `a/b`, `AB + BC`, `(x, y)`. */
+/** Expressions without numbers: `x`, `f(x)`, `a/b`, `AB + BC`, `(x, y)`. */
 function isOfSymbols(node: Node): boolean {
   switch (node.kind) {
     case "symbol":
@@ -114,12 +113,7 @@ function compareRelations(gold: Node, answer: Node, comparison: Comparison): Ver
       ? compareSolvedRelations(gold, answer, comparison)
       : no("a relation and something else");
   }
-  if (
-    isCollection(gold.right) ||
-    isCollection(answer.right) ||
-    isCollection(gold.left) ||
-    isCollection(answer.left)
-  ) {
+  if ([gold.left, gold.right, answer.left, answer.right].some(isCollection)) {
     const same =
       gold.operator === answer.operator &&
       compareNodes(gold.left, answer.left, comparison).equal &&
@@ -145,31 +139,26 @@ function compareRelations(gold: Node, answer: Node, comparison: Comparison): Ver
     : no("different relations");
 }
 
-/** Both in the same single variable, with the same solutions. */
+/** Compares the solutions of two relations in the same variable. */
 function compareSolvedRelations(gold: Node, answer: Node, comparison: Comparison): Verdict {
   const [a, b] = [freeSymbols(gold), freeSymbols(answer)];
   if (a.size !== 1 || b.size !== 1 || [...a][0] !== [...b][0])
     return { equal: false, rule: "different relations" };
   const [x, y] = [solve(gold, comparison.budget), solve(answer, comparison.budget)];
-  // Two equations without real solutions can have different complex ones.
+  // Two equations without real solutions can have different complex solutions.
   const noneIsReal = isEquation(gold) && isEquation(answer) && x !== undefined && sameSet(x, NOTHING);
   if (x === undefined || y === undefined || noneIsReal) return { equal: false, rule: "cannot tell" };
   return { equal: sameSet(x, y), rule: "relations with the same solutions" };
 }
 
-/** Whether the quotient of two expressions is the same number everywhere. */
+/** Whether the quotient of two expressions is constant. */
 function isConstantFactor(gold: Node, answer: Node, comparison: Comparison): boolean {
   if ([...freeSymbols(gold)].sort().join() !== [...freeSymbols(answer)].sort().join()) return false;
-  try {
-    const quotient = productOf([gold, inverse(answer)]);
-    return compareValues(quotient, moved(quotient), comparison).equal;
-  } catch (error) {
-    if (error instanceof BudgetError) return false;
-    throw error;
-  }
+  const quotient = productOf([gold, inverse(answer)]);
+  return withinBudget(() => compareValues(quotient, moved(quotient), comparison).equal) ?? false;
 }
 
-/** The same expression with every symbol moved elsewhere: equal to the first only if it depends on none of them. */
+/** The same expression at other values of its symbols. It is equal to the first only if both are constant. */
 function moved(node: Node): Node {
   const names = [...freeSymbols(node)].sort();
   return rewrite(node, (part) => {

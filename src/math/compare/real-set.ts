@@ -1,10 +1,10 @@
 /**
- * Sets of real numbers as ordered, disjoint intervals. Ends are doubles; two ends that are nearly equal are taken to be the same.
+ * Sets of real numbers as ordered, disjoint intervals. Ends are doubles; nearly equal ends are equal.
  *
  * @module
  */
 
-export interface Piece {
+interface Piece {
   readonly from: number;
   readonly to: number;
   readonly openFrom: boolean;

@@ -1,11 +1,19 @@
 import type { Budget } from "../budget.ts";
-import { freeSymbols, type Node, negated, type RelationNode, some, sumOf } from "../expression/node.ts";
+import {
+  freeSymbols,
+  infinityOf,
+  type Node,
+  negated,
+  type RelationNode,
+  some,
+  sumOf,
+} from "../expression/node.ts";
 import { complex } from "../numbers/complex.ts";
 import { evaluate } from "../numbers/evaluate.ts";
 import { polynomialAt, rationalFunction, realRoots } from "../numbers/polynomial.ts";
 import { ALL, complement, intersection, interval, point, type RealSet, union } from "./real-set.ts";
 
-/** The grid on which signs are looked for, on each side of 0: fine near it, reaching far. */
+/** The search grid for sign changes on each side of 0: dense near 0, wide far away. */
 const GRID = [
   0,
   ...Array.from({ length: 160 }, (_, index) => (index + 1) / 8),
@@ -20,15 +28,14 @@ const MARKS = [
 
 type At = (x: number) => number;
 
-/** Relations with more zeros and poles are not solved. */
+/** Relations with more zeros and breaks are not solved. */
 const MAX_BREAKS = 30;
 
-/** The real numbers for which a relation, or all of several, hold; undefined where it has not exactly one variable. */
+/** The real solutions of a relation, or of several at the same time. Undefined if there is not exactly one variable. */
 export function solve(node: Node, budget: Budget): RealSet | undefined {
   if (node.kind === "and") {
     const parts = node.parts.map((part) => solve(part, budget));
-    const names = freeSymbols(node);
-    if (names.size !== 1) return undefined;
+    if (freeSymbols(node).size !== 1) return undefined;
     return parts.reduce((left, right) => left && right && intersection(left, right));
   }
   if (node.kind !== "relation" || freeSymbols(node).size !== 1) return undefined;
@@ -38,23 +45,15 @@ export function solve(node: Node, budget: Budget): RealSet | undefined {
   return solveRelation(node, budget);
 }
 
-/** A symbol compared with infinity: every real number, or none. */
+/** Solves the comparison of a symbol with infinity: every real number, or none. */
 function solveUnbounded({ operator, left, right }: RelationNode): RealSet | undefined {
   const [side, symbolIsLeft] = left.kind === "symbol" ? [right, true] : [left, false];
-  const infinity = infiniteSign(side);
+  const infinity = infinityOf(side);
   if (infinity === undefined || (symbolIsLeft ? left : right).kind !== "symbol") return undefined;
   if (operator === "=") return union();
   if (operator === "!=") return ALL;
   const isBelow = operator.startsWith("<") === symbolIsLeft;
   return isBelow === infinity > 0 ? ALL : union();
-}
-
-function infiniteSign(node: Node): number | undefined {
-  if (node.kind === "constant" && node.name === "infinity") return 1;
-  if (node.kind !== "multiply" || node.args.length !== 2) return undefined;
-  const [factor, value] = node.args as [Node, Node];
-  const isMinusOne = factor.kind === "number" && factor.value.n === -1n && factor.value.d === 1n;
-  return isMinusOne && infiniteSign(value) !== undefined ? -1 : undefined;
 }
 
 function solveRelation({ operator, left, right }: RelationNode, budget: Budget): RealSet | undefined {
@@ -81,12 +80,12 @@ function realValue(node: Node, name: string, x: number, budget: Budget): number 
   return value && Math.abs(value.im) <= 1e-12 ? value.re : Number.NaN;
 }
 
-/** Zeros of a numerator that are not also poles. */
+/** The zeros that are not poles. */
 function outside(zeros: readonly number[], poles: readonly number[]): number[] {
   return zeros.filter((zero) => !poles.some((pole) => Math.abs(zero - pole) < 1e-9));
 }
 
-/** Joins the gaps between zeros and ends of the domain where the sign is right. */
+/** Joins the intervals between zeros and breaks in which the relation is true. */
 function regions(
   at: At,
   zeros: readonly number[],
@@ -112,7 +111,7 @@ function between(from: number, to: number): number {
   return (from + to) / 2;
 }
 
-/** On a grid: zeros by changes of sign and by minima that touch 0; breaks at poles and at the ends of the domain. */
+/** Searches a grid for zeros (sign changes, and minima that touch 0) and breaks (poles, and ends of the domain). */
 function signChanges(at: At): { zeros: number[]; breaks: number[] } {
   const zeros: number[] = [];
   const breaks: number[] = [];
@@ -150,24 +149,20 @@ function signChanges(at: At): { zeros: number[]; breaks: number[] } {
 function bisect(at: At, from: number, to: number): number | undefined {
   const root = edgeOfSign(at, from, to);
   const value = Math.abs(at(root));
-  // At a pole the values grow towards the change of sign.
+  // At a pole the values grow towards the sign change.
   return Number.isNaN(value) || value > Math.max(Math.abs(at(from)), Math.abs(at(to))) ? undefined : root;
 }
 
 function edgeOfSign(at: At, from: number, to: number): number {
   const positive = at(from) > 0;
-  return snap(
-    search((x) => at(x) > 0 === positive, from, to),
-    at,
-  );
+  const place = search((x) => at(x) > 0 === positive, from, to);
+  return snap(place, at);
 }
 
 function edge(at: At, from: number, to: number): number {
   const defined = !Number.isNaN(at(from));
-  return snap(
-    search((x) => !Number.isNaN(at(x)) === defined, from, to),
-    undefined,
-  );
+  const place = search((x) => !Number.isNaN(at(x)) === defined, from, to);
+  return snap(place, undefined);
 }
 
 function search(holds: (x: number) => boolean, from: number, to: number): number {
@@ -190,7 +185,7 @@ function minimum(f: (x: number) => number, from: number, to: number): number {
   return (low + high) / 2;
 }
 
-/** A nearby fraction with a small denominator where that is at least as good. */
+/** A nearby fraction with a small denominator if it is at least as good. */
 function snap(x: number, at: At | undefined): number {
   for (let d = 1; d <= 12; d++) {
     const candidate = Math.round(x * d) / d;

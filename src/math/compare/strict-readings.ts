@@ -1,21 +1,29 @@
 /**
- * What strict mode reads differently from math-verify: degrees, the imaginary unit, odd roots, derivatives and named values.
+ * The differences between strict mode and math-verify: degrees, the imaginary unit, odd roots, derivatives and named values.
  *
  * @module
  */
-import { Budget, BudgetError } from "../budget.ts";
-import { constant, integer, inverse, type Node, number, productOf, some } from "../expression/node.ts";
-import { rewrite } from "../expression/substitute.ts";
+import { Budget, isGivenUp } from "../budget.ts";
+import {
+  constant,
+  integer,
+  inverse,
+  type Node,
+  number,
+  productOf,
+  rewrite,
+  some,
+} from "../expression/node.ts";
 import { exactValue } from "../numbers/exact.ts";
 import { negate, type Rational } from "../numbers/rational.ts";
 
-/** For the value below a root. */
+/** Limit for the value under a root. */
 const ROOT_STEPS = 1000;
 
 const TRIGONOMETRIC: ReadonlySet<string> = new Set(["sin", "cos", "tan", "cot", "sec", "csc"]);
 
 /**
- * The ways an answer can be meant: `45^\circ` is the number 45, where the question asks for degrees, or the angle pi/4. Below a
+ * The possible meanings of an answer. `45^\circ` is the number 45 if the question asks for degrees, or the angle pi/4. In a
  * trigonometric function it is the angle.
  */
 export function strictReadings(node: Node): Node[] {
@@ -32,7 +40,7 @@ function readStrictly(node: Node): Node {
   return orderedByName(symbolFirst(withRealRoots(withImaginaryUnit(unevaluatedDerivatives(node)))));
 }
 
-/** `dy/dx` is not 0: y may depend on x. */
+/** `dy/dx` is not 0, because y may depend on x. */
 function unevaluatedDerivatives(node: Node): Node {
   return rewrite(node, (part) =>
     part.kind === "bound" && part.operator === "derivative" && isUnknown(part.body) && !isVariable(part)
@@ -45,7 +53,7 @@ const isUnknown = ({ kind }: Node) => kind === "symbol" || kind === "apply";
 const isVariable = ({ body, variable }: Extract<Node, { kind: "bound" }>) =>
   body.kind === "symbol" && body.name === variable.name;
 
-/** An odd root of a negative number is the negative one: the cube root of -27 is -3. */
+/** The odd root of a negative number is negative: the cube root of -27 is -3. */
 function withRealRoots(node: Node): Node {
   return rewrite(node, (part) => {
     if (part.kind !== "power" || part.exponent.kind !== "number") return part;
@@ -62,19 +70,19 @@ function exactOrNone(node: Node): Rational | undefined {
   try {
     return exactValue(node, new Budget(ROOT_STEPS));
   } catch (error) {
-    if (error instanceof BudgetError || error instanceof RangeError) return undefined;
+    if (isGivenUp(error)) return undefined;
     throw error;
   }
 }
 
-/** `5 = x` says the same as `x = 5`. */
+/** Turns `5 = x` into `x = 5`. */
 function symbolFirst(node: Node): Node {
   if (node.kind !== "relation" || node.operator !== "=") return node;
   const isValue = node.right.kind === "symbol" && !some(node.left, ({ kind }) => kind === "symbol");
   return isValue ? { ...node, left: node.right, right: node.left } : node;
 }
 
-/** `y = 2, x = 1` and `(y, x) = (2, 1)` give the point (1, 2): values are put in the order of their names. */
+/** Orders values by their names: `y = 2, x = 1` and `(y, x) = (2, 1)` are the point (1, 2). */
 function orderedByName(node: Node): Node {
   const named = namedValues(node);
   if (named === undefined || new Set(named.map(({ name }) => name)).size < named.length) return node;
@@ -114,7 +122,7 @@ function asAngle(part: Node): Node {
   return isDegrees(part) ? productOf([...part.args, constant("pi"), inverse(integer(180))]) : part;
 }
 
-/** The symbol `i` is the imaginary unit, unless a sum counts with it. */
+/** The symbol `i` is the imaginary unit, unless it is the index of a sum. */
 function withImaginaryUnit(node: Node): Node {
   if (some(node, (part) => part.kind === "bound" && part.variable.name === "i")) return node;
   return rewrite(node, (part) => (part.kind === "symbol" && part.name === "i" ? constant("i") : part));

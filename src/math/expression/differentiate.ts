@@ -12,7 +12,7 @@ import {
   symbolKey,
 } from "./node.ts";
 
-/** The derivative of an expression; undefined for functions without a rule here. */
+/** The derivative of an expression. Undefined for functions without a rule. */
 export function differentiate(node: Node, variable: SymbolNode): Node | undefined {
   const key = symbolKey(variable);
   if (!some(node, (part) => part.kind === "symbol" && symbolKey(part) === key)) return integer(0);
@@ -63,6 +63,10 @@ const naturalLog = (node: Node) => call("log", node, { kind: "constant", name: "
 const square = (node: Node) => powerOf(node, integer(2));
 const one = integer(1);
 
+function inverseSineRule(a: Node): Node {
+  return powerOf(sumOf([one, negated(square(a))]), { kind: "number", value: { n: -1n, d: 2n } });
+}
+
 const RULES: Readonly<Record<string, (a: Node) => Node>> = {
   sin: (a) => call("cos", a),
   cos: (a) => negated(call("sin", a)),
@@ -70,9 +74,8 @@ const RULES: Readonly<Record<string, (a: Node) => Node>> = {
   cot: (a) => negated(square(call("csc", a))),
   sec: (a) => productOf([call("sec", a), call("tan", a)]),
   csc: (a) => negated(productOf([call("csc", a), call("cot", a)])),
-  asin: (a) => powerOf(sumOf([one, negated(square(a))]), { kind: "number", value: { n: -1n, d: 2n } }),
-  acos: (a) =>
-    negated(powerOf(sumOf([one, negated(square(a))]), { kind: "number", value: { n: -1n, d: 2n } })),
+  asin: inverseSineRule,
+  acos: (a) => negated(inverseSineRule(a)),
   atan: (a) => inverse(sumOf([one, square(a)])),
   sinh: (a) => call("cosh", a),
   cosh: (a) => call("sinh", a),

@@ -11,7 +11,7 @@ export function transposed({ rows }: Matrix): Matrix {
   return { kind: "matrix", rows: (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] as Node)) };
 }
 
-/** Expansion along the first row; undefined for matrices that are not square or too large. */
+/** Laplace expansion along the first row. Undefined if the matrix is not square or too large. */
 export function determinant(rows: Rows): Node | undefined {
   const [first = []] = rows;
   if (rows.length !== first.length || rows.length > MAX_SIZE) return undefined;
@@ -26,17 +26,15 @@ export function determinant(rows: Rows): Node | undefined {
   return sumOf(terms);
 }
 
-/** Carries out the sums, products and powers of an expression with matrices; undefined where shapes do not fit. */
+/** Computes the sums, products and powers of an expression with matrices. Undefined if shapes do not match. */
 export function matrixValue(node: Node, budget: Budget): Node | undefined {
   budget.spend();
   switch (node.kind) {
-    case "add": {
-      const parts = node.args.map((arg) => matrixValue(arg, budget));
-      return parts.reduce((left, right) => left && right && add(left, right));
-    }
+    case "add":
     case "multiply": {
+      const combine = node.kind === "add" ? add : multiply;
       const parts = node.args.map((arg) => matrixValue(arg, budget));
-      return parts.reduce((left, right) => left && right && multiply(left, right, budget));
+      return parts.reduce((left, right) => left && right && combine(left, right, budget));
     }
     case "power": {
       const base = matrixValue(node.base, budget);
@@ -98,7 +96,7 @@ function identity(size: number): Matrix {
   };
 }
 
-/** By the adjugate; small matrices only. */
+/** Inverts a small matrix by its adjugate. */
 function inverse({ rows }: Matrix): Matrix | undefined {
   const whole = determinant(rows);
   if (whole === undefined || rows.length > 4) return undefined;
@@ -106,8 +104,7 @@ function inverse({ rows }: Matrix): Matrix | undefined {
     row.map((_, j) => {
       if (rows.length === 1) return integer(1);
       const minor = determinant(rows.toSpliced(j, 1).map((other) => other.toSpliced(i, 1))) as Node;
-      const cofactor = (i + j) % 2 === 0 ? minor : negated(minor);
-      return cofactor;
+      return (i + j) % 2 === 0 ? minor : negated(minor);
     }),
   );
   const factor: Node = { kind: "power", base: whole, exponent: integer(-1) };

@@ -3,53 +3,40 @@ import { negate, ONE, type Rational, rational } from "../numbers/rational.ts";
 export type RelationOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 export type NumberSetName = "naturals" | "integers" | "rationals" | "reals" | "complexes" | "primes";
 
-/** What an answer says. Sums and products keep their written order and are not evaluated. */
-export type Node =
-  | { readonly kind: "number"; readonly value: Rational }
-  /** Written with a decimal point: compared after rounding. */
-  | { readonly kind: "float"; readonly value: Rational; readonly digits: number }
-  | { readonly kind: "constant"; readonly name: "pi" | "e" | "i" | "infinity" | "undefined" }
-  /** `real` is false in an answer that speaks of complex numbers; such a symbol differs from a real one. */
-  | { readonly kind: "symbol"; readonly name: string; readonly real: boolean }
-  | { readonly kind: "add" | "multiply"; readonly args: readonly Node[] }
-  | { readonly kind: "power"; readonly base: Node; readonly exponent: Node }
-  | { readonly kind: "percent"; readonly value: Node }
-  /** A known function (`sin`), or `apply` with the name of an unknown one as first argument. */
-  | { readonly kind: "call"; readonly name: string; readonly args: readonly Node[] }
-  | { readonly kind: "apply"; readonly name: string; readonly args: readonly Node[] }
+/** A parsed answer. Sums and products keep their written order and are not evaluated. */
+export type Node = Readonly<
+  | { kind: "number"; value: Rational }
+  /** A number with a decimal point. It is compared after rounding. */
+  | { kind: "float"; value: Rational; digits: number }
+  | { kind: "constant"; name: "pi" | "e" | "i" | "infinity" | "undefined" }
+  /** `real` is false in an answer about complex numbers. Such a symbol differs from a real one. */
+  | { kind: "symbol"; name: string; real: boolean }
+  | { kind: "add" | "multiply"; args: readonly Node[] }
+  | { kind: "power"; base: Node; exponent: Node }
+  | { kind: "percent"; value: Node }
+  /** A known function such as `sin`. */
+  | { kind: "call"; name: string; args: readonly Node[] }
+  /** An unknown function. */
+  | { kind: "apply"; name: string; args: readonly Node[] }
   | {
-      readonly kind: "bound";
-      readonly operator: "sum" | "product" | "integral" | "derivative" | "limit";
-      readonly body: Node;
-      readonly variable: Node & { kind: "symbol" };
-      readonly from?: Node | undefined;
-      readonly to?: Node | undefined;
+      kind: "bound";
+      operator: "sum" | "product" | "integral" | "derivative" | "limit";
+      body: Node;
+      variable: SymbolNode;
+      from?: Node;
+      to?: Node;
     }
-  | { readonly kind: "matrix"; readonly rows: readonly (readonly Node[])[] }
-  | {
-      readonly kind: "relation";
-      readonly operator: RelationOperator;
-      readonly left: Node;
-      readonly right: Node;
-    }
-  | { readonly kind: "and"; readonly parts: readonly Node[] }
-  | { readonly kind: "not"; readonly value: Node }
-  | { readonly kind: "set" | "tuple"; readonly items: readonly Node[] }
-  | {
-      readonly kind: "interval";
-      readonly from: Node;
-      readonly to: Node;
-      readonly openFrom: boolean;
-      readonly openTo: boolean;
-    }
-  | { readonly kind: "numberSet"; readonly name: NumberSetName }
-  | {
-      readonly kind: "setOperation";
-      readonly operator: "union" | "intersection" | "difference";
-      readonly args: readonly Node[];
-    };
+  | { kind: "matrix"; rows: readonly (readonly Node[])[] }
+  | { kind: "relation"; operator: RelationOperator; left: Node; right: Node }
+  | { kind: "and"; parts: readonly Node[] }
+  | { kind: "not"; value: Node }
+  | { kind: "set" | "tuple"; items: readonly Node[] }
+  | { kind: "interval"; from: Node; to: Node; openFrom: boolean; openTo: boolean }
+  | { kind: "numberSet"; name: NumberSetName }
+  | { kind: "setOperation"; operator: "union" | "intersection" | "difference"; args: readonly Node[] }
+>;
 
-export type SymbolNode = Extract<Node, { kind: "symbol" }>;
+export type SymbolNode = Readonly<{ kind: "symbol"; name: string; real: boolean }>;
 export type RelationNode = Extract<Node, { kind: "relation" }>;
 export type IntervalNode = Extract<Node, { kind: "interval" }>;
 
@@ -80,21 +67,19 @@ export function productOf(args: readonly Node[]): Node {
   return flat.length === 1 && flat[0] ? flat[0] : { kind: "multiply", args: flat };
 }
 
-/** A number changes its sign; anything else is multiplied by -1. */
+/** Changes the sign of a number; multiplies anything else by -1. */
 export function negated(node: Node): Node {
   if (node.kind === "number") return number(negate(node.value));
   if (node.kind === "float") return { ...node, value: negate(node.value) };
   return productOf([integer(-1), node]);
 }
 
-export function isInfinite(node: Node): boolean {
-  if (node.kind === "constant") return node.name === "infinity";
-  return (
-    node.kind === "multiply" &&
-    node.args.length === 2 &&
-    isMinusOne(node.args[0]) &&
-    isInfinite(node.args[1] as Node)
-  );
+/** Plus or minus infinity if the node is the constant infinity or its negative. */
+export function infinityOf(node: Node): number | undefined {
+  if (node.kind === "constant") return node.name === "infinity" ? Number.POSITIVE_INFINITY : undefined;
+  if (node.kind !== "multiply" || node.args.length !== 2) return undefined;
+  const [factor, value] = node.args as [Node, Node];
+  return isMinusOne(factor) && infinityOf(value) !== undefined ? Number.NEGATIVE_INFINITY : undefined;
 }
 
 export function isMinusOne(node: Node | undefined): boolean {
@@ -137,12 +122,12 @@ export function children(node: Node): readonly Node[] {
   }
 }
 
-/** Whether `test` holds for a node or a part of it. */
+/** Whether `test` is true for a node or one of its parts. */
 export function some(node: Node, test: (part: Node) => boolean): boolean {
   return test(node) || children(node).some((child) => some(child, test));
 }
 
-/** The names under which the free symbols of a node are evaluated. */
+/** The keys of the free symbols of a node. */
 export function freeSymbols(node: Node, found = new Set<string>()): Set<string> {
   if (node.kind === "symbol") found.add(symbolKey(node));
   else if (
@@ -160,4 +145,52 @@ export function freeSymbols(node: Node, found = new Set<string>()): Set<string> 
 
 export function symbolKey(node: SymbolNode): string {
   return node.real ? node.name : `${node.name}~`;
+}
+
+/** A copy of `node` in which `change` replaces every part, from the leaves up. */
+export function rewrite(node: Node, change: (part: Node) => Node): Node {
+  const each = (parts: readonly Node[]) => parts.map((part) => rewrite(part, change));
+  switch (node.kind) {
+    case "number":
+    case "float":
+    case "constant":
+    case "symbol":
+    case "numberSet":
+      return change(node);
+    case "add":
+    case "multiply":
+    case "call":
+    case "apply":
+    case "setOperation":
+      return change({ ...node, args: each(node.args) });
+    case "power":
+      return change({ ...node, base: rewrite(node.base, change), exponent: rewrite(node.exponent, change) });
+    case "percent":
+    case "not":
+      return change({ ...node, value: rewrite(node.value, change) });
+    case "bound":
+      return change({
+        ...node,
+        body: rewrite(node.body, change),
+        from: node.from && rewrite(node.from, change),
+        to: node.to && rewrite(node.to, change),
+      });
+    case "matrix":
+      return change({ ...node, rows: node.rows.map(each) });
+    case "relation":
+      return change({ ...node, left: rewrite(node.left, change), right: rewrite(node.right, change) });
+    case "and":
+      return change({ ...node, parts: each(node.parts) });
+    case "set":
+    case "tuple":
+      return change({ ...node, items: each(node.items) });
+    case "interval":
+      return change({ ...node, from: rewrite(node.from, change), to: rewrite(node.to, change) });
+  }
+}
+
+/** Replaces a symbol by a value. */
+export function substitute(node: Node, variable: SymbolNode, value: Node): Node {
+  const key = symbolKey(variable);
+  return rewrite(node, (part) => (part.kind === "symbol" && symbolKey(part) === key ? value : part));
 }

@@ -1,6 +1,6 @@
 /**
- * Writes parsed answers as SymPy's `str` does: results of runs are grouped by this text, also with those of other programs. Rare forms
- * may be written differently.
+ * Writes parsed answers like SymPy's `str`, because results are grouped by this text, also with those of other programs. Rare
+ * forms may differ.
  *
  * @module
  */
@@ -178,7 +178,7 @@ function printSum(args: readonly Node[]): string {
     .reduce((text, term) => (term.startsWith("-") ? `${text} - ${term.slice(1)}` : `${text} + ${term}`));
 }
 
-/** By falling powers, names in their order; numbers last and by value. */
+/** Orders terms by descending powers and by name. Numbers are last, by value. */
 function orderedTerms(args: readonly Node[]): readonly Node[] {
   const [first, second] = [...args].sort((a, b) => Number(b.kind === "number") - Number(a.kind === "number"));
   if (args.length === 2 && first?.kind === "number" && first.value.n > 0n && second?.kind === "multiply") {
@@ -208,10 +208,8 @@ const FUNCTION_ORDER = ["exp", "log", "sin", "cos", "tan", "cot"];
 function powers(node: Node): [string, number][] {
   if (node.kind === "multiply") return node.args.flatMap(powers);
   if (node.kind === "power" && node.exponent.kind === "number") {
-    return powers(node.base).map(([name, power]) => [
-      name,
-      power * toNumber(node.exponent.kind === "number" ? node.exponent.value : { n: 1n, d: 1n }),
-    ]);
+    const exponent = toNumber(node.exponent.value);
+    return powers(node.base).map(([name, power]) => [name, power * exponent]);
   }
   if (node.kind === "symbol") return [[`0${node.name}`, 1]];
   if (node.kind === "call" && children(node).some((child) => powers(child).length > 0)) {
@@ -223,7 +221,7 @@ function powers(node: Node): [string, number][] {
     : [];
 }
 
-/** Numbers by value, the rest by text. */
+/** Orders numbers by value and everything else by text. */
 function sorted(items: readonly Node[]): Node[] {
   const budget = new Budget();
   const keyed = items.map((node) => ({ node, value: evaluateConstant(node, budget), text: printNode(node) }));

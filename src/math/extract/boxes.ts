@@ -7,15 +7,15 @@ interface Box {
 }
 
 const OPENING = /\\(?:boxed|fbox)\s{0,9}/g;
-/** Boxes nearer than this belong together. */
+/** Boxes at a smaller distance belong together. */
 const NEAR = 10;
-/** Boxes up to this far apart belong together when a word or mark joins them. */
+/** Boxes at a smaller distance belong together if a word or a comma joins them. */
 const JOINED = 70;
 const MAX_NESTED = 20;
-/** Of more boxes only the last count. */
+/** Of more boxes only the last ones count. */
 const MAX_BOXES = 1000;
 
-/** What stands in the boxes of a text: all of them, or only the last group of boxes that belong together; undefined without a box. */
+/** The content of all boxes of a text, or of the last group of boxes that belong together. Undefined without a box. */
 export function boxedContent(text: string, which: "all" | "last group"): string | undefined {
   const boxes = findBoxes(text);
   const last = boxes.at(-1);
@@ -28,7 +28,7 @@ export function boxedContent(text: string, which: "all" | "last group"): string 
   return [...new Set(boxes.slice(first).map(({ content }) => innermost(content)))].join(",");
 }
 
-/** A box that holds boxes stands for them. */
+/** Replaces a box that contains boxes by those boxes. */
 function innermost(content: string): string {
   let inner = content;
   for (let depth = 0; depth < MAX_NESTED && OPENING.test(inner); depth++) {
@@ -47,7 +47,7 @@ function belongTogether(box: Box, next: Box, text: string): boolean {
   return between.length < JOINED && box.content !== next.content && /[,;]|and|or/.test(between);
 }
 
-/** Boxes that do not stand inside another. A box whose brace is not closed holds the rest of the text. */
+/** The outermost boxes. A box without a closing brace extends to the end of the text. */
 function findBoxes(text: string): Box[] {
   const boxes: Box[] = [];
   OPENING.lastIndex = 0;
@@ -55,11 +55,8 @@ function findBoxes(text: string): Box[] {
     const open = OPENING.lastIndex;
     const close = text[open] === "{" ? closingBrace(text, open) : -1;
     const end = close === -1 ? text.length : close + 1;
-    boxes.push({
-      start: match.index,
-      end,
-      content: text.slice(close === -1 ? open : open + 1, close === -1 ? end : close),
-    });
+    const content = close === -1 ? text.slice(open) : text.slice(open + 1, close);
+    boxes.push({ start: match.index, end, content });
     if (boxes.length > 2 * MAX_BOXES) boxes.splice(0, MAX_BOXES);
     OPENING.lastIndex = end;
   }

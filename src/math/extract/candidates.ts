@@ -1,5 +1,5 @@
 /**
- * Where in a text an answer may stand. Lower priorities are better; within one the rightmost end is tried first.
+ * Finds the places in a text that may be the answer. Lower priorities are better; within a priority the rightmost end is first.
  *
  * @module
  */
@@ -25,14 +25,16 @@ const ANYWHERE = 300;
 const FINAL_ANSWER = /final answer/gi;
 const IS = /\sis:?\s*/;
 const HOPE_TAIL = /\.?\s?I hope/y;
-const ANSWER_COLON = /answer:/gi;
-const ANSWER_WORD = /answer/gi;
+const ANSWER_WORDS = [
+  [/answer:/gi, COLON],
+  [/answer/gi, ANSWER],
+] as const;
 const FINAL_REACH = 100;
 const ANSWER_REACH = 50;
 const EQUALS_REACH = 100;
-/** How far a number or expression outside of LaTeX is looked at. */
+/** Maximum length of a number or expression outside LaTeX. */
 const MAX_PLAIN_CHARS = 100;
-/** How many places of one kind are kept. */
+/** Maximum number of places of one kind. */
 const MAX_KEPT = 200;
 
 const CURRENCY = "(?:[$€£¥₹₽₩₪₫฿]\\s{0,9})?";
@@ -41,26 +43,18 @@ const NUMBER = new RegExp(`(?<=^|\\s|=)(?:\\*\\*)?${CURRENCY}(${NUMBER_BODY})`, 
 const EXPRESSION =
   /(?<=^|\s|=)(?:\*\*)?([-(]{0,99}\d[\d.]*(?:\){0,99}\s{0,9}(?:\*\*|[-+*×/^÷])\s{0,9}[-(]{0,99}\d[\d.]*)+\){0,99})/g;
 
-/** Everything in `text` that may be the answer, best first. `targets` says which forms count. */
+/** All candidates in `text`, best first. `targets` selects the forms. */
 export function findCandidates(text: string, targets: "latex" | "all"): Candidate[] {
   const found = [...latexCandidates(text), ...(targets === "all" ? plainCandidates(text) : [])];
   return found.sort((a, b) => a.priority - b.priority || b.end - a.end || a.start - b.start);
 }
 
+function candidate(priority: number, start: number, { end, contents, percent }: Environment): Candidate {
+  return { priority, start, end, kind: "latex", contents, percent };
+}
+
 function* latexCandidates(text: string): Generator<Candidate> {
   const scanner = new EnvironmentScanner(text);
-  const candidate = (
-    priority: number,
-    start: number,
-    { end, contents, percent }: Environment,
-  ): Candidate => ({
-    priority,
-    start,
-    end,
-    kind: "latex",
-    contents,
-    percent,
-  });
   for (const { start, from } of finalAnswers(text)) {
     const environment = scanner.at(from);
     if (!environment) continue;
@@ -72,10 +66,7 @@ function* latexCandidates(text: string): Generator<Candidate> {
     yield candidate(FINAL, environment.start, environment);
   }
   yield* bareBox(text);
-  for (const [pattern, priority] of [
-    [ANSWER_COLON, COLON],
-    [ANSWER_WORD, ANSWER],
-  ] as const) {
+  for (const [pattern, priority] of ANSWER_WORDS) {
     for (const { start, end } of occurrences(pattern, text)) {
       const environment = scanner.within(end, ANSWER_REACH);
       if (environment) yield candidate(priority, start, environment);
@@ -83,16 +74,12 @@ function* latexCandidates(text: string): Generator<Candidate> {
   }
   for (const environment of last(scanner.all())) {
     yield candidate(ANYWHERE, environment.start, environment);
-    yield* nested(text, environment, candidate);
+    yield* nested(text, environment);
   }
 }
 
-/** LaTeX marks inside LaTeX marks, as in `$\boxed{\(7\)}$`. */
-function* nested(
-  text: string,
-  outer: Environment,
-  candidate: (priority: number, start: number, environment: Environment) => Candidate,
-): Generator<Candidate> {
+/** LaTeX delimiters inside LaTeX delimiters, as in `$\boxed{\(7\)}$`. */
+function* nested(text: string, outer: Environment): Generator<Candidate> {
   const inside = text.slice(outer.start + 1, outer.end - 1);
   if (!/\\[([]/.test(inside)) return;
   for (const { start, end, ...rest } of new EnvironmentScanner(inside).all()) {
@@ -101,7 +88,7 @@ function* nested(
   }
 }
 
-/** `\boxed{…}` outside of LaTeX marks, up to the last brace of the text. */
+/** `\boxed{…}` outside LaTeX delimiters, up to the last brace of the text. */
 function* bareBox(text: string): Generator<Candidate> {
   const start = text.indexOf("\\boxed{");
   const last = text.lastIndexOf("}");
@@ -119,10 +106,7 @@ function* plainCandidates(text: string): Generator<Candidate> {
     if (HOPE_TAIL.test(text)) yield { ...found, start, priority: HOPE };
     yield { ...found, start, priority: FINAL };
   }
-  for (const [pattern, priority] of [
-    [ANSWER_COLON, COLON],
-    [ANSWER_WORD, ANSWER],
-  ] as const) {
+  for (const [pattern, priority] of ANSWER_WORDS) {
     for (const { start, end } of occurrences(pattern, text)) {
       const found = afterEquals(text, end) ?? plainWithin(text, end, ANSWER_REACH);
       if (found) yield { ...found, start, priority };
@@ -132,7 +116,7 @@ function* plainCandidates(text: string): Generator<Candidate> {
   yield* last(expressions(text));
 }
 
-/** Behind the last `=` in reach that has a number behind it. */
+/** The number after the last `=` in reach that has one. */
 function afterEquals(text: string, from: number): Candidate | undefined {
   for (
     let at = text.lastIndexOf("=", from + EQUALS_REACH);
@@ -145,7 +129,7 @@ function afterEquals(text: string, from: number): Candidate | undefined {
   return undefined;
 }
 
-/** A number or expression right behind `from`. */
+/** A number or expression directly after `from`. */
 function plainAt(text: string, from: number): Candidate | undefined {
   const blank = /[\s*$€£¥]{0,8}/y;
   blank.lastIndex = from;
@@ -153,7 +137,7 @@ function plainAt(text: string, from: number): Candidate | undefined {
   return plainWithin(text, from, reach);
 }
 
-/** The first number or expression that begins within `reach`; of two at the same place the longer. */
+/** The first number or expression that starts within `reach`. Of two at the same place the longer one counts. */
 function plainWithin(text: string, from: number, reach: number): Candidate | undefined {
   const before = Math.max(0, from - 1);
   const window = text.slice(before, from + reach + MAX_PLAIN_CHARS);
@@ -170,7 +154,7 @@ function plainWithin(text: string, from: number, reach: number): Candidate | und
   return best;
 }
 
-/** The last of many: earlier ones would never be tried. */
+/** The last items only, because earlier ones would never be tried. */
 function last<T>(items: Iterable<T>): T[] {
   const kept: T[] = [];
   for (const item of items) {
@@ -220,7 +204,7 @@ function plainNumber(digits: string): string {
   return digits.replace(",", ".").replace(/^\./, "0.");
 }
 
-/** "final answer … is": where the words begin and where the answer would. */
+/** The places of "final answer … is": the start of the words, and of the answer. */
 function* finalAnswers(text: string): Generator<{ start: number; from: number }> {
   for (const { start, end } of occurrences(FINAL_ANSWER, text)) {
     const is = IS.exec(text.slice(end, end + FINAL_REACH + 20));

@@ -1,4 +1,4 @@
-import { type Budget, BudgetError, MAX_ANSWER_CHARS } from "../budget.ts";
+import { type Budget, BudgetError, isGivenUp, MAX_ANSWER_CHARS } from "../budget.ts";
 import { type Node, negated } from "../expression/node.ts";
 import { numberNode } from "../parse/build-node.ts";
 import { parseAnswer } from "../parse/parser.ts";
@@ -9,22 +9,22 @@ import { type Candidate, findCandidates } from "./candidates.ts";
 import { normalizeAnswer } from "./normalize.ts";
 import { CONJUNCTION, conventional } from "./strict-spellings.ts";
 
-/** What was found in a text. */
+/** The answer in a text. */
 export interface Extracted {
-  /** The answer as it is understood; absent when nothing in the text could be read. */
-  readonly node?: Node | undefined;
-  /** The text of the best place, normalised; compared as text when nothing else decides. */
-  readonly text?: string | undefined;
-  /** Why the text of the best place could not be read. */
-  readonly problem?: string | undefined;
+  /** The parsed answer. Absent if nothing in the text could be parsed. */
+  readonly node?: Node;
+  /** The normalized text of the best candidate, which is compared if nothing else decides. */
+  readonly text?: string;
+  /** Why the best candidate could not be parsed. */
+  readonly problem?: string;
 }
 
-/** Of a longer text only the end is searched. */
+/** Only the end of a longer text is searched. */
 const MAX_TEXT_CHARS = 200_000;
-/** How many candidates are tried. */
+/** Maximum number of candidates. */
 const MAX_TRIED = 200;
 
-/** Finds the answer in a text; `latex` looks at LaTeX only, `all` also at plain numbers. */
+/** Finds the answer in a text. `latex` searches only LaTeX, `all` also plain numbers. */
 export function extract(text: string, targets: "latex" | "all", budget: Budget, mode: Mode): Extracted {
   let first: string | undefined;
   let problem: string | undefined;
@@ -39,9 +39,8 @@ export function extract(text: string, targets: "latex" | "all", budget: Budget, 
       const node = read(candidate, texts, budget, mode);
       if (node) return { node, text: first, problem };
     } catch (error) {
-      if (!(error instanceof ParseError || error instanceof BudgetError || error instanceof RangeError))
-        throw error;
-      problem ??= error.message;
+      if (!(error instanceof ParseError || isGivenUp(error))) throw error;
+      problem ??= (error as Error).message;
     }
   }
   return { text: first, problem };
@@ -71,7 +70,7 @@ function readOne(kind: Candidate["kind"], text: string, budget: Budget, mode: Mo
   return text === "" ? undefined : readLatex(text, budget, mode);
 }
 
-/** When a chain of equations cannot be read as a whole, its last part counts. */
+/** If a chain of equations cannot be parsed as a whole, its last part counts. */
 function readLatex(text: string, budget: Budget, mode: Mode): Node {
   if (mode === "strict" && text.includes(CONJUNCTION)) {
     const parts = text.split(CONJUNCTION).map((part) => parseAnswer(part.trim(), budget, mode));

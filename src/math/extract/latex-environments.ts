@@ -2,7 +2,7 @@
 export interface Environment {
   readonly start: number;
   readonly end: number;
-  /** What is inside; several joined by "and", "or" or commas make one match. */
+  /** The contents. Several environments joined by "and", "or" or commas are one match. */
   readonly contents: readonly string[];
   readonly percent: boolean;
 }
@@ -10,7 +10,7 @@ export interface Environment {
 interface Single {
   readonly content: string;
   readonly end: number;
-  /** Where the closing mark begins. */
+  /** The start of the closing delimiter. */
   readonly close: number;
 }
 
@@ -19,7 +19,7 @@ const FRACTION = /-?\\frac\{-?\d+(?:[.,]\d+)?\}\{-?\d+(?:[.,]\d+)?\}/y;
 export const PERCENT = /\s{0,9}(?:\\?%|[Pp]ercent(?:s|age)?|[Pp]ercentage|[Pp]ct)/y;
 const JOINER = /\s{0,9}(?:,|and|or)\s{0,9}/y;
 
-/** Finds LaTeX in a text. Every closing mark is looked up once on the way, so hostile texts take no longer than others. */
+/** Finds LaTeX in a text. Each closing delimiter is searched once, so that hostile texts take linear time. */
 export class EnvironmentScanner {
   readonly #text: string;
   readonly #closings = new Map<string, { from: number; found: number }>();
@@ -28,7 +28,7 @@ export class EnvironmentScanner {
     this.#text = text;
   }
 
-  /** The match that begins at `position`, with what is joined to it. */
+  /** The match that starts at `position`, with the environments that are joined to it. */
   at(position: number, accept: (content: string) => boolean = () => true): Environment | undefined {
     const first = this.#single(position);
     if (!first || !accept(first.content)) return undefined;
@@ -47,18 +47,18 @@ export class EnvironmentScanner {
     return { start: position, end, contents, percent: percent !== undefined };
   }
 
-  /** All matches from left to right that do not overlap. */
+  /** All matches from left to right, without overlaps. */
   *all(accept?: (content: string) => boolean): Generator<Environment> {
     for (let position = this.#nextStart(0); position < this.#text.length; ) {
       const found = this.at(position, accept);
       if (found) yield found;
-      // What is refused is refused from any later start up to its closing mark, which may open the next one.
+      // A refused environment is refused from any later start up to its closing delimiter, which may open the next one.
       const refused = found ? undefined : this.#single(position);
       position = this.#nextStart(found ? found.end : Math.max(position + 1, refused?.close ?? 0));
     }
   }
 
-  /** The first match that begins at `from` or up to `distance` characters later. */
+  /** The first match that starts at `from` or up to `distance` characters later. */
   within(from: number, distance: number): Environment | undefined {
     for (let position = from; position <= from + distance && position < this.#text.length; position++) {
       const found = this.at(position);
@@ -127,7 +127,7 @@ export class EnvironmentScanner {
     return { content: this.#text.slice(start, end), end: end + close.length, close: end };
   }
 
-  /** Where `mark` comes next, or the end of the text. A search is remembered for all positions it covers. */
+  /** The next position of `mark`, or the end of the text. The result is cached for all positions that it covers. */
   #closing(mark: string, from: number): number {
     const known = this.#closings.get(mark);
     if (known && known.from <= from && from <= known.found) return known.found;

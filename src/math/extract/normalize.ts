@@ -1,6 +1,6 @@
 import { boxedContent } from "./boxes.ts";
 
-/** Replacements on the way from an answer as written to one the parser reads, in this order. */
+/** Replacements that turn an answer into a form that the parser reads, in this order. */
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\\mathrm\{T\}/g, "T"],
   [
@@ -27,7 +27,7 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/[\n\t\r]+/g, " "],
 ];
 
-/** Operators that models write in a form LaTeX does not have. */
+/** Repairs of operators that are not valid LaTeX. */
 const REPAIRS: readonly (readonly [RegExp, string])[] = [
   [/\^\s?\(([^()]*)\)/g, "^{$1}"],
   [/sqrt\s?\(([^()]*)\)/g, "\\sqrt{$1}"],
@@ -40,8 +40,8 @@ const REPAIRS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Brings an answer into the form the parser reads: fonts, sizes, separators, units and common slips are evened out. A unit with
- * a space behind it stays (upstream: `\\[ 5 \\text{ cm} \\]` is five times a symbol).
+ * Normalizes fonts, sizes, separators, units and common mistakes of an answer for the parser. A unit with a space after it
+ * stays (upstream: `\\[ 5 \\text{ cm} \\]` is five times a symbol).
  */
 export function normalizeAnswer(answer: string): string {
   let text = (boxedContent(answer, "all") ?? answer).trimStart().replace(/\s{3,}/g, " ");
@@ -54,7 +54,7 @@ export function normalizeAnswer(answer: string): string {
   return text.trim();
 }
 
-/** Words that are left out behind a number: units, and things that are counted in school problems. */
+/** Words that are removed after a number: units, and things that school problems count. */
 const UNITS =
   `ab acre am apple are bc by c cc cent cm coin cube cubic d day decrease deg degree digit dm east edge excess feet ft g gain
 gal gallon gm h hectare hour hr inch increase kg km kmh kmph l lb less liter litre loss lt m man mark men meter metre mile min minute
@@ -67,12 +67,11 @@ const TEXT_END = /\}(?:\^(?:\d|\{-?\d+\}))?$/;
 const TRAILING_UNIT = new RegExp(`([\\d} ])(?:${UNITS.join("|")})(?:s|es)?$`);
 
 /**
- * An answer without the unit at its end. A text from the first `\text{` on is left out when something stands before it; then unit words,
- * twice, so that `5 square meters` is 5.
+ * Removes the unit at the end of an answer: the text from the first `\text{`, if it is not at the start, then unit words. Unit
+ * words are removed twice, so that `5 square meters` is 5.
  */
 function removeUnits(answer: string): string {
-  const text = withoutTrailingText(answer);
-  return withoutUnit(withoutUnit(text));
+  return withoutUnit(withoutUnit(withoutTrailingText(answer)));
 }
 
 function withoutTrailingText(answer: string): string {

@@ -1,5 +1,5 @@
 /**
- * Spellings that math-verify does not read and strict mode does, rewritten as LaTeX that the parser knows.
+ * Rewrites notations that only strict mode accepts to LaTeX that the parser knows.
  *
  * @module
  */
@@ -10,31 +10,20 @@ const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ";
 const SUPERSCRIPT_MEANING = "0123456789+-n";
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
-const FRACTIONS: Readonly<Record<string, string>> = {
-  "½": "1/2",
-  "⅓": "1/3",
-  "⅔": "2/3",
-  "¼": "1/4",
-  "¾": "3/4",
-  "⅕": "1/5",
-  "⅖": "2/5",
-  "⅗": "3/5",
-  "⅘": "4/5",
-  "⅙": "1/6",
-  "⅚": "5/6",
-  "⅛": "1/8",
-  "⅜": "3/8",
-  "⅝": "5/8",
-  "⅞": "7/8",
-};
+/** Unicode fractions: numerator, denominator and the character. */
+const FRACTIONS: ReadonlyMap<string, string> = new Map(
+  "12½ 13⅓ 23⅔ 14¼ 34¾ 15⅕ 25⅖ 35⅗ 45⅘ 16⅙ 56⅚ 18⅛ 38⅜ 58⅝ 78⅞"
+    .split(" ")
+    .map(([top = "", bottom = "", character = ""]) => [character, fraction(top, bottom)]),
+);
 
-/** A space of LaTeX or of text. */
+/** A space in LaTeX or in plain text. */
 const SPACE = String.raw`(?:\\[,;:! ]|\\quad\b|\\qquad\b|~|\s)`;
 
-/** In this order: a later spelling sees the result of the earlier ones. */
+/** The replacements, in order. */
 const SPELLINGS: readonly Spelling[] = [
   [/\s{2,}/g, " "],
-  // A bound without a name is not the number: `< 7`.
+  // A bound without a name, such as `< 7`, is not a number.
   [/^\s*(?=[<>≤≥≠]|\\(?:leq?|geq?|lt|gt|neq?)(?![a-zA-Z])|\\not\s*=)/, "x"],
   [/\\not\s*=/g, "\\neq "],
   [/\\bmod(?![a-zA-Z])/g, "\\mod "],
@@ -42,10 +31,10 @@ const SPELLINGS: readonly Spelling[] = [
   [/\\text\{\s*(?:percent|per cent|pct)\s*\}/gi, "\\%"],
   [/\\text\{\s*infinity\s*\}/gi, "\\infty"],
   [/\\mathbb\{R\}\s*(?:-|\\backslash)\s*(?=\\\{)/g, "\\mathbb{R}\\setminus "],
-  // Open ends with brackets turned outwards: ]2,5[.
+  // Open intervals with reversed brackets: ]2,5[.
   [/^\s*\](?=[^[\]]*,)/, "("],
   [/,([^[\]]*)\[\s*$/, ",$1)"],
-  // A prime names another function.
+  // A prime makes another name.
   [/([a-zA-Z])('{1,3})(?!\w)/g, (_, letter = "", primes = "") => `${letter}_{${"p".repeat(primes.length)}}`],
   [/\\degree\b|°/g, "^\\circ"],
   [/\\varnothing\b/g, "\\emptyset"],
@@ -63,18 +52,15 @@ const SPELLINGS: readonly Spelling[] = [
     (found) => `_{${translated(found, SUBSCRIPTS, SUPERSCRIPT_MEANING)}}`,
   ],
   [/√\s*(?:\(([^()]*)\)|(\d+|[a-zA-Z]))/g, (_, group = "", atom = "") => `\\sqrt{${group}${atom}}`],
-  [
-    new RegExp(`[${Object.keys(FRACTIONS).join("")}]`, "g"),
-    (found) => fraction(...halves(FRACTIONS[found] as string)),
-  ],
+  [new RegExp(`[${[...FRACTIONS.keys()].join("")}]`, "g"), (found) => FRACTIONS.get(found) ?? found],
   [/\\([dt]?binom)\s*(\w)\s*(\w)/g, "\\$1{$2}{$3}"],
-  // A period of digits that repeats: 0.1\overline{6}, 0.\dot{3}, 0.(3).
+  // Repeating decimals: 0.1\overline{6}, 0.\dot{3}, 0.(3).
   [
     /(?<!\d)(\d*)\.(\d*)(?:\\overline\{(\d+)\}|\\dot\{?(\d)\}?(?:(\d*)\\dot\{?(\d)\}?)?|\((\d+)\))/g,
     (_, whole = "", fixed = "", bar = "", first = "", middle = "", last = "", round = "") =>
       repeating(whole, fixed, bar || round || first + middle + last),
   ],
-  // Thousands set apart by spaces.
+  // Thousands separated by spaces.
   [
     new RegExp(String.raw`(?<![\d.])\d{1,3}(?:${SPACE}\d{3})+(?!\d)`, "g"),
     (found) => found.replace(/\D/g, ""),
@@ -85,12 +71,12 @@ const SPELLINGS: readonly Spelling[] = [
   [/(?<!\\)[.,;]\s*$/, ""],
 ];
 
-/** Stands between inequalities that hold at the same time. */
+/** Separates inequalities that hold at the same time. */
 export const CONJUNCTION = "\\land";
 const INEQUALITY = /[<>≤≥]|\\[lg](?:eq?|t)(?![a-zA-Z])/;
 const AND = /,?\s*\\text\{\s*and\s*\}|(?:,\s*)?(?<![a-zA-Z\\])and(?![a-zA-Z])|\\wedge(?![a-zA-Z])/g;
 
-/** An answer in the spellings that the parser knows. */
+/** Rewrites an answer to notations that the parser knows. */
 export function conventional(answer: string): string {
   let text = INEQUALITY.test(answer) ? answer.replace(AND, ` ${CONJUNCTION} `) : answer;
   for (const [pattern, replacement] of SPELLINGS)
@@ -105,12 +91,9 @@ function translated(text: string, from: string, to: string): string {
   return [...text].map((character) => to[from.indexOf(character)]).join("");
 }
 
-function halves(quotient: string): [string, string] {
-  const [top = "", bottom = ""] = quotient.split("/");
-  return [top, bottom];
+function fraction(top: string, bottom: string): string {
+  return `\\frac{${top}}{${bottom}}`;
 }
-
-const fraction = (top: string, bottom: string) => `\\frac{${top}}{${bottom}}`;
 
 function repeating(whole: string, fixed: string, period: string): string {
   const all = BigInt(`${whole}${fixed}${period}`);

@@ -1,5 +1,5 @@
 /**
- * Complex numbers in double precision with an estimate of their absolute error, so that a comparison knows what it does not know.
+ * Complex numbers in double precision with an estimate of their absolute error.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 export interface Complex {
   readonly re: number;
   readonly im: number;
-  /** About how far the true value may be. */
+  /** The estimated distance to the true value. */
   readonly error: number;
 }
 
@@ -42,7 +42,7 @@ export function divide(a: Complex, b: Complex): Complex {
   return rounded(re, im, (a.error + Math.hypot(re, im) * b.error) / length);
 }
 
-/** A function of exact numbers as one of numbers with errors: how much it moves within the error is the new error. */
+/** Applies a function to a number with an error. The new error is the change of the result within the old error. */
 function lift(evaluate: (re: number, im: number) => readonly [number, number]): (a: Complex) => Complex {
   return (a) => {
     const [re, im] = evaluate(a.re, a.im);
@@ -149,7 +149,7 @@ const LANCZOS = [
   12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
 ];
 
-/** The gamma function by Lanczos' approximation, good to about 14 digits. */
+/** The gamma function by the Lanczos approximation, accurate to about 14 digits. */
 export function gamma(a: Complex): Complex {
   if (a.re < 0.5) {
     const reflected = multiply(sin(multiply(complex(Math.PI), a)), gamma(subtract(ONE, a)));

@@ -1,6 +1,6 @@
-import { Budget, BudgetError } from "../budget.ts";
+import { Budget, withinBudget } from "../budget.ts";
 import { differentiate } from "../expression/differentiate.ts";
-import { isInfinite, type Node, symbolKey } from "../expression/node.ts";
+import { infinityOf, type Node, symbolKey } from "../expression/node.ts";
 import * as c from "./complex.ts";
 import { exactValue } from "./exact.ts";
 import { integrate, limitOf, seriesOf } from "./numeric-bounds.ts";
@@ -11,7 +11,7 @@ export type ComplexPoint = ReadonlyMap<string, c.Complex>;
 const NOWHERE: ComplexPoint = new Map();
 const ONE = c.complex(1, 0, 0);
 
-/** The value of an expression at a point; undefined where it has none. */
+/** The value of an expression at a point. Undefined if it has none. */
 export function evaluate(node: Node, budget: Budget, point: ComplexPoint = NOWHERE): c.Complex | undefined {
   const value = (part: Node) => evaluate(part, budget, point);
   budget.spend();
@@ -74,8 +74,8 @@ function boundOf(
   const at = (x: c.Complex) => evaluate(node.body, budget, new Map(point).set(key, x));
   const end = (part: Node | undefined): number | undefined => {
     if (part === undefined) return undefined;
-    if (isInfinite(part))
-      return part.kind === "constant" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    const infinity = infinityOf(part);
+    if (infinity !== undefined) return infinity;
     const value = evaluate(part, budget, point);
     return value && Math.abs(value.im) < 1e-12 ? value.re : undefined;
   };
@@ -157,7 +157,7 @@ const UNARY: Readonly<Record<string, (a: c.Complex) => c.Complex>> = {
   degrees: (a) => a,
 };
 
-/** Floor and ceiling: unknown where the error reaches across a whole number. */
+/** Floor and ceiling. A value whose error includes a whole number is rounded to that number. */
 function step(a: c.Complex, round: (value: number) => number): c.Complex | undefined {
   if (a.im !== 0) return undefined;
   const nearest = Math.round(a.re);
@@ -180,7 +180,7 @@ function binomial(n: c.Complex, k: c.Complex): c.Complex {
   return c.divide(c.gamma(c.add(n, ONE)), bottom);
 }
 
-/** A smooth function that depends on the name alone: equal for equal names and arguments, hardly otherwise. */
+/** A smooth function for an unknown name. Values are equal for equal names and arguments, and otherwise almost never. */
 function unknownFunction(name: string, args: readonly (c.Complex | undefined)[]): c.Complex | undefined {
   let seed = 7;
   for (const character of name) seed = (seed * 31 + character.charCodeAt(0)) % 1009;
@@ -192,15 +192,15 @@ function unknownFunction(name: string, args: readonly (c.Complex | undefined)[])
   return c.add(c.sin(sum), c.multiply(sum, c.complex(0.5, 0, 0)));
 }
 
-/** The real value of an expression without symbols, infinities included; undefined where there is none. */
+/** The real or infinite value of an expression without symbols. Undefined if it has none. */
 export function evaluateConstant(node: Node, budget: Budget = new Budget()): number | undefined {
-  if (isInfinite(node)) return node.kind === "constant" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-  try {
-    const exact = exactValue(node, budget);
-    if (exact) return toNumber(exact);
-  } catch (error) {
-    if (!(error instanceof BudgetError)) throw error;
-  }
+  const infinity = infinityOf(node);
+  if (infinity !== undefined) return infinity;
+  const exact = withinBudget(() => {
+    const value = exactValue(node, budget);
+    return value && toNumber(value);
+  });
+  if (exact !== undefined) return exact;
   const value = evaluate(node, budget);
   return value && c.isKnown(value) && Math.abs(value.im) <= 1e-12 * (1 + Math.abs(value.re))
     ? value.re

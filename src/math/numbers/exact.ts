@@ -26,15 +26,15 @@ import {
 
 export type RationalPoint = ReadonlyMap<string, Rational>;
 
-/** Sums and products with more terms than this are not computed term by term. */
+/** Longer sums and products are not computed term by term. */
 export const MAX_TERMS = 20_000;
 const MAX_FACTORIAL = 2000n;
 const MAX_ROOT = 64n;
 const NOWHERE: RationalPoint = new Map();
 
 /**
- * The exact value of an expression whose symbols have the values of `point`; undefined where it is not a rational number or not
- * defined. Decimals count as what they say.
+ * The exact value of an expression whose symbols have the values of `point`. Undefined if it is not a rational number. Decimals
+ * are exact.
  */
 export function exactValue(node: Node, budget: Budget, point: RationalPoint = NOWHERE): Rational | undefined {
   const value = (part: Node) => exactValue(part, budget, point);
@@ -86,7 +86,7 @@ export function exactValue(node: Node, budget: Budget, point: RationalPoint = NO
 
 const SMALL = 1n << 256n;
 
-/** Steps with large numbers count for more. */
+/** Large numbers cost more steps. */
 function charged(value: Rational, budget: Budget): Rational {
   const large = value.n > SMALL || value.n < -SMALL || value.d > SMALL;
   if (large) budget.spend(Math.ceil((bitLength(value.n) + bitLength(value.d)) / 16));
@@ -97,8 +97,8 @@ function rationalPower(base: Rational, exponent: Rational): Rational | undefined
   if (isInteger(exponent)) return power(base, exponent.n);
   if (exponent.d > MAX_ROOT || base.n < 0n) return undefined;
   if (isZero(base)) return exponent.n > 0n ? ZERO : undefined;
-  const base1 = root(base, Number(exponent.d));
-  return base1 && power(base1, exponent.n);
+  const rootOfBase = root(base, Number(exponent.d));
+  return rootOfBase && power(rootOfBase, exponent.n);
 }
 
 type Series = Extract<Node, { kind: "bound" }>;
@@ -134,7 +134,7 @@ function antiderivative({ body, variable }: Series, point: RationalPoint): Ratio
   return divide(multiply(sum, x), scale);
 }
 
-/** The sum of a polynomial, from its forward differences: no term but the first few is computed. */
+/** The sum of a polynomial from its forward differences. Only the first few terms are computed. */
 function longSum(
   { operator, body, variable }: Series,
   from: Rational,
@@ -232,7 +232,7 @@ function binomial(n: Rational, k: Rational): Rational | undefined {
   return result;
 }
 
-/** An exact logarithm: `base^(p/q) = value` with small p and q. */
+/** An exact logarithm p/q with `base^(p/q) = value` and small p and q. */
 function logarithm(value: Rational, base: Rational): Rational | undefined {
   if (value.n <= 0n || base.n <= 0n || equal(base, ONE)) return undefined;
   if (equal(value, ONE)) return ZERO;
@@ -246,7 +246,7 @@ function logarithm(value: Rational, base: Rational): Rational | undefined {
   return undefined;
 }
 
-/** As {@link exactValue}, with decimals rounded to doubles after every step, as programs that compute with them do. */
+/** Like {@link exactValue}, but decimals are rounded to doubles after every step, as in floating-point programs. */
 export function doubleValue(node: Node, budget: Budget): Rational | undefined {
   const exact = (part: Node) => doubleValue(part, budget);
   switch (node.kind) {

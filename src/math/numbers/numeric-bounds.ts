@@ -1,5 +1,5 @@
 /**
- * Sums, products, integrals and limits in floating point, with an estimate of the error from how the last two approximations differ.
+ * Sums, products, integrals and limits in floating point. The difference of the last two approximations estimates the error.
  *
  * @module
  */
@@ -10,7 +10,7 @@ type Body = (x: c.Complex) => c.Complex | undefined;
 
 const exactly = (value: number) => c.complex(value, 0, 0);
 
-/** A finite sum or product term by term; an infinite sum by extrapolation. */
+/** Computes a finite sum or product term by term and an infinite sum by extrapolation. */
 export function seriesOf(
   operator: "sum" | "product",
   body: Body,
@@ -38,7 +38,7 @@ function infiniteSum(body: Body, from: number): c.Complex | undefined {
     if (term === undefined || !c.isKnown(term) || term.im !== 0) return undefined;
     total += term.re;
     if (Math.abs(term.re) <= 1e-18 * Math.abs(total)) return c.complex(total, 0, 1e-14 * Math.abs(total));
-    // Partial sums at doubled lengths differ from the limit by powers of 1/n, which extrapolation removes.
+    // Partial sums at doubled lengths differ from the limit by powers of 1/n. Extrapolation removes them.
     if (index >= 3 && Number.isInteger(Math.log2(index + 1))) partial.push(total);
   }
   return extrapolate(partial);
@@ -76,7 +76,7 @@ function extrapolate(values: readonly number[]): c.Complex | undefined {
 
 const LEVELS = 6;
 
-/** Tanh-sinh quadrature: exact to double precision for smooth integrands, also with singular ends. */
+/** Tanh-sinh quadrature, accurate to double precision for smooth integrands, even if the ends are singular. */
 export function integrate(body: Body, from: number, to: number): c.Complex | undefined {
   if (from === to) return exactly(0);
   if (from > to) {

@@ -1,25 +1,27 @@
 import { type Node, symbolKey } from "../expression/node.ts";
 import { add, divide, isZero, multiply, ONE, type Rational, rational, toNumber, ZERO } from "./rational.ts";
 
-/** Coefficients by rising power; no trailing zeros. */
-export type Polynomial = readonly Rational[];
+/** Coefficients by ascending power, without trailing zeros. */
+type Polynomial = readonly Rational[];
 
 /** A quotient of polynomials in one variable. */
-export interface RationalFunction {
+interface RationalFunction {
   readonly top: Polynomial;
   readonly bottom: Polynomial;
 }
 
 const MAX_DEGREE = 40;
 
-/** An expression in one variable as a quotient of polynomials with rational coefficients; undefined where it is none. */
+/** Converts an expression to a quotient of polynomials with rational coefficients. Undefined if it is not one. */
 export function rationalFunction(node: Node, variable: string): RationalFunction | undefined {
   switch (node.kind) {
     case "number":
     case "float":
       return { top: trimmed([node.value]), bottom: [ONE] };
-    case "percent":
-      return scaled(rationalFunction(node.value, variable), rational(1n, 100n));
+    case "percent": {
+      const value = rationalFunction(node.value, variable);
+      return value && { ...value, top: value.top.map((part) => divide(part, rational(100n))) };
+    }
     case "symbol":
       return symbolKey(node) === variable ? { top: [ZERO, ONE], bottom: [ONE] } : undefined;
     case "add":
@@ -36,10 +38,6 @@ export function rationalFunction(node: Node, variable: string): RationalFunction
     default:
       return undefined;
   }
-}
-
-function scaled(a: RationalFunction | undefined, factor: Rational): RationalFunction | undefined {
-  return a && { top: a.top.map((value) => multiply(value, factor)), bottom: a.bottom };
 }
 
 function sum(a: RationalFunction, b: RationalFunction): RationalFunction | undefined {
@@ -70,7 +68,7 @@ function plus(a: Polynomial, b: Polynomial): Polynomial {
 
 function times(a: Polynomial, b: Polynomial): Polynomial | undefined {
   if (a.length + b.length > MAX_DEGREE) return undefined;
-  const result: Rational[] = Array.from({ length: Math.max(0, a.length + b.length - 1) }, () => ZERO);
+  const result: Rational[] = new Array(Math.max(0, a.length + b.length - 1)).fill(ZERO);
   for (const [i, x] of a.entries()) {
     for (const [j, y] of b.entries()) result[i + j] = add(result[i + j] ?? ZERO, multiply(x, y));
   }
@@ -87,7 +85,7 @@ export function polynomialAt(coefficients: Polynomial, x: number): number {
   return coefficients.reduceRight((total, value) => total * x + toNumber(value), 0);
 }
 
-/** The different real zeros, between the zeros of the derivative and at them. */
+/** The distinct real zeros. They are at the zeros of the derivative or between them. */
 export function realRoots(coefficients: Polynomial): number[] {
   if (coefficients.length < 2) return [];
   if (coefficients.length === 2) return [-toNumber(divide(coefficients[0] ?? ZERO, coefficients[1] ?? ONE))];
@@ -114,7 +112,7 @@ export function realRoots(coefficients: Polynomial): number[] {
   return roots;
 }
 
-/** Whether a turning point touches zero, within what doubles can tell. */
+/** Whether x is a zero, within the precision of doubles. */
 function isRoot(coefficients: Polynomial, x: number): boolean {
   const size = coefficients.reduceRight((total, value) => total * Math.abs(x) + Math.abs(toNumber(value)), 0);
   return Math.abs(polynomialAt(coefficients, x)) <= 1e-13 * size;
@@ -132,7 +130,7 @@ function bisect(coefficients: Polynomial, from: number, to: number): number {
   return (low + high) / 2;
 }
 
-/** The nearest whole number where that is as good a zero. */
+/** Replaces a zero by the nearest whole number if that is a zero too. */
 function nice(coefficients: Polynomial, x: number): number {
   const whole = Math.round(x);
   return Math.abs(whole - x) < 1e-9 * Math.max(1, Math.abs(x)) && isRoot(coefficients, whole) ? whole : x;

@@ -1,22 +1,21 @@
 /**
- * Real constants to about 60 digits, in binary fixed point. Doubles cannot separate `\pi\cdot 10^{20}` from `\pi\cdot 10^{20}+1`.
+ * Real constants to about 60 digits, in binary fixed point. Doubles cannot distinguish `\pi\cdot 10^{20}` and `\pi\cdot 10^{20}+1`.
  *
  * @module
  */
-import type { Budget } from "../budget.ts";
-import { BudgetError } from "../budget.ts";
+import { type Budget, BudgetError } from "../budget.ts";
 import type { Node } from "../expression/node.ts";
 import { exactValue } from "./exact.ts";
 import { bitLength } from "./rational.ts";
 
 const BITS = 256n;
 const UNIT = 1n << BITS;
-/** Results are trusted down to this share of the largest number they were computed from. */
+/** Results are exact to this number of bits relative to the largest number in the computation. */
 const TRUSTED_BITS = 200n;
-/** Larger powers of e are left to doubles. */
+/** Larger powers of e are not computed here. */
 const MAX_EXPONENT = 4096n * UNIT;
 
-/** Whether two expressions without symbols differ; undefined where one of them is not a real number that can be computed here. */
+/** Whether two expressions without symbols differ. Undefined if one of them cannot be computed here. */
 export function differPrecisely(a: Node, b: Node, budget: Budget): boolean | undefined {
   const work = new PreciseEvaluation(budget);
   const [x, y] = [work.value(a), work.value(b)];
@@ -29,7 +28,7 @@ const times = (a: bigint, b: bigint) => (a * b) >> BITS;
 const over = (a: bigint, b: bigint) => (a << BITS) / b;
 
 class PreciseEvaluation {
-  /** The largest number so far: errors are a share of it. */
+  /** The largest number so far. Errors are relative to it. */
   peak = UNIT;
   readonly #budget: Budget;
 
@@ -42,8 +41,7 @@ class PreciseEvaluation {
     const value = this.#compute(node);
     if (value === undefined) return undefined;
     this.#budget.spend(Math.ceil(bitLength(value) / 64));
-    if (magnitude(value) > this.peak) this.peak = magnitude(value);
-    return value;
+    return this.#noted(value);
   }
 
   #compute(node: Node): bigint | undefined {
@@ -141,7 +139,7 @@ function squareRoot(value: bigint): bigint {
   }
 }
 
-/** Halves the argument until the series converges fast, then squares the result as often. */
+/** Halves the argument until the series converges fast, then squares the result the same number of times. */
 function exp(x: bigint): bigint | undefined {
   if (x > MAX_EXPONENT) return undefined;
   if (x < 0n) {
@@ -160,7 +158,7 @@ function exp(x: bigint): bigint | undefined {
   return sum;
 }
 
-/** `x = m 2^k` with m near 1; the logarithm of m by the series of the inverse hyperbolic tangent. */
+/** Splits x into `m 2^k` with m near 1. The logarithm of m is a series of the inverse hyperbolic tangent. */
 function log(x: bigint): bigint | undefined {
   if (x <= 0n) return undefined;
   const shift = BigInt(x.toString(2).length) - BITS - 1n;
@@ -175,7 +173,7 @@ function inverseTangent(x: bigint, sign: 1n | -1n): bigint {
   let sum = 0n;
   for (let index = 1n, s = 1n; power !== 0n; index += 2n, s *= sign) {
     sum += (s * power) / index;
-    // Shifts round towards minus infinity: -1 would stay -1 for ever.
+    // Shifts round towards minus infinity, so -1 would never become 0.
     power = magnitude(power) <= 1n ? 0n : times(power, square);
   }
   return sum;

@@ -1,6 +1,6 @@
 import { BudgetError, MAX_INTEGER_BITS } from "../budget.ts";
 
-/** An exact fraction in lowest terms; the denominator is positive. */
+/** An exact fraction in lowest terms with a positive denominator. */
 export interface Rational {
   readonly n: bigint;
   readonly d: bigint;
@@ -9,7 +9,7 @@ export interface Rational {
 export const ZERO: Rational = { n: 0n, d: 1n };
 export const ONE: Rational = { n: 1n, d: 1n };
 
-/** Fractions are reduced, which takes longer than other steps. */
+/** The limit is lower for fractions, because reducing them is slow. */
 const FRACTION_LIMIT = 1n << 4096n;
 const LIMIT = 1n << BigInt(MAX_INTEGER_BITS);
 
@@ -65,7 +65,7 @@ export function floor(a: Rational): Rational {
   return rational(a.n < 0n && quotient * a.d !== a.n ? quotient - 1n : quotient);
 }
 
-/** `base` to an integer power; undefined for a negative power of 0. */
+/** `base` to an integer power. Undefined for a negative power of 0. */
 export function power(base: Rational, exponent: bigint): Rational | undefined {
   if (exponent < 0n) return isZero(base) ? undefined : power({ n: base.d, d: base.n }, -exponent);
   const bits = BigInt(Math.max(bitLength(base.n), bitLength(base.d)) - 1) * exponent;
@@ -75,7 +75,7 @@ export function power(base: Rational, exponent: bigint): Rational | undefined {
   return d < 0n ? { n: -n, d: -d } : { n, d };
 }
 
-/** The exact `index`-th root of a fraction that is not negative, or undefined. */
+/** The exact `index`-th root of a non-negative fraction, if it exists. */
 export function root(value: Rational, index: number): Rational | undefined {
   const n = integerRoot(value.n, index);
   const d = n === undefined ? undefined : integerRoot(value.d, index);
@@ -101,7 +101,7 @@ export function bitLength(value: bigint): number {
 export function toNumber({ n, d }: Rational): number {
   if (d === 1n) return Number(n);
   if (n === 0n) return 0;
-  // 66 bits and a sticky bit round as the whole quotient would.
+  // 66 bits and a sticky bit round like the whole quotient.
   const shift = bitLength(d) - bitLength(n) + 70;
   const [top, bottom] = shift >= 0 ? [n << BigInt(shift), d] : [n, d << BigInt(-shift)];
   const quotient = top / bottom;
@@ -109,7 +109,7 @@ export function toNumber({ n, d }: Rational): number {
   return scale(Number(quotient * 2n + sticky), -shift - 1);
 }
 
-/** `value * 2^exponent` without a detour through infinity or 0. */
+/** `value * 2^exponent` without intermediate overflow or underflow. */
 function scale(value: number, exponent: number): number {
   if (exponent > 1000) return scale(value * 2 ** 1000, exponent - 1000);
   if (exponent < -1000) return scale(value * 2 ** -1000, exponent + 1000);
@@ -128,7 +128,7 @@ export function fromNumber(value: number): Rational {
   return rational(BigInt(scaled), 1n << BigInt(shift));
 }
 
-/** Rounds to `digits` decimals, halves to even, as Python's `round` does. */
+/** Rounds to `digits` decimals, half to even, like Python's `round`. */
 export function round(value: Rational, digits: number): Rational {
   const scale = 10n ** BigInt(digits);
   const scaled = rational(value.n * scale, value.d);

@@ -4,7 +4,7 @@ import type { ComplexPoint } from "./evaluate.ts";
 import type { RationalPoint } from "./exact.ts";
 import { add, type Rational, rational } from "./rational.ts";
 
-/** Where two expressions are compared: fixed, so that a pair always gets the same answer. */
+/** The points at which two expressions are compared. They are fixed, so that a pair always gets the same result. */
 export class SamplePoints {
   readonly #names: readonly string[];
   readonly #whole: ReadonlySet<string>;
@@ -20,14 +20,14 @@ export class SamplePoints {
     return this.#names;
   }
 
-  /** Fractions of both signs; limits of sums get small whole numbers. */
+  /** Fractions of both signs. Limits of sums are small whole numbers. */
   rational(index: number): RationalPoint {
     return new Map(this.#names.map((name, place) => [name, this.#rational(name, place, index)]));
   }
 
   /**
-   * Points that reach further out, every other one with whole coordinates. They depend on `seed`, so nobody can prepare an
-   * expression that is right at all of them.
+   * Points further away from zero, every other one with whole coordinates. They depend on `seed`, so that nobody can construct
+   * an expression that is right at all of them.
    */
   wide(index: number, seed: number): RationalPoint {
     return new Map(
@@ -42,7 +42,7 @@ export class SamplePoints {
     );
   }
 
-  /** Every symbol at one value, moved a little for each so that two of them differ. */
+  /** All symbols near one value, each at a slightly different place. */
   near(value: Rational): RationalPoint {
     return new Map(
       this.#names.map((name, place) => [
@@ -73,13 +73,13 @@ export class SamplePoints {
   #rational(name: string, place: number, index: number): Rational {
     if (this.#whole.has(name)) return rational(BigInt(2 + ((index + place) % 5)));
     const size = 40 + Math.floor(pseudoRandom(place, index) * 200);
-    // Every combination of signs comes up for up to three symbols.
+    // Covers every combination of signs for up to three symbols.
     const sign = ((index + 1) >> (place % 3)) & 1 ? 1 : -1;
     return rational(BigInt(sign * size), 97n);
   }
 }
 
-/** Symbols in the limits of sums and products, which only have a meaning for whole numbers. */
+/** The symbols in the limits of sums and products, which must be whole numbers. */
 function boundSymbols(node: Node): string[] {
   const own = node.kind === "bound" && (node.operator === "sum" || node.operator === "product");
   const here = own
@@ -90,7 +90,7 @@ function boundSymbols(node: Node): string[] {
   return [...here, ...children(node).flatMap(boundSymbols)];
 }
 
-/** A number from 0 to 1 that depends on two small integers alone. */
+/** A number from 0 to 1 that depends only on two small integers. */
 function pseudoRandom(a: number, b: number): number {
   let state = Math.imul(a + 1, 0x9e3779b1) ^ Math.imul(b + 1, 0x85ebca6b);
   state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);

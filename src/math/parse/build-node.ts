@@ -16,7 +16,7 @@ export function withSubscript(base: SymbolNode, subscript: string): SymbolNode {
   return symbol(`${base.name}_${text.length === 1 ? text : `{${text}}`}`, base.real);
 }
 
-/** `101_2` is 5; a subscript that cannot be the base of the digits is dropped. */
+/** `101_2` is 5. A subscript that cannot be the base of the digits is dropped. */
 export function inBase(node: Node, subscript: string): Node {
   const base = Number(subscript);
   if (node.kind !== "number" || !isInteger(node.value) || !(base >= 2 && base <= 10)) return node;
@@ -25,7 +25,7 @@ export function inBase(node: Node, subscript: string): Node {
   return number(rational(digits.reduce((total, digit) => total * BigInt(base) + BigInt(digit), 0n)));
 }
 
-/** `e^x`, where `e^{2 \ln x}` is `x^2`. */
+/** `e^x`. `e^{2 \ln x}` is `x^2`. */
 export function exponential(exponent: Node): Node {
   const factors = exponent.kind === "multiply" ? exponent.args : [exponent];
   const index = factors.findIndex((factor) => factor.kind === "call" && factor.name === "log");
@@ -44,7 +44,7 @@ export function numberNode(text: string): Node {
   return { kind: "float", value, digits: text.replace(/E.*|\D/g, "").replace(/^0+/, "").length };
 }
 
-/** Whole numbers divide to a fraction; anything else stays a quotient. */
+/** Divides whole numbers to a fraction. Anything else stays a quotient. */
 export function quotient(top: Node, bottom: Node): Node {
   if (top.kind === "number" && bottom.kind === "number" && isInteger(top.value) && isInteger(bottom.value)) {
     return isZero(bottom.value) ? constant("undefined") : number(divide(top.value, bottom.value));

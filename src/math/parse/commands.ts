@@ -11,7 +11,7 @@ const GREEK_ALPHABET =
     " ",
   );
 
-/** Greek letters as characters. A capital names the same symbol as its small letter (upstream: latex2sympy lowers it). */
+/** Greek characters. A capital is the same symbol as its small letter (upstream: latex2sympy lowers it). */
 export const GREEK_CHARACTERS: ReadonlyMap<string, string> = new Map(
   GREEK_ALPHABET.flatMap((name, index) => {
     const letter = String.fromCharCode("α".charCodeAt(0) + index);
@@ -28,66 +28,35 @@ export const SYMBOL_COMMANDS: ReadonlySet<string> = new Set([
   ..."ell hbar nabla prime angle triangle square heartsuit complement wp Re Im varnothing".split(" "),
 ]);
 
+const words = (text: string) => text.split(" ");
+const table = (names: readonly string[], entry: (name: string) => [string, string]) =>
+  Object.fromEntries(names.map(entry));
+
+const HYPERBOLIC = ["sinh", "cosh", "tanh"];
+const INVERTIBLE = [...words("sin cos tan cot sec csc"), ...HYPERBOLIC];
+const INVERSE_HYPERBOLIC = {
+  ...table(HYPERBOLIC, (name) => [`arc${name}`, `a${name}`]),
+  ...table(HYPERBOLIC, (name) => [`ar${name}`, `a${name}`]),
+};
+
+/** The functions by their command. */
 export const FUNCTIONS: Readonly<Record<string, string>> = {
-  sin: "sin",
-  cos: "cos",
-  tan: "tan",
-  cot: "cot",
-  sec: "sec",
-  csc: "csc",
-  arcsin: "asin",
-  arccos: "acos",
-  arctan: "atan",
-  arccot: "acot",
-  arcsec: "asec",
-  arccsc: "acsc",
-  sinh: "sinh",
-  cosh: "cosh",
-  tanh: "tanh",
-  coth: "coth",
-  sech: "sech",
-  csch: "csch",
-  arcsinh: "asinh",
-  arccosh: "acosh",
-  arctanh: "atanh",
-  arsinh: "asinh",
-  arcosh: "acosh",
-  artanh: "atanh",
-  exp: "exp",
+  ...table([...INVERTIBLE, "coth", "sech", "csch", "exp", "log"], (name) => [name, name]),
+  ...table(INVERTIBLE, (name) => [`arc${name}`, `a${name}`]),
+  ...INVERSE_HYPERBOLIC,
   ln: "log",
-  log: "log",
 };
 
-/** What the power -1 behind a function's name makes of it. */
-export const INVERSES: Readonly<Record<string, string>> = {
-  sin: "asin",
-  cos: "acos",
-  tan: "atan",
-  cot: "acot",
-  sec: "asec",
-  csc: "acsc",
-  sinh: "asinh",
-  cosh: "acosh",
-  tanh: "atanh",
-};
+/** The inverse functions, written as the power -1 after the name. */
+export const INVERSES: Readonly<Record<string, string>> = table(INVERTIBLE, (name) => [name, `a${name}`]);
 
-/** Functions whose arguments stand in parentheses, separated by commas. */
-export const LIST_FUNCTIONS: ReadonlySet<string> = new Set(["gcd", "lcm", "max", "min", "floor", "ceil"]);
+/** Functions with arguments in parentheses, separated by commas. */
+export const LIST_FUNCTIONS: ReadonlySet<string> = new Set(words("gcd lcm max min floor ceil"));
 
-/** What `\operatorname{…}` may name. */
+/** The names in `\operatorname{…}`. */
 export const OPERATOR_NAMES: Readonly<Record<string, string>> = {
-  gcd: "gcd",
-  lcm: "lcm",
-  max: "max",
-  min: "min",
-  floor: "floor",
-  ceil: "ceil",
-  arcsinh: "asinh",
-  arccosh: "acosh",
-  arctanh: "atanh",
-  arsinh: "asinh",
-  arcosh: "acosh",
-  artanh: "atanh",
+  ...table([...LIST_FUNCTIONS], (name) => [name, name]),
+  ...INVERSE_HYPERBOLIC,
 };
 
 export const ACCENTS: Readonly<Record<string, string>> = {
@@ -105,81 +74,62 @@ export const ACCENTS: Readonly<Record<string, string>> = {
   mathscr: "math",
 };
 
-/** Commands that only make space. */
+/** Commands for spacing. */
 export const SPACES: ReadonlySet<string> = new Set([
   ..."quad qquad enspace thinspace limits nolimits displaystyle textstyle".split(" "),
   ...",;:! ",
 ]);
 
-/** Other spellings of operators and delimiters. */
-export const ALIASES: Readonly<Record<string, string>> = {
-  "\\cdot": "*",
-  "\\times": "*",
-  "\\ast": "*",
-  "×": "*",
-  "⋅": "*",
-  "∗": "*",
-  "\\div": "/",
-  "÷": "/",
-  ":": "/",
-  "−": "-",
-  "\\lt": "<",
-  "\\gt": ">",
-  "\\le": "<=",
-  "\\leq": "<=",
-  "\\leqslant": "<=",
-  "\\leqq": "<=",
-  "≤": "<=",
-  "\\ge": ">=",
-  "\\geq": ">=",
-  "\\geqslant": ">=",
-  "\\geqq": ">=",
-  "≥": ">=",
-  "\\ne": "!=",
-  "\\neq": "!=",
-  "≠": "!=",
-  "\\equiv": "=",
-  "≡": "=",
-  "\\approx": "~=",
-  "≈": "~=",
-  "\\in": "∈",
-  "\\notin": "∉",
-  "\\cup": "∪",
-  "\\bigcup": "∪",
-  "\\cap": "∩",
-  "\\bigcap": "∩",
-  "\\setminus": "∖",
-  "\\subseteq": "⊆",
-  "\\subset": "⊂",
-  "\\emptyset": "∅",
-  "\\infty": "∞",
-  "\\pi": "π",
-  Π: "π",
-  "\\pm": "±",
-  "\\mp": "±",
-  "∓": "±",
-  "\\vert": "|",
-  "\\lvert": "|(",
-  "\\rvert": "|)",
-  "\\lfloor": "⌊",
-  "\\rfloor": "⌋",
-  "\\lceil": "⌈",
-  "\\rceil": "⌉",
-  "\\lbrack": "[",
-  "\\rbrack": "]",
-  ℝ: "\\mathbb{R}",
-  ℤ: "\\mathbb{Z}",
-  ℕ: "\\mathbb{N}",
-  ℚ: "\\mathbb{Q}",
-  ℂ: "\\mathbb{C}",
+/** Operators and delimiters with their other spellings. */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  "*": "\\cdot \\times \\ast × ⋅ ∗",
+  "/": "\\div ÷ :",
+  "-": "−",
+  "<": "\\lt",
+  ">": "\\gt",
+  "<=": "\\le \\leq \\leqslant \\leqq ≤",
+  ">=": "\\ge \\geq \\geqslant \\geqq ≥",
+  "!=": "\\ne \\neq ≠",
+  "=": "\\equiv ≡",
+  "~=": "\\approx ≈",
+  "∈": "\\in",
+  "∉": "\\notin",
+  "∪": "\\cup \\bigcup",
+  "∩": "\\cap \\bigcap",
+  "∖": "\\setminus",
+  "⊆": "\\subseteq",
+  "⊂": "\\subset",
+  "∅": "\\emptyset",
+  "∞": "\\infty",
+  π: "\\pi Π",
+  "±": "\\pm \\mp ∓",
+  "|": "\\vert",
+  "|(": "\\lvert",
+  "|)": "\\rvert",
+  "⌊": "\\lfloor",
+  "⌋": "\\rfloor",
+  "⌈": "\\lceil",
+  "⌉": "\\rceil",
+  "[": "\\lbrack",
+  "]": "\\rbrack",
+  "\\mathbb{R}": "ℝ",
+  "\\mathbb{Z}": "ℤ",
+  "\\mathbb{N}": "ℕ",
+  "\\mathbb{Q}": "ℚ",
+  "\\mathbb{C}": "ℂ",
 };
 
-/** Further commands that are tokens of their own. */
-export const WORDS: ReadonlySet<string> = new Set([
-  ..."frac binom dbinom tbinom sqrt over choose mod circ sum prod int lim to rightarrow det text mbox mathbb".split(
-    " ",
+/** The operator of each other spelling. */
+export const ALIASES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(SPELLINGS).flatMap(([operator, spellings]) =>
+    words(spellings).map((spelling) => [spelling, operator]),
   ),
-  ..."operatorname begin end partial phantom".split(" "),
+);
+
+/** All commands. */
+export const WORDS: ReadonlySet<string> = new Set([
+  ...words("frac binom dbinom tbinom sqrt over choose mod circ sum prod int lim to rightarrow det"),
+  ...words("text mbox mathbb operatorname begin end partial phantom"),
   ...LIST_FUNCTIONS,
   ...Object.keys(FUNCTIONS),
   ...Object.keys(ACCENTS),

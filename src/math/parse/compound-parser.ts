@@ -1,23 +1,23 @@
 import { determinant } from "../expression/matrix.ts";
 import { integer, inverse, type Node, type SymbolNode, symbol } from "../expression/node.ts";
 import { quotient } from "./build-node.ts";
-import type { TokenReader } from "./token-reader.ts";
+import type { TokenReader } from "./tokens.ts";
 
 const MATRICES: ReadonlySet<string> = new Set(["matrix", "pmatrix", "bmatrix", "vmatrix", "array"]);
 
 export interface Reading {
-  /** Whether symbols stand for real numbers. */
+  /** Whether symbols are real numbers. */
   readonly real: boolean;
-  /** Whether degrees and number bases are kept, which math-verify drops. */
+  /** Whether degrees and number bases are kept. math-verify drops them. */
   readonly strict: boolean;
 }
 
-/** Fractions and derivatives, sums, integrals, limits, matrices: what has parts of its own kind. */
+/** Parses fractions, derivatives, sums, integrals, limits and matrices. */
 export abstract class CompoundParser {
   readonly reader: TokenReader;
   readonly real: boolean;
   readonly strict: boolean;
-  /** Set while the integrand is read: a differential ends it. */
+  /** True while the integrand is parsed, which a differential ends. */
   insideIntegral = false;
   insideBars = false;
   #differential: SymbolNode | undefined;
@@ -35,12 +35,16 @@ export abstract class CompoundParser {
   abstract exponent(): Node | undefined;
   abstract simple(): Node;
 
-  /** What stands in braces. */
-  braced(): Node {
-    this.reader.expect("{");
+  /** An expression between delimiters. */
+  group(open: string, close: string): Node {
+    this.reader.expect(open);
     const node = this.outsideBars(() => this.fraction(this.additive()));
-    this.reader.expect("}");
+    this.reader.expect(close);
     return node;
+  }
+
+  braced(): Node {
+    return this.group("{", "}");
   }
 
   outsideBars(read: () => Node): Node {

@@ -13,29 +13,16 @@ import {
 } from "../expression/node.ts";
 import { add, isInteger } from "../numbers/rational.ts";
 import { exponential, inBase, numberNode, quotient, withSubscript } from "./build-node.ts";
-import { SYMBOL_COMMANDS } from "./commands.ts";
+import { LIST_FUNCTIONS, SYMBOL_COMMANDS } from "./commands.ts";
 import type { Reading } from "./compound-parser.ts";
 import { FunctionParser } from "./function-parser.ts";
-import { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
+import { TokenReader } from "./tokens.ts";
 
-/** Commands that end the argument of a function written without parentheses. */
-const STARTS_FUNCTION = new Set([
-  "sum",
-  "prod",
-  "int",
-  "lim",
-  "sqrt",
-  "det",
-  "gcd",
-  "lcm",
-  "max",
-  "min",
-  "floor",
-  "ceil",
-]);
+/** Commands that end a function argument without parentheses. */
+const STARTS_FUNCTION = new Set(["sum", "prod", "int", "lim", "sqrt", "det", ...LIST_FUNCTIONS]);
 
-/** Sums, products, powers and what they are made of. */
+/** Parses sums, products and powers. */
 export class ExpressionParser extends FunctionParser {
   constructor(text: string, budget: Budget, reading: Reading) {
     super(new TokenReader(text, budget), reading);
@@ -54,7 +41,7 @@ export class ExpressionParser extends FunctionParser {
     });
   }
 
-  /** `a \over b` and `a \choose b` behind the first part. */
+  /** Parses the rest of `a \over b` and `a \choose b`. */
   override fraction(top: Node): Node {
     if (!this.reader.isCommand("over", "choose")) return top;
     const choose = this.reader.next().text === "choose";
@@ -82,33 +69,23 @@ export class ExpressionParser extends FunctionParser {
     return this.#implicit(noFunctions);
   }
 
-  /** Factors side by side; a whole number before a positive fraction is a mixed number, as in math-verify also `2(3)`. */
+  /** Factors without an operator. A whole number before a positive fraction is a mixed number, in math-verify also `2(3)`. */
   #implicit(noFunctions: boolean): Node {
     const factors = [this.postfix()];
     while (this.#startsFactor(noFunctions)) {
-      const factor = this.insideBars && this.reader.isOperator("|") ? this.#barsOrEnd() : this.postfix();
+      // Between bars, a bar opens another absolute value or closes this one.
+      const isBar = this.insideBars && this.reader.isOperator("|");
+      const factor = isBar ? this.reader.attempt(() => this.postfix()) : this.postfix();
       if (factor === undefined) break;
       factors.push(factor);
     }
-    let index = factors.length - 1;
-    let tail = factors[index] as Node;
-    for (
-      let mixed = mixedNumber(factors[index - 1], tail);
-      mixed;
-      mixed = mixedNumber(factors[index - 1], tail)
-    ) {
+    let tail = factors.pop() as Node;
+    for (;;) {
+      const mixed = mixedNumber(factors.at(-1), tail);
+      if (mixed === undefined) return productOf([...factors, tail]);
       tail = mixed;
-      index--;
+      factors.pop();
     }
-    return productOf([...factors.slice(0, index), tail]);
-  }
-
-  /** Between bars, a bar may open another absolute value or close this one. */
-  #barsOrEnd(): Node | undefined {
-    return this.reader.attempt(
-      () => this.postfix(),
-      () => true,
-    );
   }
 
   #startsFactor(noFunctions: boolean): boolean {
@@ -138,7 +115,7 @@ export class ExpressionParser extends FunctionParser {
     }
   }
 
-  /** A percent sign behind a number or a fraction of numbers. */
+  /** A percent sign after a number or a fraction of numbers. */
   #percent(atom: Node, last: string): Node {
     const isNumber = (atom.kind === "number" || atom.kind === "float") && last !== ")";
     return isNumber && this.reader.take("%") ? { kind: "percent", value: atom } : atom;
@@ -178,7 +155,7 @@ export class ExpressionParser extends FunctionParser {
     }
   }
 
-  /** The power `T`, also in braces. */
+  /** Reads the power `T`, also in braces. */
   #transposes(): boolean {
     const { reader } = this;
     const braced = reader.isOperator("{");
@@ -188,7 +165,7 @@ export class ExpressionParser extends FunctionParser {
     return true;
   }
 
-  /** A power: one character, number or command, or what is in braces; undefined for a degree sign. */
+  /** A power: one character, number or command, or a group in braces. Undefined for a degree sign. */
   override exponent(): Node | undefined {
     const { reader } = this;
     if (reader.isCommand("circ")) {

@@ -6,9 +6,9 @@ import {
   type Node,
   powerOf,
   type SymbolNode,
+  substitute,
   symbol,
 } from "../expression/node.ts";
-import { substitute } from "../expression/substitute.ts";
 import { numberNode, quotient, withSubscript } from "./build-node.ts";
 import { ACCENTS, FUNCTIONS, INVERSES, LIST_FUNCTIONS, OPERATOR_NAMES, SYMBOL_COMMANDS } from "./commands.ts";
 import { CompoundParser } from "./compound-parser.ts";
@@ -47,12 +47,7 @@ export abstract class FunctionParser extends CompoundParser {
     const { reader } = this;
     const open = reader.token.text;
     const close = DELIMITERS[open];
-    if (close !== undefined) {
-      reader.next();
-      const node = this.outsideBars(() => this.fraction(this.additive()));
-      reader.expect(close);
-      return node;
-    }
+    if (close !== undefined) return this.group(open, close);
     if (reader.take("π")) return this.application("\\pi") ?? constant("pi");
     if (reader.take("∞")) return constant("infinity");
     if (reader.take("|")) return this.#bars("|");
@@ -82,7 +77,7 @@ export abstract class FunctionParser extends CompoundParser {
     }
   }
 
-  /** `x^2|_{x=2}`: the expression with a value put in. */
+  /** `x^2|_{x=2}`: the expression at a value. */
   evaluationBar(node: Node): Node {
     const { reader } = this;
     reader.expect("|");
@@ -103,19 +98,15 @@ export abstract class FunctionParser extends CompoundParser {
     if (node.kind !== "symbol") return node;
     const raw = kind === "command" ? `\\${text}` : text;
     if (!reader.isOperator("_")) return this.application(raw) ?? node;
-    return (
-      reader.attempt(
-        () => {
-          reader.next();
-          const named = withSubscript(node, this.subscript());
-          return this.application(raw + named.name.slice(node.name.length)) ?? named;
-        },
-        () => true,
-      ) ?? node
-    );
+    const subscripted = reader.attempt(() => {
+      reader.next();
+      const named = withSubscript(node, this.subscript());
+      return this.application(raw + named.name.slice(node.name.length)) ?? named;
+    });
+    return subscripted ?? node;
   }
 
-  /** `f(x)`, `f(2,y)`: arguments that are single symbols or numbers. Other parentheses are factors. */
+  /** `f(x)` and `f(2,y)`, with single symbols or numbers as arguments. Other parentheses are factors. */
   application(name: string): Node | undefined {
     const { reader } = this;
     if (!reader.isOperator("(", "[")) return undefined;
@@ -133,7 +124,7 @@ export abstract class FunctionParser extends CompoundParser {
     });
   }
 
-  /** `\text{…}`, accents and operators, whose braces hold a name. */
+  /** Commands with a name in braces: `\text{…}`, accents and operators. */
   #named(): Node {
     const { reader } = this;
     const { command = "", text } = reader.next();
@@ -224,7 +215,7 @@ export abstract class FunctionParser extends CompoundParser {
     return exponent && !inverseName ? powerOf(value, exponent) : value;
   }
 
-  /** The base of a logarithm. A letter may carry a power; behind a digit it belongs to the logarithm. */
+  /** The base of a logarithm. A power after a letter belongs to the base, after a digit to the logarithm. */
   #simplePower(): Node {
     const node = this.simple();
     if (node.kind !== "symbol" || !this.reader.take("^")) return node;
@@ -236,9 +227,6 @@ export abstract class FunctionParser extends CompoundParser {
     const { reader } = this;
     const close = reader.token.kind === "operator" ? DELIMITERS[reader.token.text] : undefined;
     if (close === undefined) return reader.nested(() => this.multiplicative(true));
-    reader.next();
-    const node = this.outsideBars(() => this.fraction(this.additive()));
-    reader.expect(close);
-    return node;
+    return this.group(reader.token.text, close);
   }
 }

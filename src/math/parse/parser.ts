@@ -1,10 +1,10 @@
 /**
- * Reads a normalised LaTeX answer: lists of relations, sets, intervals and tuples around expressions. The language is that of
- * math-verify 0.8, so that the same answers can and cannot be read.
+ * Parses a normalized LaTeX answer: lists of relations, sets, intervals and tuples of expressions. The language is that of
+ * math-verify 0.8, so that the same answers can be parsed.
  *
  * @module
  */
-import { type Budget, BudgetError } from "../budget.ts";
+import { type Budget, withinBudget } from "../budget.ts";
 import {
   type Node,
   type NumberSetName,
@@ -28,10 +28,10 @@ const NUMBER_SETS: Readonly<Record<string, NumberSetName>> = {
   C: "complexes",
 };
 
-/** A standalone `i` or a word about complex numbers: symbols are then not taken to be real. */
+/** A standalone `i` or a word about complex numbers. Symbols are then not real. */
 const COMPLEX = /\bi\b|\\mathbb\{C\}|\b(?:Re|Im|det|rank|ker|tr|arg)\b/;
 
-/** Reads the text of an answer; throws a ParseError with the place that cannot be read. */
+/** Parses the text of an answer. Throws a ParseError with the position of the error. */
 export function parseAnswer(text: string, budget: Budget, mode: Mode = "compat"): Node {
   const grouped = groupedNumber(text);
   if (grouped !== undefined) return grouped;
@@ -44,7 +44,7 @@ export function parseAnswer(text: string, budget: Budget, mode: Mode = "compat")
   return parser.combine(items);
 }
 
-/** `1,234.5` where it is the whole answer; `0,123` has a decimal comma. */
+/** `1,234.5` as the whole answer. `0,123` has a decimal comma. */
 function groupedNumber(text: string): Node | undefined {
   const [, sign, digits = "", fraction = ""] =
     /^(-?)\s*(\d{1,3}(?:,\d{3})+)(\.\d+)?$/.exec(text.trim()) ?? [];
@@ -65,7 +65,7 @@ class AnswerParser extends ExpressionParser {
     return items;
   }
 
-  /** `x = 1, 2` says that x is one of two; other lists are sets. */
+  /** In `x = 1, 2` x is one of two values. Other lists are sets. */
   combine(items: Node[]): Node {
     const [first, ...others] = items;
     if (first === undefined) throw this.reader.unexpected("expected an answer");
@@ -81,7 +81,7 @@ class AnswerParser extends ExpressionParser {
     return { kind: "set", items: distinct(items) };
   }
 
-  /** A value, relation or chain of relations; `±` gives two. */
+  /** A value, a relation or a chain of relations. `±` makes two values. */
   item(): Node[] {
     const sides = this.side();
     const [only] = sides;
@@ -132,7 +132,7 @@ class AnswerParser extends ExpressionParser {
     return kind === "operator" && (RELATIONS.has(text) || text === "~=") ? text : undefined;
   }
 
-  /** One side of a relation: a set where one stands alone, else an expression; two values with `±`. */
+  /** One side of a relation: a set, an expression, or two values with `±`. */
   side(): Node[] {
     const { reader } = this;
     if (this.#startsSet()) {
@@ -211,11 +211,7 @@ class AnswerParser extends ExpressionParser {
   #bracketed(): Node {
     const { reader } = this;
     const open = reader.next().text;
-    const pair = reader.attempt(
-      () => this.#intervalRest(open),
-      () => true,
-      "interval",
-    );
+    const pair = reader.attempt(() => this.#intervalRest(open), undefined, "interval");
     if (pair) return pair;
     const inner = reader.attempt(
       () => reader.nested(() => this.setExpression()),
@@ -235,9 +231,8 @@ class AnswerParser extends ExpressionParser {
   #intervalRest(open: string): Node {
     const { reader } = this;
     const from = this.additive();
-    const semicolon = reader.isOperator(";");
+    const semicolon = reader.take(";");
     if (!semicolon) reader.expect(",");
-    else reader.next();
     const to = this.additive();
     const close = reader.token.text;
     if (!reader.isOperator(")", "]")) throw reader.unexpected("expected the end of an interval");
@@ -266,18 +261,13 @@ function asTuple(node: Node): Node {
     : node;
 }
 
-/** Whether two ends can be those of an interval: only known numbers in the wrong order cannot. */
+/** Whether two values can be the ends of an interval. Only known numbers in the wrong order cannot. */
 function increasing(from: Node, to: Node): boolean {
-  try {
-    const [a, b] = [evaluateConstant(from), evaluateConstant(to)];
-    return a === undefined || b === undefined || a < b;
-  } catch (error) {
-    if (error instanceof BudgetError) return true;
-    throw error;
-  }
+  const [a, b] = withinBudget(() => [evaluateConstant(from), evaluateConstant(to)]) ?? [];
+  return a === undefined || b === undefined || a < b;
 }
 
-/** Without numbers and names that are written twice. */
+/** Removes duplicate numbers and names. */
 function distinct(items: readonly Node[]): Node[] {
   const seen = new Set<string>();
   return items.filter((item) => {

@@ -2,14 +2,13 @@ import type { Budget } from "../budget.ts";
 import { inverse, type Node, negated, number, powerOf, productOf, sumOf } from "../expression/node.ts";
 import { divide, isZero } from "../numbers/rational.ts";
 import { numberNode } from "./build-node.ts";
-import { TokenReader } from "./token-reader.ts";
-import { ParseError } from "./tokens.ts";
+import { ParseError, TokenReader } from "./tokens.ts";
 
-/** Reads arithmetic outside LaTeX, `2*(3+4)` or `2**10`; throws a ParseError otherwise. */
+/** Parses arithmetic outside LaTeX, such as `2*(3+4)` or `2**10`. Throws a ParseError otherwise. */
 export function parsePlainExpression(text: string, budget: Budget): Node {
   if (/[×÷]/.test(text))
     throw new ParseError("Only ASCII operators are read outside of LaTeX", text.search(/[×÷]/));
-  // `5.` is a float in Python; the dot that ends a sentence is read as one, too.
+  // `5.` is a float in Python, and so is a number at the end of a sentence.
   const floats = text.replaceAll(/(\d)\.(?!\d)/g, "$1.0");
   const reader = new TokenReader(floats.replaceAll("**", "^"), budget);
   const node = sum(reader);
@@ -44,12 +43,9 @@ function signed(reader: TokenReader): Node {
   if (reader.take("-")) return negated(reader.nested(() => signed(reader)));
   if (reader.take("+")) return reader.nested(() => signed(reader));
   const base = atom(reader);
-  return reader.take("^")
-    ? powerOf(
-        base,
-        reader.nested(() => signed(reader)),
-      )
-    : base;
+  if (!reader.take("^")) return base;
+  const exponent = reader.nested(() => signed(reader));
+  return powerOf(base, exponent);
 }
 
 function atom(reader: TokenReader): Node {

@@ -1,17 +1,18 @@
+import { type Budget, MAX_DEPTH } from "../budget.ts";
 import { ACCENTS, ALIASES, GREEK_CHARACTERS, SPACES, WORDS } from "./commands.ts";
 
-/** A part of an answer with its place in the text. */
+/** A token with its position in the text. */
 export interface Token {
   readonly kind: "number" | "letter" | "command" | "operator" | "named" | "end";
-  /** The character, the command without its backslash, the digits, or the name in braces. */
+  /** The character, the command without the backslash, the digits, or the name in braces. */
   readonly text: string;
-  /** Of `\text{…}`, accents, `\mathbb{…}`, `\operatorname{…}`, `\begin{…}`: the command. */
+  /** The command of `\text{…}`, accents, `\mathbb{…}`, `\operatorname{…}` and `\begin{…}`. */
   readonly command?: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** The answer is not in the language of the parser. */
+/** The answer cannot be parsed. */
 export class ParseError extends Error {
   override readonly name = "ParseError";
   readonly position: number;
@@ -25,96 +26,80 @@ export class ParseError extends Error {
 const NUMBER = /(?:\d+(?:\.\d+)?|\.\d+)(?:E[+-]?\d+)?/y;
 const COMMAND = /\\(?:[a-zA-Z]+|[^a-zA-Z])/y;
 const OPERATORS = /[+\-*/^_=<>!(){}[\]|,;&%'∪∩∖∈∉⊆⊂∅π±⌊⌋⌈⌉∑∏]/;
-/** Commands that take their argument as a name, not as mathematics. */
+/** Commands whose argument is a name. */
 const NAMED = new Set(["text", "mbox", "mathbb", "operatorname", "begin", "end", ...Object.keys(ACCENTS)]);
 
-/** Splits an answer into tokens; throws a ParseError at a character or command that has no meaning here. */
+/** Splits an answer into tokens. Throws a ParseError at an unknown character or command. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let position = 0;
-  const push = (kind: Token["kind"], value: string, end: number, command?: string) => {
-    tokens.push({ kind, text: value, start: position, end, ...(command && { command }) });
-    position = end;
-  };
   while (position < text.length) {
-    const character = text[position] as string;
-    if (/\s/.test(character)) {
-      position++;
-      continue;
-    }
-    const digits = match(NUMBER, text, position);
-    if (digits !== undefined) {
-      push("number", digits, position + digits.length);
-    } else if (character === "\\") {
-      readCommand(text, position, push, (end) => {
-        position = end;
-      });
-    } else if (ALIASES[character] !== undefined) {
-      const alias = ALIASES[character];
-      if (alias.startsWith("\\mathbb")) push("named", alias.charAt(8), position + 1, "mathbb");
-      else push("operator", alias, position + 1);
-    } else if (/^(?:<=|>=|!=)/.test(text.slice(position, position + 2))) {
-      push("operator", text.slice(position, position + 2), position + 2);
-    } else if (/[a-zA-Z]/.test(character)) {
-      const differential = character === "d" && /^[a-zA-Z]/.test(text.slice(position + 1));
-      push(
-        "letter",
-        differential ? text.slice(position, position + 2) : character,
-        position + (differential ? 2 : 1),
-      );
-    } else if (OPERATORS.test(character)) {
-      push("operator", character, position + 1);
-    } else if (GREEK_CHARACTERS.has(character)) {
-      push("command", GREEK_CHARACTERS.get(character) as string, position + 1);
-    } else {
-      throw new ParseError(
-        `Unexpected character '${String.fromCodePoint(text.codePointAt(position) ?? 0)}'`,
-        position,
-      );
-    }
+    const token = /\s/.test(text[position] as string) ? undefined : readToken(text, position);
+    position = token?.end ?? position + 1;
+    if (token !== undefined && token.kind !== "space") tokens.push(token as Token);
   }
-  push("end", "", position);
+  tokens.push({ kind: "end", text: "", start: position, end: position });
   return tokens;
 }
 
-type Push = (kind: Token["kind"], value: string, end: number, command?: string) => void;
+/** A token, or a command for spacing. */
+type ReadToken = Omit<Token, "kind"> & { kind: Token["kind"] | "space" };
 
-function readCommand(text: string, position: number, push: Push, skipTo: (end: number) => void): void {
-  const whole = match(COMMAND, text, position);
-  if (whole === undefined) throw new ParseError("A backslash at the end", position);
+function readToken(text: string, start: number): ReadToken {
+  const character = text[start] as string;
+  const operator = (value: string, length = 1): ReadToken => ({
+    kind: "operator",
+    text: value,
+    start,
+    end: start + length,
+  });
+  const digits = match(NUMBER, text, start);
+  if (digits !== undefined) return { kind: "number", text: digits, start, end: start + digits.length };
+  if (character === "\\") return readCommand(text, start);
+  const alias = ALIASES[character];
+  if (alias?.startsWith("\\mathbb"))
+    return { kind: "named", text: alias.charAt(8), start, end: start + 1, command: "mathbb" };
+  if (alias !== undefined) return operator(alias);
+  const two = text.slice(start, start + 2);
+  if (/^(?:<=|>=|!=)/.test(two)) return operator(two, 2);
+  if (/[a-zA-Z]/.test(character)) {
+    const letters = /^d[a-zA-Z]/.test(two) ? two : character;
+    return { kind: "letter", text: letters, start, end: start + letters.length };
+  }
+  if (OPERATORS.test(character)) return operator(character);
+  const greek = GREEK_CHARACTERS.get(character);
+  if (greek !== undefined) return { kind: "command", text: greek, start, end: start + 1 };
+  const unexpected = String.fromCodePoint(text.codePointAt(start) ?? 0);
+  throw new ParseError(`Unexpected character '${unexpected}'`, start);
+}
+
+function readCommand(text: string, start: number): ReadToken {
+  const whole = match(COMMAND, text, start);
+  if (whole === undefined) throw new ParseError("A backslash at the end", start);
   const name = knownPrefix(whole.slice(1));
   if (name === undefined) {
-    if (whole === "\\{" || whole === "\\}" || whole === "\\|" || whole === "\\\\") {
-      push("operator", whole, position + 2);
-      return;
-    }
-    if (whole === "\\%") {
-      push("operator", "%", position + 2);
-      return;
-    }
-    throw new ParseError(`Unknown command ${whole}`, position);
+    if (!["\\{", "\\}", "\\|", "\\\\", "\\%"].includes(whole))
+      throw new ParseError(`Unknown command ${whole}`, start);
+    return { kind: "operator", text: whole === "\\%" ? "%" : whole, start, end: start + 2 };
   }
-  const end = position + 1 + name.length;
-  if (SPACES.has(name)) {
-    skipTo(end);
-    return;
-  }
+  const end = start + 1 + name.length;
+  if (SPACES.has(name)) return { kind: "space", text: name, start, end };
   const alias = ALIASES[`\\${name}`];
-  if (alias !== undefined) push("operator", alias, end);
-  else if (NAMED.has(name)) readNamed(text, name, end, position, push);
-  else push("command", name, end);
+  if (alias !== undefined) return { kind: "operator", text: alias, start, end };
+  return NAMED.has(name) ? readNamed(text, name, start, end) : { kind: "command", text: name, start, end };
 }
 
-function readNamed(text: string, name: string, after: number, position: number, push: Push): void {
+/** Reads a command whose argument is a name in braces. */
+function readNamed(text: string, command: string, start: number, after: number): ReadToken {
   let open = after;
   while (/\s/.test(text[open] ?? "")) open++;
-  if (text[open] !== "{") throw new ParseError(`\\${name} needs braces`, position);
+  if (text[open] !== "{") throw new ParseError(`\\${command} needs braces`, start);
   const close = closingBrace(text, open);
-  if (close === -1) throw new ParseError(`The braces of \\${name} are not closed`, position);
-  push("named", text.slice(open + 1, close), close + 1, name);
+  if (close === -1) throw new ParseError(`The braces of \\${command} are not closed`, start);
+  return { kind: "named", text: text.slice(open + 1, close), start, end: close + 1, command };
 }
 
-/** The longest start of a run of letters that is a known command: `\sinx` is `\sin x`. */
+/** The longest prefix that is a known command: `\sinx` is `\sin x`. */
 function knownPrefix(letters: string): string | undefined {
   for (let length = Math.min(letters.length, 16); length > 0; length--) {
     if (WORDS.has(letters.slice(0, length))) return letters.slice(0, length);
@@ -122,7 +107,7 @@ function knownPrefix(letters: string): string | undefined {
   return undefined;
 }
 
-/** Where the brace that opens at `open` is closed, or -1. */
+/** The position of the brace that closes the brace at `open`, or -1. */
 export function closingBrace(text: string, open: number): number {
   let depth = 0;
   for (let index = open; index < text.length; index++) {
@@ -137,4 +122,92 @@ export function closingBrace(text: string, open: number): number {
 function match(pattern: RegExp, text: string, position: number): string | undefined {
   pattern.lastIndex = position;
   return pattern.exec(text)?.[0];
+}
+
+/** An exception costs as much time as this number of tokens. */
+const FAILURE_STEPS = 20;
+
+/** Reads tokens with backtracking. */
+export class TokenReader {
+  readonly #tokens: readonly Token[];
+  readonly #budget: Budget;
+  #index = 0;
+  #depth = 0;
+  readonly #failed = new Set<string>();
+
+  constructor(text: string, budget: Budget) {
+    this.#tokens = tokenize(text);
+    this.#budget = budget;
+  }
+
+  get token(): Token {
+    return this.ahead(0);
+  }
+
+  ahead(count: number): Token {
+    return this.#tokens[Math.min(this.#index + count, this.#tokens.length - 1)] as Token;
+  }
+
+  next(): Token {
+    this.#budget.spend();
+    const token = this.token;
+    this.#index++;
+    return token;
+  }
+
+  isOperator(...texts: string[]): boolean {
+    return this.token.kind === "operator" && texts.includes(this.token.text);
+  }
+
+  isCommand(...texts: string[]): boolean {
+    return this.token.kind === "command" && texts.includes(this.token.text);
+  }
+
+  take(text: string): boolean {
+    if (!this.isOperator(text)) return false;
+    this.next();
+    return true;
+  }
+
+  expect(text: string): void {
+    if (!this.take(text)) throw this.unexpected(`expected '${text}'`);
+  }
+
+  unexpected(what = "unexpected"): ParseError {
+    const { kind, text, start } = this.token;
+    return new ParseError(
+      kind === "end" ? `The answer ends early: ${what}` : `Unexpected '${text}': ${what}`,
+      start,
+    );
+  }
+
+  /**
+   * Calls `read`. If it fails, or `accept` refuses the result, goes back and returns undefined. With a `rule`, a position at which
+   * it failed is not tried again.
+   */
+  attempt<T>(read: () => T, accept: (value: T) => boolean = () => true, rule?: string): T | undefined {
+    const start = this.#index;
+    const depth = this.#depth;
+    const place = `${rule} ${start}`;
+    if (rule !== undefined && this.#failed.has(place)) return undefined;
+    try {
+      const value = read();
+      if (accept(value)) return value;
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error;
+      this.#budget.spend(FAILURE_STEPS);
+    }
+    this.#index = start;
+    this.#depth = depth;
+    if (rule !== undefined) this.#failed.add(place);
+    return undefined;
+  }
+
+  /** Limits the nesting of `read`. */
+  nested<T>(read: () => T): T {
+    if (++this.#depth > MAX_DEPTH) throw new ParseError("The answer nests too deeply", this.token.start);
+    const value = read();
+    this.#depth--;
+    return value;
+  }
 }
