@@ -25,7 +25,7 @@ interface Block {
   tool_use_id?: string;
 }
 
-/** A double of the Messages API that is as strict as the real one about headers, roles and tool results. */
+/** A test double of the Messages API that is as strict as the real one about headers, roles and tool results. */
 export class AnthropicDouble extends EndpointServer {
   constructor(options: AnthropicDoubleOptions = {}) {
     super({ ...options, handler: (request) => respond(request, options) });

@@ -4,83 +4,77 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { loads } from "../python/json/json-loads.ts";
 
-/** One request as an endpoint under test saw it. */
+/** A request to the endpoint. */
 export interface EndpointRequest {
   method: string;
   path: string;
   headers: IncomingMessage["headers"];
   body: Record<string, unknown>;
-  /** Milliseconds since the endpoint was started. */
+  /** Milliseconds since the start of the endpoint. */
   at: number;
 }
 
 export interface EndpointReply {
   status?: number;
   headers?: Record<string, string>;
-  /** Sent as JSON; a text is sent as it is. */
+  /** Sent as JSON. A string is sent as it is. */
   body: unknown;
 }
 
-/** What goes wrong instead of an answer. */
+/** A failure in place of an answer. */
 export type EndpointFault =
-  /** Answers with an error status, in the shape providers use. */
+  /** Answers with an error status and the usual error body. */
   | { kind: "status"; status: number; message?: string; headers?: Record<string, string>; body?: unknown }
-  /** 200 with a page instead of JSON. */
+  /** Answers 200 with HTML in place of JSON. */
   | { kind: "garbage" }
-  /** Reads the request and hangs up. */
+  /** Reads the request and closes the connection. */
   | { kind: "hang-up" }
-  /** Reads the request and says nothing, for ever. */
+  /** Reads the request and never answers. */
   | { kind: "silence" }
-  /** Answers, but late. */
+  /** Answers late. */
   | { kind: "slow"; milliseconds: number };
 
-/** The usual faults by name. */
+/** Creates common faults. */
 export const faults = {
-  unauthorized: (message = "Incorrect API key provided."): EndpointFault => ({
-    kind: "status",
-    status: 401,
-    message,
-  }),
-  rateLimited: (retryAfterSeconds?: number): EndpointFault => ({
-    kind: "status",
-    status: 429,
-    message: "Rate limit reached.",
-    ...(retryAfterSeconds !== undefined && { headers: { "retry-after": String(retryAfterSeconds) } }),
-  }),
-  serverError: (status = 500): EndpointFault => ({
-    kind: "status",
-    status,
-    message: "The server had an error.",
-  }),
+  unauthorized: (message = "Incorrect API key provided.") => statusFault(401, message),
+  rateLimited: (retryAfterSeconds?: number) => {
+    const headers = { "retry-after": String(retryAfterSeconds) };
+    return statusFault(429, "Rate limit reached.", retryAfterSeconds === undefined ? undefined : headers);
+  },
+  serverError: (status = 500) => statusFault(status, "The server had an error."),
   garbage: (): EndpointFault => ({ kind: "garbage" }),
   hangUp: (): EndpointFault => ({ kind: "hang-up" }),
   silence: (): EndpointFault => ({ kind: "silence" }),
   slow: (milliseconds: number): EndpointFault => ({ kind: "slow", milliseconds }),
 } as const;
 
+function statusFault(status: number, message: string, headers?: Record<string, string>): EndpointFault {
+  return { kind: "status", status, message, headers };
+}
+
 export type EndpointHandler = (request: EndpointRequest) => EndpointReply | Promise<EndpointReply>;
 
 export interface EndpointOptions {
   handler: EndpointHandler;
-  /** Before every answer. */
+  /** Delay before every answer. */
   latencyMs?: number;
-  /** Decides per request whether something goes wrong; asked after the faults given to `fail` are used up. */
+  /** The fault for a request, if any. Called after the faults of `fail` are used up. */
   faultFor?: (request: EndpointRequest) => EndpointFault | undefined;
-  /** Whether bodies are kept; off for load tests. */
+  /** Whether requests are recorded. False for load tests. */
   record?: boolean;
   port?: number;
 }
 
-/** Paths that are answered even while the endpoint is paused. */
+/** Paths that are answered while the endpoint is paused. */
 const SIGNAL = /^\/(?:pause|resume)\b/;
 const DEFAULT_MESSAGE = "told to fail";
 
 /** A model endpoint on a loopback port that records requests and fails on demand. */
 export class EndpointServer {
   readonly requests: EndpointRequest[] = [];
-  /** Everything that reached it, recorded or not. */
+  /** Number of all requests, recorded or not. */
   count = 0;
-  /** The most requests that were under way at one time. */
+  /** Maximum number of concurrent requests. */
   peak = 0;
   readonly #options: EndpointOptions;
   readonly #faults: EndpointFault[] = [];
@@ -120,12 +114,12 @@ export class EndpointServer {
     await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 
-  /** The next requests fail like this, one after the other. */
+  /** Makes the next requests fail, one fault per request. */
   fail(...next: EndpointFault[]): void {
     this.#faults.push(...next);
   }
 
-  /** Requests are taken but not answered until `resume`, as while weights are exchanged. */
+  /** Accepts requests but does not answer them until `resume`, as during a weight update. */
   pause(): void {
     this.#paused ??= new Promise((resolve) => {
       this.#resume = resolve;
@@ -172,11 +166,7 @@ export class EndpointServer {
       case "status": {
         const message = fault.message ?? DEFAULT_MESSAGE;
         const body = fault.body ?? { error: { message, type: "error", param: null, code: null } };
-        return send(response, {
-          status: fault.status,
-          body,
-          ...(fault.headers && { headers: fault.headers }),
-        });
+        return send(response, { status: fault.status, body, headers: fault.headers });
       }
       case "garbage":
         response.writeHead(200, { "content-type": "text/html" });

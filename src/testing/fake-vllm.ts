@@ -1,7 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A program that behaves like `vllm serve` without a GPU: it prints, listens, answers, and dies when the prompt says so. */
+/** A program like `vllm serve` without a GPU: it prints, listens, answers, and exits if the prompt contains "die now". */
 const PROGRAM = `#!/usr/bin/env node
 const { createServer } = require("node:http");
 const { spawn } = require("node:child_process");
@@ -10,7 +10,7 @@ const model = words[1];
 const port = Number(words[words.indexOf("--port") + 1]);
 console.log("engine args: " + JSON.stringify(words));
 console.error("token in use: " + process.env.HF_TOKEN);
-// Having died, it may need several starts: its memory is not free at once.
+// After an exit several starts may fail, because GPU memory is not free at once.
 const fs = require("node:fs");
 const hasDied = fs.existsSync(__filename + ".died");
 const crashes = __filename + ".crashes";
@@ -23,11 +23,11 @@ if (process.env.FAKE_VLLM === "crash") {
   process.exit(3);
 }
 if (process.env.FAKE_VLLM_PIDS) {
-  // A worker of the engine, which must not be left behind either.
+  // A worker of the engine, which must be stopped too.
   const worker = spawn("sleep", ["300"]);
   fs.appendFileSync(process.env.FAKE_VLLM_PIDS, process.pid + "\\n" + worker.pid + "\\n");
 }
-// Once only: the call that kills it is made again.
+// Only once, because the call is retried.
 function dies() {
   try {
     fs.mkdirSync(__filename + ".died");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Shorter runs measure the clock and the garbage collector. */
+/** Shorter times are not precise enough. */
 const MIN_MILLISECONDS = 10;
 const RUNS = 5;
 const FACTOR = 4;
@@ -8,8 +8,8 @@ const MAX_FACTOR = 1_024;
 
 /**
  * Measures how the time of `work` grows with the size of its input: about 0 for constant, 1 for linear, 2 for quadratic time.
- * Work that takes no time worth measuring with an input of `maxSize` (default: 1024 times the first one) counts as constant.
- * The CPU time of this thread counts where Linux reports it, and the best of several runs, so a busy machine hardly matters.
+ * Work that is too fast to measure with an input of `maxSize` (default: 1024 times the first size) counts as constant. The best
+ * of several runs counts, in CPU time of this thread on Linux, so that other load has little effect.
  *
  * @example
  * expect(await growthOf((size) => findAnswer("x".repeat(size)), 10_000)).toBeLessThan(1.6);

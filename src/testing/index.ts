@@ -1,5 +1,5 @@
 /**
- * The test kit: run a server without a port, script the servers it calls, and stand in for model endpoints.
+ * The test kit: runs a server without a port, scripts the servers it calls, and replaces model endpoints.
  *
  * @module
  */
@@ -18,8 +18,8 @@ export {
   type TestServerOptions,
 } from "../hosting/test-server.ts";
 export type { RewardContract } from "../workloads/verifier-cases/cases.ts";
-export type { CaseResult } from "../workloads/verifier-cases/exercise.ts";
 export {
+  type CaseResult,
   exerciseVerifierCases,
   type VerifierCasesOptions,
 } from "../workloads/verifier-cases/exercise.ts";

@@ -5,18 +5,25 @@ import {
   EndpointServer,
 } from "./endpoint-server.ts";
 
-/** What the model says in one turn. */
+/** The answer of the model in one turn. */
 export interface MockAnswer {
   text?: string;
   reasoning?: string;
   toolCalls?: { name: string; arguments: unknown; id?: string }[];
-  /** Chat words: `stop`, `length`, `content_filter`, `tool_calls`. */
+  /** As in Chat Completions: `stop`, `length`, `content_filter` or `tool_calls`. */
   finishReason?: string;
-  usage?: { input: number; output: number; cached?: number; reasoning?: number };
+  usage?: MockUsage;
+}
+
+interface MockUsage {
+  input: number;
+  output: number;
+  cached?: number;
+  reasoning?: number;
 }
 
 export interface MockModelOptions extends Omit<EndpointOptions, "handler"> {
-  /** The key that is demanded; any key will do unless given. */
+  /** The required key. By default any key is accepted. */
   apiKey?: string;
   answer?: (request: EndpointRequest) => MockAnswer | Promise<MockAnswer>;
   /** Other paths, such as `/v1/models`. */
@@ -24,10 +31,10 @@ export interface MockModelOptions extends Omit<EndpointOptions, "handler"> {
 }
 
 const CREATED = 1_700_000_000;
-const DEFAULT_USAGE = { input: 10, output: 5 };
+const DEFAULT_USAGE: MockUsage = { input: 10, output: 5 };
 
 /**
- * A double of an endpoint with the Responses API and Chat Completions: gives scripted answers at once, and fails on demand.
+ * A test double of an endpoint with the Responses API and Chat Completions. It returns scripted answers and fails on demand.
  *
  * @example
  * const endpoint = await new MockModelEndpoint({ answer: () => ({ text: "Hello." }) }).start();
@@ -49,13 +56,13 @@ export class MockModelEndpoint extends EndpointServer {
     });
   }
 
-  /** The base URL model servers are given. */
+  /** The base URL for model servers. */
   get baseUrl(): string {
     return `${this.origin}/v1`;
   }
 }
 
-/** Echoes the key, as some endpoints do, to show whether a log contains it. */
+/** Contains the key, as with some endpoints, so that tests can check whether a log contains it. */
 function refusal({ headers }: EndpointRequest): EndpointReply {
   const given = headers.authorization ?? "none";
   const message = `Incorrect API key provided: ${given}.`;
@@ -67,9 +74,10 @@ function refusal({ headers }: EndpointRequest): EndpointReply {
 
 let serial = 0;
 
-function callsOf(answer: MockAnswer) {
+/** The tool calls of an answer, with their arguments as JSON text. */
+export function callsOf(answer: MockAnswer, newId = () => `call_${++serial}`) {
   return (answer.toolCalls ?? []).map((call) => ({
-    id: call.id ?? `call_${++serial}`,
+    id: call.id ?? newId(),
     name: call.name,
     arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments ?? {}),
   }));
@@ -77,9 +85,7 @@ function callsOf(answer: MockAnswer) {
 
 function completion({ body }: EndpointRequest, answer: MockAnswer) {
   const calls = callsOf(answer);
-  const { input, output, cached, reasoning } = { ...DEFAULT_USAGE, ...answer.usage } as NonNullable<
-    MockAnswer["usage"]
-  >;
+  const { input, output, cached, reasoning } = answer.usage ?? DEFAULT_USAGE;
   return {
     id: `chatcmpl-${++serial}`,
     object: "chat.completion",
@@ -117,44 +123,26 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
 };
 
 function response({ body }: EndpointRequest, answer: MockAnswer) {
-  const { input, output, cached, reasoning } = { ...DEFAULT_USAGE, ...answer.usage } as NonNullable<
-    MockAnswer["usage"]
-  >;
+  const { input, output, cached, reasoning } = answer.usage ?? DEFAULT_USAGE;
   const reason = INCOMPLETE[answer.finishReason ?? ""];
+  const id = `resp_${++serial}`;
+  const items: object[] = [];
+  if (answer.reasoning !== undefined) {
+    const summary = [{ type: "summary_text", text: answer.reasoning }];
+    items.push({ id: `rs_${++serial}`, type: "reasoning", summary });
+  }
+  if (answer.text !== undefined) {
+    const content = [{ type: "output_text", text: answer.text, annotations: [] }];
+    items.push({ id: `msg_${++serial}`, type: "message", role: "assistant", status: "completed", content });
+  }
+  for (const { id: call_id, ...call } of callsOf(answer))
+    items.push({ id: `fc_${call_id}`, type: "function_call", call_id, status: "completed", ...call });
   return {
-    id: `resp_${++serial}`,
+    id,
     object: "response",
     created_at: CREATED,
     model: body["model"],
-    output: [
-      ...(answer.reasoning === undefined
-        ? []
-        : [
-            {
-              id: `rs_${++serial}`,
-              type: "reasoning",
-              summary: [{ type: "summary_text", text: answer.reasoning }],
-            },
-          ]),
-      ...(answer.text === undefined
-        ? []
-        : [
-            {
-              id: `msg_${++serial}`,
-              type: "message",
-              role: "assistant",
-              status: "completed",
-              content: [{ type: "output_text", text: answer.text, annotations: [] }],
-            },
-          ]),
-      ...callsOf(answer).map(({ id, ...call }) => ({
-        id: `fc_${id}`,
-        type: "function_call",
-        call_id: id,
-        status: "completed",
-        ...call,
-      })),
-    ],
+    output: items,
     parallel_tool_calls: body["parallel_tool_calls"] ?? true,
     tool_choice: body["tool_choice"] ?? "auto",
     tools: body["tools"] ?? [],

@@ -4,24 +4,24 @@ import { fileURLToPath } from "node:url";
 import { createPrepareContext, type PrepareContext } from "../datasets/benchmarks/prepare-context.ts";
 
 export interface RunPrepareOptions<Args> {
-  /** The script, `import.meta.url` of a test beside it or its path; files of its own are looked for in its folder. */
+  /** The path of the script, or `import.meta.url` of a test beside it. The folder must have the files of the script. */
   script: string | URL;
-  /** Where `rows.jsonl` goes. */
+  /** The folder for `rows.jsonl`. */
   outputDirectory: string;
   args?: Args;
 }
 
 export interface PreparedRows {
-  /** What the script returned. */
+  /** The path that the script returned. */
   file: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into rows whose shape they are about to assert
   rows: any[];
-  /** What the script logged. */
+  /** The log lines of the script. */
   said: string[];
 }
 
 /**
- * Runs a benchmark's `prepare` and reads what it wrote.
+ * Runs the `prepare` function of a benchmark and reads the rows that it wrote.
  *
  * @example
  * const { rows } = await runPrepare(prepare, { script: import.meta.url, outputDirectory, args: { source: "test.jsonl" } });

@@ -1,7 +1,7 @@
 import { isInstalled } from "../sandbox/find-program.ts";
 
 /**
- * Whether to leave out tests that run programs: bubblewrap is not installed, and `CI` does not ask for all tests.
+ * Whether to skip tests that run programs: bubblewrap is not installed, and `CI` is not set.
  *
  * @example
  * describe.skipIf(skipWithoutBubblewrap)("my environment", () => { … });

@@ -1,7 +1,7 @@
 const SPECIAL = ["<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>"];
 const PIECES = /<\|im_start\|>|<\|im_end\|>|<\/?think>|<\/?tool_call>| ?[A-Za-z]{1,12}|\d|\s|[^A-Za-z\d\s]/gu;
 
-/** A tokenizer for tests: words, digits and signs are tokens, and a text has more than one spelling in them, as in real ones. */
+/** A tokenizer for tests. Words, digits and signs are tokens, and a text has several tokenizations, as with real ones. */
 export class ToyTokenizer {
   readonly #ids = new Map<string, number>();
   readonly #pieces: string[] = [];
@@ -15,7 +15,7 @@ export class ToyTokenizer {
     return (text.match(PIECES) ?? []).map((piece) => this.#id(piece));
   }
 
-  /** Other ids for the same text: the first word that has three letters or more is spelled in two pieces. */
+  /** Other ids for the same text: the first word with three or more letters is split into two tokens. */
   encodeOddly(text: string): number[] {
     const pieces = text.match(PIECES) ?? [];
     const index = pieces.findIndex((piece) => /^ ?[A-Za-z]{3,}$/.test(piece));

@@ -4,23 +4,23 @@ import {
   type EndpointRequest,
   EndpointServer,
 } from "./endpoint-server.ts";
-import type { MockAnswer } from "./mock-model-endpoint.ts";
+import { callsOf, type MockAnswer } from "./mock-model-endpoint.ts";
 import { ToyTokenizer } from "./toy-tokenizer.ts";
 
-/** Ways in which the tokens of a conversation stop being a continuation of what came before. */
+/** Ways in which the tokens of a prompt do not continue those of the previous turn. */
 export type Drift =
-  /** The generated tokens differ from those of the same text when it is tokenized again. */
+  /** The generated tokens differ from those of the same text after tokenizing it again. */
   | "odd-spelling"
-  /** Something at the beginning of the prompt changes, such as a date. */
+  /** A part at the start of the prompt changes, such as a date. */
   | "changing-prompt";
 
-/** One generation, as the engine saw it. */
+/** One generation of the engine. */
 export interface VllmCall {
-  /** Assistant messages in the history. */
+  /** Number of assistant messages in the history. */
   turn: number;
   promptIds: number[];
   generationIds: number[];
-  /** Whether the prompt continues one of the turn before with its generation; undefined for a first turn. */
+  /** Whether the prompt continues a prompt and generation of the previous turn. Undefined for the first turn. */
   continues: boolean | undefined;
   policyVersion: number | undefined;
 }
@@ -28,21 +28,21 @@ export interface VllmCall {
 export interface VllmDoubleOptions extends Omit<EndpointOptions, "handler"> {
   model?: string;
   apiKey?: string;
-  /** The generated text; `turn` counts the assistant messages in the history. */
+  /** The generated answer. `turn` is the number of assistant messages in the history. */
   answer?: (request: EndpointRequest, turn: number) => MockAnswer;
-  /** Reports reasoning apart, as with `--reasoning-parser`. */
+  /** Returns reasoning separately, as with `--reasoning-parser`. */
   reasoningParser?: boolean;
-  /** Renders the thoughts of earlier turns into the prompt; many templates cut them. */
+  /** Includes the reasoning of earlier turns in the prompt. Many templates remove it. */
   keepsReasoning?: boolean;
-  /** Continues from the token ids that assistant messages, or `required_prefix_token_ids`, carry, as training engines do. */
+  /** Continues from the token ids of assistant messages or of `required_prefix_token_ids`, as training engines do. */
   splicesPrefix?: boolean;
-  /** Knows `return_token_ids`; engines before 0.10.2 do not. */
+  /** Supports `return_token_ids`. Engines before 0.10.2 do not. */
   returnsTokenIds?: boolean;
   maxModelLen?: number;
   drift?: (turn: number, body: Readonly<Record<string, unknown>>) => Drift | undefined;
-  /** Reported with every answer; see `policyVersion`. */
+  /** Returned with every answer. See `policyVersion`. */
   policyVersion?: number;
-  /** Replicas of one model have the same. */
+  /** Replicas of a model share it. */
   tokenizer?: ToyTokenizer;
 }
 
@@ -60,13 +60,13 @@ const END = "<|im_end|>";
 const CREATED = 1_700_000_000;
 
 /**
- * A double of a vLLM server that is true to how it handles tokens: a chat template, token ids beside answers, log-probabilities
- * with `token_id:<n>`, `/tokenize`, `/v1/models`, context overflow, and prompts that continue earlier ones or do not.
+ * A test double of a vLLM server that handles tokens as vLLM does: chat template, token ids in answers, log-probabilities with
+ * `token_id:<n>`, `/tokenize`, `/v1/models`, context overflow, and prompts that continue earlier ones.
  */
 export class VllmDouble extends EndpointServer {
   readonly tokenizer: ToyTokenizer;
   readonly calls: VllmCall[] = [];
-  /** Raise it for new weights. */
+  /** Increase it for new weights. */
   policyVersion: number | undefined;
   readonly #options: VllmDoubleOptions;
   readonly #finished = new FinishedSequences();
@@ -131,7 +131,7 @@ export class VllmDouble extends EndpointServer {
     return ((body["messages"] ?? []) as Message[]).filter(({ role }) => role === "assistant").length;
   }
 
-  /** The prompt's ids by the template, with what earlier answers really consisted of in front where that is asked for. */
+  /** The token ids of the prompt. With `splicesPrefix` they start with the ids of earlier answers. */
   #prompt(body: Body, turn: number): number[] {
     const messages = (body["messages"] ?? []) as Message[];
     const changing = this.#options.drift?.(turn, body) === "changing-prompt";
@@ -145,7 +145,7 @@ export class VllmDouble extends EndpointServer {
         .join("");
     const start = "<|im_start|>assistant\n";
     if (this.#options.splicesPrefix && given && !changing) {
-      // The generation holds the end mark; the template goes on behind it.
+      // The generation includes the end token. The template continues after it.
       return [...given, ...this.tokenizer.encode(`\n${text(last + 1)}${start}`)];
     }
     return this.tokenizer.encode(`${head}${text(0)}${start}`);
@@ -168,11 +168,7 @@ export class VllmDouble extends EndpointServer {
     const refused = this.#overflow(promptIds, body["max_tokens"] ?? body["max_completion_tokens"]);
     if (refused) return refused;
     const answer = this.#options.answer?.(request, turn) ?? { text: `Answer ${turn}.` };
-    const calls = (answer.toolCalls ?? []).map((call) => ({
-      id: call.id ?? `chatcmpl-tool-${++this.#serial}`,
-      name: call.name,
-      arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments ?? {}),
-    }));
+    const calls = callsOf(answer, () => `chatcmpl-tool-${++this.#serial}`);
     const thought = answer.reasoning === undefined ? "" : `<think>${answer.reasoning}</think>`;
     const text = answer.text ?? "";
     const written = `${thought}${text}${calls.map((call) => callText(call.name, call.arguments)).join("")}${END}`;
@@ -293,7 +289,7 @@ export class VllmDouble extends EndpointServer {
   }
 }
 
-/** The prompts with their generated texts, by turn. */
+/** The token ids of finished prompts with their generations, by turn. */
 class FinishedSequences {
   readonly #byTurn = new Map<number, { texts: Set<string>; lengths: Set<number> }>();
 
@@ -333,7 +329,7 @@ function callText(name: string, args: string): string {
   return `<tool_call>{"name": "${name}", "arguments": ${args}}</tool_call>`;
 }
 
-/** Any number does, as long as it is always the same. */
+/** An arbitrary number that is always the same for a token. */
 function logprobOf(id: number): number {
   return -((id % 97) + 1) / 100;
 }
