@@ -48,7 +48,7 @@ const forTraining = { mode: "train_preparation" } as const;
 describe("the shared golden cases", async () => {
   const file = path.resolve(import.meta.dirname, "../../../shared/reference/collate-cases.json");
   if (!existsSync(file)) {
-    it("are not here, so only our own cases run", () => {});
+    it("are missing, so only the cases in this file run", () => {});
     return;
   }
   const { cases } = JSON.parse(await readFile(file, "utf8")) as {
@@ -89,7 +89,7 @@ describe("the shared golden cases", async () => {
 });
 
 describe("collate", () => {
-  it("gives the files it made and their rows", async () => {
+  it("returns the files and their rows", async () => {
     await put("data/train.jsonl", row("a") + row("b"));
     await put("data/val.jsonl", row("c"));
     const validation = {
@@ -116,7 +116,7 @@ describe("collate", () => {
     ]);
   });
 
-  it("takes only the lines of a slice, before repeats", async () => {
+  it("applies the slice before the repeats", async () => {
     await put("data/example.jsonl", ["a", "b", "c", "d"].map((input) => row(input)).join(""));
     await run([{ ...example, start_idx: 1, end_idx: 3, num_repeats: 2 }]);
     expect((await read("out/example.jsonl")).match(/"input": "(.)"/g)).toEqual(
@@ -125,7 +125,7 @@ describe("collate", () => {
     expect(await metrics("out/example_metrics.json")).toMatchObject({ "Number of examples": 4 });
   });
 
-  it("keeps numbers, key order, escapes and odd spacing as Python would write them", async () => {
+  it("writes numbers, key order, escapes and spacing like Python", async () => {
     const line =
       '{"b":1.0,"7":1e-7,"é":"\\/\\u00e9", "n" : 12345678901234567890,"responses_create_params":{"input":"x"}}';
     await put("data/example.jsonl", `${line}\r\n`);
@@ -137,7 +137,7 @@ describe("collate", () => {
     );
   });
 
-  it("lets the last of repeated keys win, and reads an empty object", async () => {
+  it("uses the last of repeated keys, and accepts an empty object", async () => {
     await put("data/example.jsonl", '{"k": 1, "k": 2, "responses_create_params": {"input": "x"}}\n{}\n');
     await run([example]);
     const agent = '"agent_ref": {"type": "responses_api_agents", "name": "shop_agent"}}\n';
@@ -153,7 +153,7 @@ describe("collate", () => {
     expect(existsSync(path.join(cwd, "install/data/example_metrics.json"))).toBe(false);
   });
 
-  it("writes nothing when nothing is in scope", async () => {
+  it("writes nothing without datasets of the mode", async () => {
     await put("data/example.jsonl", row("a"));
     expect(await run([example], forTraining)).toEqual({ datasets: [], files: [] });
     expect(existsSync(path.join(cwd, "out"))).toBe(false);
@@ -168,7 +168,7 @@ describe("bad rows", () => {
     ),
   );
 
-  it("are reported with line and place, and collated all the same", async () => {
+  it("are reported with their line and path, and collated anyway", async () => {
     await run([example]);
     const checked = events.find((event) => event.event === "rows-checked");
     expect(checked?.scan.reports).toEqual([
@@ -181,7 +181,7 @@ describe("bad rows", () => {
     expect((await read("out/example.jsonl")).split("\n")).toHaveLength(4);
   });
 
-  it("fail a strict run before anything is written", async () => {
+  it("make a strict run fail before anything is written", async () => {
     await expect(run([example], { strict: true })).rejects.toMatchObject({
       code: "DATASET_ROW_INVALID",
       message: expect.stringContaining("data/example.jsonl: 2 of 3 rows, lines 2-3"),
@@ -190,7 +190,7 @@ describe("bad rows", () => {
     expect(existsSync(path.join(cwd, "out"))).toBe(false);
   });
 
-  it("end the run when they are not JSON, with their line, before anything is written", async () => {
+  it("that are not JSON make the run fail with their line before anything is written", async () => {
     await put("data/train.jsonl", row("fine"));
     await put("data/val.jsonl", `${row("good")}\n${row("more")}{oops\n`);
     const validation = { ...train, name: "v", type: "validation", jsonl_fpath: "data/val.jsonl" };
@@ -209,7 +209,7 @@ describe("bad rows", () => {
     await expect(run([example])).rejects.toThrow("example.jsonl:1: the line is not UTF-8 text");
   });
 
-  it("are looked for in files, not in directories", async () => {
+  it("are read from files and not from directories", async () => {
     await rm(path.join(cwd, "data/example.jsonl"));
     await mkdir(path.join(cwd, "data/example.jsonl"));
     await expect(run([example])).rejects.toThrow(
@@ -217,7 +217,7 @@ describe("bad rows", () => {
     );
   });
 
-  it("say in which file and line a field changes its type or takes a reserved name", async () => {
+  it("are reported with file and line if a field has mixed types or a reserved name", async () => {
     await put("data/example.jsonl", row("a", ', "k": 1') + row("b", ', "k": "one"'));
     await expect(run([example])).rejects.toThrow(/data\/example\.jsonl:2: The row field 'k' holds text/);
     await put("data/example.jsonl", row("a", ', "number_of_turns": 1'));
@@ -234,7 +234,7 @@ describe("benchmarks with a prompt config", () => {
     prompt_config: "p.yaml",
   };
 
-  it("are judged by the rendered row", async () => {
+  it("are validated after rendering", async () => {
     await put("p.yaml", "user: 'Q: {question}'\n");
     await put("quiz.jsonl", '{"question": "2+2?"}\n');
     await run([benchmark], { ...forTraining, strict: true });
@@ -248,7 +248,7 @@ describe("benchmarks with a prompt config", () => {
     );
   });
 
-  it("refuse rows that have an input already", async () => {
+  it("refuse rows that already have an input", async () => {
     await put("p.yaml", "user: '{question}'\n");
     await put(
       "quiz.jsonl",
@@ -268,7 +268,7 @@ describe("benchmarks with a prompt config", () => {
     );
   });
 
-  it("meet a malformed template at the first row where the original does", async () => {
+  it("report a malformed template at the same row as the original", async () => {
     await put("p.yaml", "user: '{'\n");
     await put("quiz.jsonl", "{}\n");
     await expect(run([benchmark], { ...forTraining, failLate: true })).rejects.toThrow("malformed template");
@@ -278,7 +278,7 @@ describe("benchmarks with a prompt config", () => {
     expect(existsSync(path.join(cwd, "quiz_prepare.jsonl"))).toBe(false);
   });
 
-  it("name a prompt config that is not there", async () => {
+  it("report a missing prompt config", async () => {
     await put("quiz.jsonl", "{}\n");
     await expect(run([benchmark], forTraining)).rejects.toThrow("p.yaml' does not exist");
     await expect(run([benchmark], { ...forTraining, failLate: true })).rejects.toThrow(
@@ -290,7 +290,7 @@ describe("benchmarks with a prompt config", () => {
 });
 
 describe("outputs", () => {
-  it("may not overwrite a source, also through a link", async () => {
+  it("must not overwrite a source, even through a link", async () => {
     await put("data/example.jsonl", row("a"));
     await symlink(path.join(cwd, "data"), path.join(cwd, "linked"));
     for (const outputDirectory of ["data", "linked", path.join(cwd, "data")]) {
@@ -308,7 +308,7 @@ describe("outputs", () => {
     await expect(run(pair)).rejects.toMatchObject({ code: "DATASET_OUTPUT_OVERWRITES_SOURCE" });
   });
 
-  it("conflict with metrics of other data until those are deleted or may be overwritten", async () => {
+  it("conflict with metrics of other data until these are deleted or overwriting is allowed", async () => {
     await put("data/example.jsonl", row("a"));
     await run([example]);
     await put("data/example.jsonl", row("a") + row("b"));
@@ -322,7 +322,7 @@ describe("outputs", () => {
     expect((await read("out/example.jsonl")).trim().split("\n")).toHaveLength(2);
   });
 
-  it("say when an old metrics file is broken", async () => {
+  it("report an invalid metrics file", async () => {
     await put("data/example.jsonl", row("a"));
     await put("data/example_metrics.json", "{");
     await expect(run([example])).rejects.toMatchObject({ code: "DATASET_METRICS_UNREADABLE" });
@@ -349,7 +349,7 @@ describe("missing datasets", () => {
     );
   });
 
-  it("come from the registry or the hub", async () => {
+  it("are downloaded from the registry or the hub", async () => {
     const registry = await startMlflowServer({ token: "glpat-1234" });
     const hub = await startHubServer({ token: "hf_1234" });
     try {
@@ -396,7 +396,7 @@ describe("missing datasets", () => {
     await expect(run([entry], { ...forTraining, download })).rejects.toThrow(message);
   });
 
-  it("are never fetched for examples", async () => {
+  it("are never downloaded for examples", async () => {
     const download = { hub: { token: "hf_1234" }, dataSource: "huggingface" as const };
     const entry = { ...example, source: { type: "huggingface", ...huggingface } };
     await expect(run([entry], { download })).rejects.toMatchObject({ code: "DATASET_MISSING" });
@@ -404,7 +404,7 @@ describe("missing datasets", () => {
 });
 
 describe("agentsOf", () => {
-  it("leaves out an agent with a bad dataset and says why", () => {
+  it("rejects an agent with an invalid dataset and reports the reason", () => {
     const { agents, rejected } = agentsOf([
       { name: "good", datasets: [example] },
       { name: "bad", datasets: [example, { ...train, license: "Beerware" }] },

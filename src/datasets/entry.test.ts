@@ -5,7 +5,7 @@ const example = { name: "e", type: "example", jsonl_fpath: "data/e.jsonl" };
 const parse = (raw: unknown) => parseDatasetEntry(raw, "agent 'a'");
 
 describe("parseDatasetEntry", () => {
-  it("fills in what an ordinary entry leaves out", () => {
+  it("fills in the defaults of an ordinary entry", () => {
     const entry = parse({ ...example, start_idx: 2, end_idx: 5, note: "kept out" });
     expect(entry).toMatchObject({ repeats: 1, lines: { start: 2, end: 5 }, gitlab: null, huggingface: null });
     expect(Object.keys(entry.shown)).toEqual([
@@ -20,7 +20,7 @@ describe("parseDatasetEntry", () => {
     ]);
   });
 
-  it("mirrors the source into the older field and back", () => {
+  it("copies the source to the older field and back", () => {
     const gitlab = { dataset_name: "d", version: "0.0.1", artifact_fpath: "x.jsonl" };
     expect(parse({ ...example, source: { type: "gitlab", ...gitlab } })).toMatchObject({ gitlab });
     const older = parse({ ...example, huggingface_identifier: { repo_id: "o/d" } });
@@ -29,7 +29,7 @@ describe("parseDatasetEntry", () => {
     });
   });
 
-  it("leaves the source open where both older fields are given", () => {
+  it("leaves the source empty if both older fields are given", () => {
     const entry = parse({
       ...example,
       gitlab_identifier: { dataset_name: "d", version: "1.0.0", artifact_fpath: "x" },
@@ -38,7 +38,7 @@ describe("parseDatasetEntry", () => {
     expect(entry.shown["source"]).toBeNull();
   });
 
-  it("reads benchmarks, which have neither licence nor source", () => {
+  it("reads benchmarks without licence and source", () => {
     const entry = parse({
       ...example,
       type: "benchmark",

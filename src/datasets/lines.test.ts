@@ -36,12 +36,12 @@ describe("readLines", () => {
     expect(await linesOf(content)).toEqual(expected);
   });
 
-  it("keeps lines whole that span several chunks", async () => {
+  it("joins lines that span several chunks", async () => {
     const long = "é".repeat(400_000);
     expect(await linesOf(`first\n${long}\n${long}b\nlast`)).toEqual(["first", long, `${long}b`, "last"]);
   });
 
-  it("marks lines that are not UTF-8 and keeps their neighbours", async () => {
+  it("marks lines that are not UTF-8 and keeps the others", async () => {
     const content = Buffer.concat([
       Buffer.from("good\n"),
       Buffer.from([0xff, 0xfe, 0x0a]),
@@ -50,14 +50,14 @@ describe("readLines", () => {
     expect(await linesOf(content)).toEqual(["good", null, "also", "", "end"]);
   });
 
-  it("gives as many lines as the file has over chunk borders", async () => {
+  it("returns all lines across chunk boundaries", async () => {
     const rows = Array.from({ length: 50_000 }, (_, index) => `{"row": ${index}}`);
     expect(await linesOf(`${rows.join("\n")}\n`)).toEqual(rows);
   });
 });
 
 describe("PositionRanges", () => {
-  it("joins neighbours", () => {
+  it("joins adjacent positions", () => {
     const ranges = new PositionRanges();
     ranges.add(1, 2);
     ranges.add(3, 1);
@@ -68,7 +68,7 @@ describe("PositionRanges", () => {
     expect(ranges.count).toBe(4);
   });
 
-  it("stays bounded and keeps counting", () => {
+  it("limits the ranges but counts all positions", () => {
     const ranges = new PositionRanges();
     for (let position = 0; position < 60_000; position += 2) ranges.add(position, 1);
     expect(ranges.count).toBe(30_000);

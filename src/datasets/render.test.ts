@@ -21,7 +21,7 @@ async function render(rows: string): Promise<number> {
 }
 
 describe("renderDataset", () => {
-  it("writes the messages and the config used, and keeps the rest", async () => {
+  it("writes the messages and the path of the config, and keeps the rest", async () => {
     const count = await render(
       '{"9": 1, "question": "é", "score": 1.0}\n{"question": "b", "score": [null], "responses_create_params": {"top_p": 1.0}}\n',
     );
@@ -34,7 +34,7 @@ describe("renderDataset", () => {
     );
   });
 
-  it("lists all rows that have an input, and writes nothing", async () => {
+  it("lists all rows with an input and writes nothing", async () => {
     const full = '{"question": "a", "score": 1, "responses_create_params": {"input": "x"}}\n';
     await expect(render(`${full}${full}{"question": "a", "score": 1}\n${full}`)).rejects.toMatchObject({
       code: "DATASET_PROMPT_CONFLICT",
@@ -43,14 +43,14 @@ describe("renderDataset", () => {
     expect(existsSync(at("deep"))).toBe(false);
   });
 
-  it("names the output that cannot be written, not the file it is made in", async () => {
+  it("names the output that cannot be written and not the temporary file", async () => {
     const name = "x".repeat(254);
     await writeFile(at("in.jsonl"), "");
     const rendering = renderDataset({ input: at("in.jsonl"), promptConfig: at("p.yaml"), output: at(name) });
     await expect(rendering).rejects.toMatchObject({ code: "ENAMETOOLONG", path: at(name) });
   });
 
-  it("names file and line of a row that does not fit", async () => {
+  it("names file and line of a row that cannot be rendered", async () => {
     await expect(render('{"question": "a"}\n')).rejects.toThrow(
       /in\.jsonl:1: The template needs the field 'score'; the row has: question\./,
     );

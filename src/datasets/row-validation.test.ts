@@ -103,7 +103,7 @@ describe("validateLine", () => {
     },
   );
 
-  it("reads the integer -0 as 0 and the float as it is", () => {
+  it("reads the integer -0 as 0 and keeps the float -0.0", () => {
     const verdict = validateLine('{"a": -0, "b": -0.0, "responses_create_params": {"input": "x"}}');
     expect(Object.is(Number(verdict.row?.["a"]), 0)).toBe(true);
     expect(Object.is(Number(verdict.row?.["b"]), -0)).toBe(true);

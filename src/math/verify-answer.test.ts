@@ -158,7 +158,7 @@ describe("finding the answer", () => {
     expect(verifyAnswer(gold, text).equal).toBe(true);
   });
 
-  it("names what it could not read and where", () => {
+  it("reports the position of a parse error", () => {
     expect(boxed("5", "\\color{red}{5}").answer).toMatchObject({
       parsed: null,
       text: "\\color{red}{5}",
@@ -169,14 +169,14 @@ describe("finding the answer", () => {
   });
 });
 
-it("takes no percent sign for text, and no mode it does not know", () => {
+it("keeps percent signs, and refuses unknown modes", () => {
   expect(verifyAnswer("7", "The answer is 7%.", { mode: "strict" }).equal).toBe(false);
   expect(() => verifyAnswer("7", "7", { mode: "Strict" as Mode })).toThrow(
     "'compat' or 'strict', not 'Strict'",
   );
 });
 
-it("prints as SymPy does", () => {
+it("prints like SymPy", () => {
   const forms = [
     "4i+3",
     "1-\\frac{1}{4}",

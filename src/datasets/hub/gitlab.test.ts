@@ -42,7 +42,7 @@ const download = (artifactPath = "train.jsonl", version = "0.0.1") =>
   downloadFromRegistry(access, { datasetName: "sums", version, artifactPath }, target());
 
 describe("uploadToRegistry", () => {
-  it("makes dataset and version and sends the file", async () => {
+  it("creates dataset and version and uploads the file", async () => {
     const seen: number[] = [];
     await uploadToRegistry(access, { datasetName: "sums", version: "0.0.1", file }, ({ done }) =>
       seen.push(done),
@@ -52,7 +52,7 @@ describe("uploadToRegistry", () => {
     expect(registry.models.get("sums")?.[0]?.tags).toEqual([{ key: "gitlab.version", value: "0.0.1" }]);
   });
 
-  it("adds to an existing version but does not change a file of it unless told to", async () => {
+  it("adds to an existing version and replaces a file only with overwrite", async () => {
     registry.addFile("sums", "0.0.1", "other.jsonl", "x");
     await upload();
     await expect(upload()).rejects.toMatchObject({
@@ -65,13 +65,13 @@ describe("uploadToRegistry", () => {
     expect(registry.models.get("sums")).toHaveLength(1);
   });
 
-  it("sends again after a break", async () => {
+  it("retries after an interruption", async () => {
     registry.fail({ match: /PUT/, status: 502 });
     await upload();
     expect(registry.readFile("sums", "0.0.1", "train.jsonl")).toBe(rows);
   });
 
-  it("reports what the registry refuses, without the key", async () => {
+  it("reports errors of the registry without the key", async () => {
     await expect(upload({ version: "one" })).rejects.toThrow("Version must be semantic version");
     access = { ...access, token: "glpat-wrong-token" };
     const error = await upload().catch((caught: Error) => caught);
@@ -79,12 +79,12 @@ describe("uploadToRegistry", () => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("glpat-wrong-token");
   });
 
-  it("does not take a conflict for a dataset that exists", async () => {
+  it("does not treat every conflict as an existing dataset", async () => {
     registry.fail({ match: /registered-models\/create/, status: 403, body: { message: "403 Forbidden" } });
     await expect(upload()).rejects.toMatchObject({ code: "REMOTE_FORBIDDEN" });
   });
 
-  it("says when the address leads to a web page", async () => {
+  it("reports an address that returns a web page", async () => {
     const page = new FaultServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>");
     });
@@ -96,14 +96,14 @@ describe("uploadToRegistry", () => {
 });
 
 describe("downloadFromRegistry", () => {
-  it("fetches a file, whatever slashes are around", async () => {
+  it("downloads a file regardless of surrounding slashes", async () => {
     registry.addFile("sums", "0.0.1", "deep/train.jsonl", rows);
     access = { ...access, trackingUri: `${registry.trackingUri}/` };
     await download("/deep/train.jsonl");
     expect(await readFile(target(), "utf8")).toBe(rows);
   });
 
-  it("continues after a break", async () => {
+  it("resumes after an interruption", async () => {
     registry.addFile("sums", "0.0.1", "train.jsonl", rows);
     registry.fail({ match: /GET .*packages/, breakAfterBytes: 1000 });
     await download();
@@ -123,7 +123,7 @@ describe("downloadFromRegistry", () => {
 });
 
 describe("isInRegistry and deleteFromRegistry", () => {
-  it("know the exact name", async () => {
+  it("compare the exact name", async () => {
     registry.addFile("sums", "0.0.1", "train.jsonl", rows);
     expect(await isInRegistry(access, "sums")).toBe(true);
     expect(await isInRegistry(access, "Sums")).toBe(false);
@@ -132,7 +132,7 @@ describe("isInRegistry and deleteFromRegistry", () => {
     await expect(deleteFromRegistry(access, "sums")).rejects.toMatchObject({ code: "REMOTE_NOT_FOUND" });
   });
 
-  it("do not take a refusal for an absence", async () => {
+  it("do not treat a refusal as a missing dataset", async () => {
     registry.fail({ match: /registered-models\/get/, status: 403, body: { message: "403 Forbidden" } });
     await expect(isInRegistry(access, "sums")).rejects.toMatchObject({ code: "REMOTE_FORBIDDEN" });
   });

@@ -48,7 +48,7 @@ function parquet(rows: { question: string; id: bigint; score: number; tags: stri
 }
 
 describe("downloadHubSplit", () => {
-  it("says when the address is not that of a hub", async () => {
+  it("reports an address that is not a hub", async () => {
     const other = await new FaultServer((_, response) => void response.end("{}")).start();
     onTestFinished(() => other.close());
     access = { ...access, hubUrl: other.url };
@@ -67,7 +67,7 @@ describe("downloadHubSplit", () => {
     expect(await readdir(path.dirname(target()))).toEqual(["train.jsonl"]);
   });
 
-  it("reads a JSON list, a wrapped one, and JSON lines called json", async () => {
+  it("reads a JSON list, a list in an object, and JSON lines with the extension json", async () => {
     repo.put("train-1.json", '[{"a": 1.0}, {"a": 2}]');
     repo.put("train-2.json", '{"version": 1, "data": [{"a": 12345678901234567890}]}');
     repo.put("train-3.json", '{"a": 4}\n{"a": 5}\n');
@@ -92,7 +92,7 @@ describe("downloadHubSplit", () => {
     );
   });
 
-  it("falls back to the hub's own conversion", async () => {
+  it("falls back to the conversion of the hub", async () => {
     repo.put("train.csv", "question\nhi\n");
     const file = parquet([{ question: "hi", id: 1n, score: 1.5, tags: null }]);
     repo.parquet.set("default", new Map([["train", [file, file]]]));
@@ -100,7 +100,7 @@ describe("downloadHubSplit", () => {
     await expect(download("validation")).rejects.toThrow("has no split 'validation'");
   });
 
-  it("asks which converted config is meant", async () => {
+  it("asks for the config of a conversion", async () => {
     const file = parquet([{ question: "hi", id: 1n, score: 1.5, tags: null }]);
     repo.parquet.set("easy", new Map([["train", [file]]]));
     repo.parquet.set("hard", new Map([["train", [file]]]));
@@ -108,7 +108,7 @@ describe("downloadHubSplit", () => {
     expect(await download("train", "hard")).toBe(1);
   });
 
-  it("says which splits there are", async () => {
+  it("lists the available splits", async () => {
     repo.put("test.jsonl", '{"a": 9}\n');
     await expect(download()).rejects.toMatchObject({
       code: "DATASET_MISSING",
@@ -116,7 +116,7 @@ describe("downloadHubSplit", () => {
     });
   });
 
-  it("keeps what it has when the transfer fails, and no half result", async () => {
+  it("keeps downloaded parts after a failure, but no partial result", async () => {
     repo.put("train-1.jsonl", '{"a": 1}\n');
     repo.put("train-2.jsonl", '{"a": 2}\n');
     hub.fail({ match: /train-2/, status: 500, times: 3 });
@@ -125,14 +125,14 @@ describe("downloadHubSplit", () => {
     expect(await download()).toBe(2);
   });
 
-  it("leaves no empty folder behind when nothing arrived", async () => {
+  it("leaves no empty folder if nothing was downloaded", async () => {
     repo.put("train.jsonl", '{"a": 1}\n');
     hub.fail({ match: /resolve\/main\/train/, status: 404 });
     await expect(download()).rejects.toMatchObject({ code: "REMOTE_NOT_FOUND" });
     expect(existsSync(`${target()}.parts`)).toBe(false);
   });
 
-  it("names a damaged file", async () => {
+  it("names a corrupted file", async () => {
     repo.put("train.jsonl.gz", gzipSync("x".repeat(1000)).subarray(0, 20));
     await expect(download()).rejects.toThrow("'train.jsonl.gz' cannot be read: ");
     repo.files("main")?.clear();

@@ -40,7 +40,7 @@ async function upload(content: string, options: Partial<Parameters<typeof upload
 }
 
 describe("uploadToHub", () => {
-  it("makes a private repository, joins the collection and commits a small file", async () => {
+  it("creates a private repository, adds it to the collection and commits a small file", async () => {
     const { result, events } = await upload(small, { commitMessage: "Add sums", commitDescription: "first" });
     const repo = hub.repositories.get(repository);
     expect(repo?.private).toBe(true);
@@ -52,7 +52,7 @@ describe("uploadToHub", () => {
     expect(events).toEqual(["repository-created", "collection-joined", "upload-start", "upload-progress"]);
   });
 
-  it("sends a large file to the store, and not twice", async () => {
+  it("uploads a large file to the store only once", async () => {
     const { all } = await upload(large);
     expect(hub.repositories.get(repository)?.read("train.jsonl")).toBe(large);
     const progress = all.filter((event) => event.event === "upload-progress");
@@ -69,7 +69,7 @@ describe("uploadToHub", () => {
     });
   });
 
-  it("uploads in pieces where the store asks for it, and again after a break", async () => {
+  it("uploads in parts if the store requires it, and retries after an interruption", async () => {
     await hub.close();
     hub = await startHubServer({ token, multipartBytes: 3_000 });
     hub.collections.set(collection, { slug: collection, items: [] });
@@ -80,7 +80,7 @@ describe("uploadToHub", () => {
     expect(hub.storeRequests.filter(({ url }) => url.startsWith("/piece/"))).toHaveLength(4);
   });
 
-  it("opens a pull request, also where the repository may not be created", async () => {
+  it("opens a pull request, even without permission to create the repository", async () => {
     hub.addRepository("others/sums");
     const { result, events } = await upload(small, { repository: "others/sums", createPullRequest: true });
     expect(result.pullRequestUrl).toContain("/datasets/others/sums/discussions/");
@@ -103,14 +103,14 @@ describe("uploadToHub", () => {
     });
   });
 
-  it("waits when the hub is busy", async () => {
+  it("waits if the hub is busy", async () => {
     hub.fail({ match: /repos\/create/, status: 429, headers: { "retry-after": "0.01" } });
     hub.fail({ match: /GET \/api\/collections/, status: 500 });
     await upload(small);
     expect(hub.repositories.get(repository)?.read("train.jsonl")).toBe(small);
   });
 
-  it("tries every step again, a commit only where it was refused", async () => {
+  it("retries every step, but a commit only if it was refused", async () => {
     for (const match of [/repos\/create/, /collections\/.*items/, /preupload/, /objects\/batch/])
       for (const status of [500, 503, 429]) hub.fail({ match, status, headers: { "retry-after": "0" } });
     hub.fail({ match: /\/commit\//, status: 503 });
@@ -121,7 +121,7 @@ describe("uploadToHub", () => {
     await expect(upload(small)).rejects.toMatchObject({ code: "REMOTE_FAILED", status: 500 });
   });
 
-  it("makes no repository when the collection does not exist", async () => {
+  it("creates no repository if the collection does not exist", async () => {
     await expect(upload(small, { collection: "acme/none-1" })).rejects.toMatchObject({
       code: "REMOTE_NOT_FOUND",
       message: expect.stringMatching(/Collection not found \(collection 'acme\/none-1'\)$/),
@@ -150,7 +150,7 @@ describe("uploadToHub", () => {
     await expect(upload(small)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
   });
 
-  it("does not show signed addresses when the store refuses", async () => {
+  it("does not show signed URLs if the store refuses", async () => {
     hub.fail({ match: /PUT/, store: true, status: 403, body: { error: "SignatureDoesNotMatch" }, times: 9 });
     const error = await upload(large).catch((caught: Error) => caught as Error);
     expect(error).toMatchObject({
@@ -164,7 +164,7 @@ describe("uploadToHub", () => {
 describe("downloadHubFile", () => {
   const target = () => path.join(directory, "got", "data.jsonl");
 
-  it("fetches small and large files and checks both", async () => {
+  it("downloads and verifies small and large files", async () => {
     const repo = hub.addRepository(repository, { private: true });
     repo.put("data/a file.jsonl", small);
     repo.put("big.jsonl", large, { lfs: true });
@@ -176,7 +176,7 @@ describe("downloadHubFile", () => {
     expect(hub.storeRequests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it("continues a large file after the store broke off", async () => {
+  it("resumes a large file after an interruption", async () => {
     hub.addRepository(repository).put("big.jsonl", large, { lfs: true });
     hub.fail({ match: /GET/, store: true, breakAfterBytes: 500 });
     await downloadHubFile(access, { repository, path: "big.jsonl" }, target());
@@ -184,7 +184,7 @@ describe("downloadHubFile", () => {
     expect(hub.storeRequests[1]?.headers.range).toBe("bytes=500-");
   });
 
-  it("refuses a damaged file", async () => {
+  it("refuses a corrupted file", async () => {
     hub.addRepository(repository).put("big.jsonl", large, { lfs: true });
     hub.fail({ match: /GET/, store: true, corrupt: true });
     await expect(downloadHubFile(access, { repository, path: "big.jsonl" }, target())).rejects.toMatchObject({
@@ -192,7 +192,7 @@ describe("downloadHubFile", () => {
     });
   });
 
-  it("reads another revision and tells what is missing", async () => {
+  it("reads another revision and reports what is missing", async () => {
     const repo = hub.addRepository(repository, { private: true });
     repo.put("a.jsonl", small, { revision: "refs/pr/1" });
     await downloadHubFile(access, { repository, path: "a.jsonl", revision: "refs/pr/1" }, target());

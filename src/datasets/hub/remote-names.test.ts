@@ -51,14 +51,14 @@ describe("checkArtifactPath", () => {
 });
 
 describe("hub names", () => {
-  it("join prefix, domain and dataset name by hyphens where present", () => {
+  it("join prefix, domain and dataset name with hyphens", () => {
     const name = { organization: "acme", datasetName: "sums" };
     expect(repositoryName({ ...name, domain: "Math" })).toBe("acme/Nemotron-RL-math-sums");
     expect(repositoryName({ ...name, prefix: "NeMo-Gym", domain: "math" })).toBe("acme/NeMo-Gym-math-sums");
     expect(repositoryName({ ...name, prefix: "" })).toBe("acme/sums");
   });
 
-  it("make a collection id of name and slug", () => {
+  it("make a collection id from name and slug", () => {
     expect(collectionId("acme", "NeMo Gym Data", "68a1")).toBe("acme/nemo-gym-data-68a1");
   });
 

@@ -6,7 +6,7 @@ const splits = (files: string[], card?: string, config?: string) =>
   Object.fromEntries(splitFiles(files, card, config));
 
 describe("splitFiles", () => {
-  it("takes shards by their name, any split", () => {
+  it("groups shards by their names", () => {
     expect(
       splits([
         "README.md",
@@ -21,7 +21,7 @@ describe("splitFiles", () => {
     });
   });
 
-  it("finds split words in directories, then in file names", () => {
+  it("finds split names in directories, then in file names", () => {
     expect(splits(["train/a.jsonl", "dev/b.jsonl", "test.jsonl"])).toEqual({
       train: ["train/a.jsonl"],
       validation: ["dev/b.jsonl"],
@@ -35,7 +35,7 @@ describe("splitFiles", () => {
     });
   });
 
-  it("gives everything to train where no name tells more", () => {
+  it("assigns everything to train if no name contains a split", () => {
     expect(
       splits(["a.jsonl", "b.jsonl", ".hidden.jsonl", "__x.jsonl", "dataset_infos.json", "pic.png"]),
     ).toEqual({
@@ -44,7 +44,7 @@ describe("splitFiles", () => {
     expect(splits(["README.md"])).toEqual({});
   });
 
-  it("does not count the same rows in two formats", () => {
+  it("uses one format if the same rows exist in two", () => {
     expect(splits(["train.jsonl", "train_metrics.json"])).toEqual({ train: ["train.jsonl"] });
     expect(splits(["train.jsonl", "train.parquet"])).toEqual({ train: ["train.jsonl"] });
     expect(splits(["train-1.parquet", "train-2.parquet", "train.json"])).toEqual({
@@ -70,7 +70,7 @@ describe("splitFiles", () => {
     expect(splits(files, "# no head")).toEqual({ train: ["train.jsonl"] });
   });
 
-  it("asks which of several configs is meant", () => {
+  it("asks for the config if there are several", () => {
     const text = card(
       "- config_name: easy\n  data_files: a.jsonl\n- config_name: hard\n  data_files: b.jsonl",
     );

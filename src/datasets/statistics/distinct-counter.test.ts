@@ -19,7 +19,7 @@ describe("DistinctCounter", () => {
     expect(counter.size).toBe(expected.size);
   });
 
-  it("tells permutations and repetitions apart", () => {
+  it("distinguishes permutations and repetitions", () => {
     const counter = new DistinctCounter();
     const letters = "abcdefgh";
     let total = 0;

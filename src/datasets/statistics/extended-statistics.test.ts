@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ExtendedStatistics } from "./extended-statistics.ts";
 
 describe("ExtendedStatistics", () => {
-  it("counts distinct params and user messages and follows sampling parameters", () => {
+  it("counts distinct params and user messages and summarizes sampling parameters", () => {
     const statistics = new ExtendedStatistics((text) => text.length);
     const message = (content: unknown) => ({
       input: [

@@ -36,7 +36,7 @@ describe("metricsDifferences", () => {
     expect(differences(previous, current)).toHaveLength(1);
   });
 
-  it("names the place and both values", () => {
+  it("shows the path and both values", () => {
     expect(differences('{"n": {"Average": 2.0}, "gone": 1}', '{"n": {"Average": 3.5}}')).toEqual([
       "n -> Average: was 2.0, is 3.5",
       "gone: was 1, is gone",

@@ -11,7 +11,7 @@ function statisticsOf(...rows: Record<string, unknown>[]): DatasetStatistics {
 }
 
 describe("DatasetStatistics", () => {
-  it("observes tools only where given and turns only where there are any", () => {
+  it("counts tools and turns only in rows that have them", () => {
     const statistics = new DatasetStatistics();
     statistics.observe({}, { input: "a b", tools: [] });
     statistics.observe({}, { input: [{ role: "developer", content: "x" }] });
@@ -25,7 +25,7 @@ describe("DatasetStatistics", () => {
     expect(summary.turns).toMatchObject({ total: 2, average: 1.5 });
   });
 
-  it("does not count an empty string input as no turn, nor a null temperature as one", () => {
+  it("counts an empty string input as a turn and ignores a null temperature", () => {
     const statistics = new DatasetStatistics();
     statistics.observe({}, { input: "", temperature: null });
     statistics.observe({}, { input: "", temperature: 0.7 });
@@ -33,7 +33,7 @@ describe("DatasetStatistics", () => {
     expect(statistics.summary().temperature).toMatchObject({ total: 1, average: 0.7 });
   });
 
-  it("reads lists as their elements and ignores what is neither number nor text", () => {
+  it("counts the elements of lists and ignores values that are neither numbers nor text", () => {
     const summary = statisticsOf(
       {
         marks: [1, 2.5, false],
@@ -71,7 +71,7 @@ describe("DatasetStatistics", () => {
     expect(() => statisticsOf(first, second)).toThrow("The row field 'k' holds text in some places");
   });
 
-  it("refuses a field named like a built-in statistic", () => {
+  it("refuses a field with the name of a built-in statistic", () => {
     expect(() => statisticsOf({ temperature: 0.5 }).summary()).toThrow("The row field 'temperature'");
     expect(() => statisticsOf({ temperature: null }).summary()).not.toThrow();
   });
@@ -84,7 +84,7 @@ describe("DatasetStatistics", () => {
     ]).toEqual(["level"]);
   });
 
-  it("merges built-ins but takes the last dataset's row fields", () => {
+  it("merges built-in statistics and keeps the row fields of the last dataset", () => {
     const merged = statisticsOf({ level: 1, kind: "x" }, { level: 2, kind: "y" });
     merged.merge(statisticsOf({ level: 10 }));
     const summary = merged.summary();
@@ -111,7 +111,7 @@ describe("jsonWordCount", () => {
     expect(jsonWordCount(value)).toBe(expected);
   });
 
-  it("agrees with the text it stands for", () => {
+  it("agrees with the text of Python", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(jsonWordCount(value)).toBe(

@@ -79,7 +79,7 @@ const rewarding = (reward: (text: string, expected: string) => number) =>
   });
 
 describe("a fair verifier", () => {
-  it("passes everything but the file that is missing", async () => {
+  it("passes all checks except that for the missing file", async () => {
     const report = await audit(fair, { only: [] });
     const failed = report.checks.filter(({ status }) => status === "failed").map(({ check }) => check);
     expect(failed).toEqual(["example-metrics-current"]);
@@ -90,7 +90,7 @@ describe("a fair verifier", () => {
     expect(report.passed).toBe(false);
   });
 
-  it("is told which checks there are", async () => {
+  it("gets the list of checks for an unknown name", async () => {
     await expect(audit(fair, { only: "gold" })).rejects.toThrow(
       "There is no check called gold. There are: example-rows",
     );
@@ -107,7 +107,7 @@ describe("what an audit finds", () => {
     expect(report.passed).toBe(false);
   });
 
-  it("no wrong gold answers where the row may describe a state", async () => {
+  it("no wrong gold answers if the row may describe a state", async () => {
     const stateful = (reward: number) =>
       defineResourcesServer({ session: () => ({ sum: 0 }), verify: () => ({ reward }) });
     const targets = rows.map(({ responses_create_params }, target) => ({ responses_create_params, target }));
@@ -136,7 +136,7 @@ describe("what an audit finds", () => {
     expect(policies(options)).toEqual(["every option"]);
   });
 
-  it("rewards that are none", async () => {
+  it("rewards that are missing or not in range", async () => {
     const report = await audit(
       rewarding(() => 7),
       { only: "reward-in-range" },
@@ -179,7 +179,7 @@ describe("what an audit finds", () => {
     expect(report.checks.map(({ status }) => status)).toEqual(["passed", "failed"]);
   });
 
-  it("sessions that mix", async () => {
+  it("sessions that share state", async () => {
     const tool = {
       type: "function",
       name: "add",
@@ -212,7 +212,7 @@ describe("what an audit finds", () => {
     expect((await audit(mixing(true), { rows: withTool, only: "sessions-isolated" })).passed).toBe(true);
   });
 
-  it("crashes on what models write", async () => {
+  it("crashes on malformed output", async () => {
     const fragile = defineResourcesServer({
       verify({ response }) {
         const [first] = response.output;
@@ -225,7 +225,7 @@ describe("what an audit finds", () => {
     expect(policies(report)).toContain("thoughts without an answer");
   });
 
-  it("verifiers that hold the loop", async () => {
+  it("verifiers that block the event loop", async () => {
     const busy = rewarding(() => {
       const until = performance.now() + 30;
       while (performance.now() < until);
@@ -239,7 +239,7 @@ describe("what an audit finds", () => {
     expect(messages(report)[0]).toMatch(/^It holds the event loop for \d+ ms \(at most 10\)/);
   });
 
-  it("rows the server refuses", async () => {
+  it("rows that the server refuses", async () => {
     const report = await audit(fair, {
       rows: [{ responses_create_params: { input: "x" } }],
       only: "example-rows-usable",
@@ -250,7 +250,7 @@ describe("what an audit finds", () => {
     ]);
   });
 
-  it("metrics that do not fit the rows", async () => {
+  it("metrics that do not match the rows", async () => {
     writeFileSync(path.join(base, "example_metrics.json"), '{"Number of examples": 4}');
     const report = await audit(fair, { only: "example-metrics-current" });
     expect(report.checks[0]?.findings[0]?.evidence["differences"]).toEqual([
@@ -278,7 +278,7 @@ describe("judges", () => {
   const settings = "judge: {accept: RIGHT, reject: WRONG}\n";
   const only = ["judge-failure-is-no-reward", "judge-not-talked-over"];
 
-  it("pass when the last word counts", async () => {
+  it("pass if the last verdict counts", async () => {
     const report = await audit(
       judged((said) => said.trimEnd().endsWith("RIGHT")),
       { settings, only },
@@ -286,7 +286,7 @@ describe("judges", () => {
     expect(report.checks.map(({ status }) => status)).toEqual(["passed", "passed"]);
   });
 
-  it("are talked over when any word counts", async () => {
+  it("can be manipulated if any verdict counts", async () => {
     const report = await audit(
       judged((said) => said.includes("RIGHT")),
       { settings, only },
@@ -295,7 +295,7 @@ describe("judges", () => {
     expect(policies(report)).toEqual(["instructions to the judge"]);
   });
 
-  it("must not be trusted when they give no verdict or fail", async () => {
+  it("must not give a reward if they return no verdict or fail", async () => {
     const report = await audit(
       judged((said) => !said.includes("WRONG")),
       { settings, only },
@@ -312,7 +312,7 @@ describe("judges", () => {
     );
   });
 
-  it("have verdicts an author must tell", async () => {
+  it("need verdicts in audit.yaml", async () => {
     const report = await audit(
       judged(() => false),
       { only: "judge-not-talked-over" },
@@ -322,7 +322,7 @@ describe("judges", () => {
 });
 
 describe("environments of several turns", () => {
-  it("are played like others", async () => {
+  it("are audited too", async () => {
     const guess = defineGymnasiumServer({
       row: z.object({ expected_answer: z.string() }),
       reset: () => ({ session: { turns: 0 }, observation: "Guess." }),
@@ -340,7 +340,7 @@ describe("environments of several turns", () => {
 });
 
 describe("audit.yaml", () => {
-  it("explains findings that stand, and is told about waivers nobody needs", async () => {
+  it("waives findings, and the report lists unused waivers", async () => {
     const settings = `waivers:
 - {check: nonsense-earns-minimum, reason: "Every answer is worth one in this example."}
 - {check: gold-earns-maximum, reason: "Nobody knows what is right in this example."}
@@ -357,7 +357,7 @@ describe("audit.yaml", () => {
     expect(report.unusedWaivers).toEqual(["gold-earns-maximum"]);
   });
 
-  it("tells the right answer where the row does not", async () => {
+  it("defines the right answer if the row does not have it", async () => {
     const settings = "gold: {text: '<<{expected_answer}>>'}\n";
     const report = await audit(
       rewarding((text, expected) => (text === `<<${expected}>>` ? 1 : 0)),
@@ -366,7 +366,7 @@ describe("audit.yaml", () => {
     expect(report.passed).toBe(true);
   });
 
-  it("names times that differ from run to run", async () => {
+  it("excludes measured times", async () => {
     let calls = 0;
     const timing = defineResourcesServer({
       verify: () => ({ reward: 0, about: { seconds: calls++, passed: 1 } }),
@@ -377,7 +377,7 @@ describe("audit.yaml", () => {
     expect((await audit(timing, { settings: "measured_fields: [about.passed]\n", only })).passed).toBe(false);
   });
 
-  it("names rows in which nothing is right, for one config", async () => {
+  it("excludes rows in which doing nothing is right, for one config", async () => {
     const settings = `configs:
   test:
     free_rows: [{row: 1, reason: "Nothing is to be done in this row."}]
@@ -386,7 +386,7 @@ describe("audit.yaml", () => {
     expect((await audit(free, { settings, only: "nonsense-earns-minimum" })).passed).toBe(true);
   });
 
-  it("refuses what it does not know", () => {
+  it("refuses unknown keys", () => {
     writeFileSync(path.join(base, "audit.yaml"), "waivers: [{check: x, reason: short}]\nother: 1\n");
     expect(() => readSettings(base, "test")).toThrow(/audit\.yaml cannot be used: .*waivers\.0\.reason/);
   });

@@ -105,7 +105,7 @@ describe("discoverWorkloads", () => {
     ]);
   });
 
-  it("lets an earlier root hide a later one", () => {
+  it("hides entries of later roots", () => {
     write("mine/environments/alpha/config.yaml", quiz().replace("Questions", "Mine"));
     write("installed/environments/alpha/config.yaml", quiz());
     write("installed/resources_servers/alpha/configs/alpha.yaml", quiz(quizAgent));
@@ -113,7 +113,7 @@ describe("discoverWorkloads", () => {
     expect(entries.map(({ name, description }) => [name, description])).toEqual([["alpha", "Mine"]]);
   });
 
-  it("believes valid manifests and reports the others", () => {
+  it("uses valid manifests and reports the others", () => {
     write("mine/environments/good/manifest.yaml", manifest("good"));
     write("mine/environments/good/config.yaml", quiz());
     write("mine/environments/odd/manifest.yaml", manifest("odd", "surprise: 1\n"));
@@ -144,7 +144,7 @@ describe("readParts", () => {
     return entry && readParts(entry, catalog);
   };
 
-  it("names agent, repeats, servers and datasets", () => {
+  it("returns agent, repeats, servers and datasets", () => {
     expect(parts(benchmark("trivia"))).toEqual({
       resourcesServers: ["quiz"],
       agent: "simple_agent",
@@ -155,12 +155,12 @@ describe("readParts", () => {
     });
   });
 
-  it("counts one repeat where none is written, and none where it is not a number, as the config system does", () => {
+  it("assumes one repeat by default, and none if the value is not a number, like the config", () => {
     expect(parts(benchmark("trivia", "${repeats}"))?.benchmark?.numRepeats).toBeUndefined();
     expect(parts(benchmark("trivia").replace(/ +num_repeats.*\n/, ""))?.benchmark?.numRepeats).toBe(1);
   });
 
-  it("says why a config does not resolve", () => {
+  it("reports why a config cannot be resolved", () => {
     const broken = parts(benchmark("trivia").replace("configs/quiz.yaml", "configs/gone.yaml"));
     expect(broken?.benchmark).toBeUndefined();
     expect(broken?.problem).toContain("gone.yaml");
@@ -220,7 +220,7 @@ describe("components", () => {
     expect(discoverResourcesServers(files())).toMatchObject([{ name: "quiz", value: "Knowing things" }]);
   });
 
-  it("tells composable agents from self-contained ones", () => {
+  it("distinguishes composable and self-contained agents", () => {
     const agent = (keys: string) => `a:\n  responses_api_agents:\n    b: {entrypoint: app.ts${keys}}\n`;
     write("mine/responses_api_agents/wired/configs/wired.yaml", agent(", resources_server: {name: x}"));
     write("mine/responses_api_agents/alone/configs/alone.yaml", agent(", description: Alone"));

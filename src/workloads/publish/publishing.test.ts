@@ -50,7 +50,7 @@ const validate = (options: Partial<ValidateOptions> = {}) =>
   validateWorkload({ ...places(), manifestFile: at(MANIFEST), ...options });
 
 describe("validateWorkload", () => {
-  it("reports what a new environment is made of", async () => {
+  it("reports the parts of a new environment", async () => {
     scaffold();
     expect(await validate()).toEqual({
       name: "garden",
@@ -100,13 +100,13 @@ describe("validateWorkload", () => {
     });
   });
 
-  it("works from any folder, since paths are looked up beside the manifest", async () => {
+  it("works from any folder, because paths are relative to the project of the manifest", async () => {
     scaffold();
     const report = await validate({ cwd: tmpdir() });
     expect(report.datasets[0]?.rows).toBe(5);
   });
 
-  it("refuses a manifest that says something else than the config, and brings it up to date when asked", async () => {
+  it("refuses a manifest that differs from the config, and updates it with sync", async () => {
     scaffold();
     edit(MANIFEST, "resources_server: garden", "# mirrored\nresources_server: shed");
     edit(MANIFEST, "data/example.jsonl", "data/other.jsonl");
@@ -130,7 +130,7 @@ describe("validateWorkload", () => {
     expect((await validate()).synchronized_fields).toEqual([]);
   });
 
-  it("writes nothing when something else is wrong", async () => {
+  it("writes nothing if there is another problem", async () => {
     scaffold();
     edit(MANIFEST, "resources_server: garden", "resources_server: shed");
     write("environments/garden/data/example.jsonl", "{}\n[]\n");
@@ -166,7 +166,7 @@ describe("validateWorkload", () => {
     await expect(validate()).rejects.toThrow(message);
   });
 
-  it("reads where an environment was taken over from", async () => {
+  it("reads the origin of an adopted environment", async () => {
     scaffold();
     const origin = (ref: string) =>
       `adopted_from:\n  source: https://example.org/garden.git\n  ref: ${ref}\n  reconciled: 2026-01-31\nmodality:`;
@@ -178,7 +178,7 @@ describe("validateWorkload", () => {
     await expect(validate()).rejects.toThrow("reward.colour: Unknown field");
   });
 
-  it("tells where a wrong field stands", async () => {
+  it("reports the position of an invalid field", async () => {
     scaffold();
     edit(MANIFEST, "determinism: unknown", "determinism: maybe");
     await expect(validate()).rejects.toThrow(
@@ -186,7 +186,7 @@ describe("validateWorkload", () => {
     );
   });
 
-  it("wants the files of datasets, unless they can be made or fetched", async () => {
+  it("requires dataset files that cannot be prepared or downloaded", async () => {
     scaffold();
     rmSync(at("environments/garden/data/example.jsonl"));
     await expect(validate()).rejects.toThrow("The file of dataset 'example' does not exist: ");
@@ -199,7 +199,7 @@ describe("validateWorkload", () => {
     expect(warnings).toEqual([expect.stringContaining("`gym dataset collate --download` fetches it")]);
   });
 
-  it("reads the rows of benchmarks through their prompt, and looks at the script that makes them", async () => {
+  it("renders the rows of benchmarks and inspects the prepare script", async () => {
     scaffold({ kind: "benchmark" });
     const manifestFile = at("benchmarks/garden/manifest.yaml");
     const benchmark = () => validate({ manifestFile });
@@ -222,7 +222,7 @@ describe("validateWorkload", () => {
     await expect(benchmark()).rejects.toThrow("prompt_config differs from standard_prompt_config");
   });
 
-  it("looks for rollout drivers", async () => {
+  it("checks that rollout drivers exist", async () => {
     scaffold();
     edit(CONFIG, /$/, "rollout_collection_driver: environments.garden.drive:collect\n");
     edit(MANIFEST, "custom-gym-verifier", "external-rollout-driver\nrollout_driver: old.place:collect");
@@ -237,7 +237,7 @@ describe("validateWorkload", () => {
     });
   });
 
-  it("warns where the agent is of another kind than declared", async () => {
+  it("warns if the agent does not match the declared profile", async () => {
     scaffold({ profile: "custom-gym-agent-loop" });
     expect(await validate()).toMatchObject({ inferred_profile: "custom-gym-agent-loop", warnings: [] });
     edit(MANIFEST, "custom-gym-agent-loop", "external-agent-loop");
@@ -269,7 +269,7 @@ describe("inspectPythonAgent", () => {
     ],
     ["", "unknown"],
   ])("reads %j", (body, profile) => expect(agent(body)).toBe(profile));
-  it("knows what SimpleAgent does", () => {
+  it("recognizes SimpleAgent", () => {
     expect(agent("", "SimpleAgent")).toBe("custom-gym-verifier");
     expect(agent("", "Mixin, simple.SimpleAgent")).toBe("custom-gym-verifier");
   });
@@ -283,7 +283,7 @@ describe("publishWorkload", () => {
     return publishWorkload(findWorkload(await catalog(), "garden", undefined), options, catalog);
   };
 
-  it("lists everything that is left to do", async () => {
+  it("lists everything that is missing", async () => {
     scaffold();
     const cases = "resources_servers/garden/tests/verifier_cases.jsonl";
     rmSync(at(cases));
@@ -302,7 +302,7 @@ describe("publishWorkload", () => {
 });
 
 describe("findWorkload", () => {
-  it("wants the kind only where it is needed, and helps with mistakes", async () => {
+  it("needs the kind only if the name is ambiguous, and suggests names", async () => {
     scaffold();
     scaffold({ kind: "benchmark" });
     const { entries } = discoverWorkloads(new ConfigFiles({ ...places(), installRoot: base }));

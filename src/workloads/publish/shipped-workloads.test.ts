@@ -22,8 +22,8 @@ const servers = readdirSync(path.join(root, "resources_servers")).filter((name) 
 const { entries, warnings } = discoverWorkloads(new ConfigFiles(places));
 const described = entries.filter(({ manifestFile }) => manifestFile !== undefined);
 
-describe("what comes with the package", () => {
-  it.each(servers)("%s does what its verifier cases say", async (name) => {
+describe("the workloads of this package", () => {
+  it.each(servers)("%s passes its verifier cases", async (name) => {
     const directory = path.join(root, "resources_servers", name);
     const files = readdirSync(path.join(directory, "configs")).filter((file) => file.endsWith(".yaml"));
     const file = files.includes(`${name}.yaml`) ? `${name}.yaml` : files.sort()[0];
@@ -45,7 +45,7 @@ describe("what comes with the package", () => {
     expect(results.length).toBeGreaterThanOrEqual(4);
   });
 
-  it("has manifests the catalog can use", () => {
+  it("have valid manifests", () => {
     expect(warnings).toEqual([]);
     const expected = [
       "aime24",
@@ -60,7 +60,7 @@ describe("what comes with the package", () => {
     expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(expected));
   });
 
-  it.each(described)("$name fits its manifest", async ({ manifestFile = "", configFile, kind }) => {
+  it.each(described)("$name matches its manifest", async ({ manifestFile = "", configFile, kind }) => {
     const report = await validateWorkload({ ...places, manifestFile, configFile });
     expect(report).toMatchObject({ kind, inferred_profile: "custom-gym-verifier", synchronized_fields: [] });
     expect(unfinishedTexts(loadManifest(manifestFile))).toEqual([]);

@@ -48,7 +48,7 @@ async function resolved(...paths: string[]) {
 }
 
 describe("checkName", () => {
-  it("takes module names and suggests one for others", () => {
+  it("accepts module names and suggests one otherwise", () => {
     expect(checkName("my_quiz2")).toBe("my_quiz2");
     expect(() => checkName("My-Quiz")).toThrow(", such as 'my_quiz'.");
     expect(() => checkName("2fast")).toThrow("such as 'fast'");
@@ -59,7 +59,7 @@ describe("checkName", () => {
 });
 
 describe("writeMissingFiles", () => {
-  it("writes nothing when one file differs", async () => {
+  it("writes nothing if a file differs", async () => {
     writeFileSync(path.join(base, "b"), "mine");
     await expect(writeMissingFiles(base, { a: "1", b: "2" })).rejects.toThrow("  - b\nNothing was written.");
     expect(existsSync(path.join(base, "a"))).toBe(false);
@@ -70,7 +70,7 @@ describe("writeMissingFiles", () => {
       `x/a cannot be created in ${base}: something`,
     );
   });
-  it("keeps what is there word for word", async () => {
+  it("keeps files with the same content", async () => {
     writeFileSync(path.join(base, "b"), "2");
     expect(await writeMissingFiles(base, { "x/a": "1", b: "2" })).toEqual({ created: ["x/a"], kept: ["b"] });
   });
@@ -123,7 +123,7 @@ describe("types", () => {
     "external-agent-loop",
     "external-rollout-driver",
   ];
-  it("of every kind and profile are right", { timeout: 120_000 }, async () => {
+  it("of every kind and profile are correct", { timeout: 120_000 }, async () => {
     const root = installRoot();
     const workloads = profiles.flatMap((profile, index) =>
       (["environment", "benchmark"] as const).map((kind) => {
@@ -185,7 +185,7 @@ describe("workloads", () => {
     },
   );
 
-  it("put an own agent in the place of the verifier's", async () => {
+  it("replace the agent of the verifier by their own", async () => {
     await writeMissingFiles(base, workload({ profile: "custom-gym-agent-loop" }));
     const { servers } = await resolved("environments/garden/config.yaml");
     const agents = servers.filter(({ type }) => type === "responses_api_agents");
@@ -195,7 +195,7 @@ describe("workloads", () => {
     expect(agents[0]?.config).toMatchObject({ resources_server: { name: "garden_resources_server" } });
   });
 
-  it("hand the episode, or the coordination of rollouts, to the author", async () => {
+  it("let the author control the episode or the rollouts", async () => {
     await writeMissingFiles(base, workload({ profile: "external-agent-loop" }));
     expect(readFileSync(path.join(base, "responses_api_agents/garden_agent/app.ts"), "utf8")).toContain(
       "return standardRun(args);",
@@ -226,7 +226,7 @@ describe("workloads", () => {
 });
 
 describe("projects", () => {
-  it("get what a package outside this one needs, once", () => {
+  it("get the missing project files", () => {
     const cwd = path.join(base, "My Project");
     mkdirSync(cwd);
     const files = projectFiles(cwd, installRoot());
@@ -242,7 +242,7 @@ describe("projects", () => {
     expect(commonJsProject(cwd, installRoot())).toContain("npm pkg set type=module");
     expect(missingDependency(cwd, installRoot())).toContain("zod, vitest");
   });
-  describe("that an installed copy makes", () => {
+  describe("of an installed copy", () => {
     const inFolder = (files: Record<string, string>) => {
       const own = path.join(base, "owner/node_modules/nemo-gym");
       const cwd = path.join(base, "fresh");
@@ -251,21 +251,21 @@ describe("projects", () => {
       for (const [name, text] of Object.entries(files)) writeFileSync(path.join(base, "owner", name), text);
       return packageSource(cwd, own, "1.2.3");
     };
-    it("take the tarball it came from", () => {
+    it("use the tarball of the installation", () => {
       const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gym.tgz" } });
       expect(inFolder({ "package.json": manifest, "gym.tgz": "" })).toEqual({
         specifier: "file:../owner/gym.tgz",
         isCopy: false,
       });
     });
-    it("look into npm's notes where there is no package.json", () => {
+    it("use the record of npm if there is no package.json", () => {
       const packages = { "node_modules/nemo-gym": { resolved: "file:gym.tgz" } };
       const lock = JSON.stringify({ packages });
       expect(inFolder({ "node_modules/.package-lock.json": lock, "gym.tgz": "" }).specifier).toBe(
         "file:../owner/gym.tgz",
       );
     });
-    it("take an address as it is, and the registry by version", () => {
+    it("keep a URL, and use the version for the registry", () => {
       const manifest = (source: string) => JSON.stringify({ devDependencies: { "nemo-gym": source } });
       expect(inFolder({ "package.json": manifest("git+https://example.org/gym.git") }).specifier).toBe(
         "git+https://example.org/gym.git",
@@ -274,7 +274,7 @@ describe("projects", () => {
       const own = path.join(base, "owner/node_modules/nemo-gym");
       expect(packageSource(base, own, "1.2.3")).toEqual({ specifier: "^1.2.3", isCopy: false });
     });
-    it("use that copy when the file is gone", () => {
+    it("use the copy if the tarball is missing", () => {
       const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gone.tgz" } });
       expect(inFolder({ "package.json": manifest })).toEqual({
         specifier: "file:../owner/node_modules/nemo-gym",
@@ -282,7 +282,7 @@ describe("projects", () => {
       });
     });
   });
-  it("are not made inside this package", () => {
+  it("are not created inside this package", () => {
     expect(projectFiles(installRoot(), installRoot())).toEqual({});
     expect(missingDependency(installRoot(), installRoot())).toBeUndefined();
     expect(readFileSync(path.join(installRoot(), "package.json"), "utf8")).toContain('"nemo-gym"');

@@ -50,7 +50,7 @@ const exercise = (options: Partial<VerifierCasesOptions> = {}, definition = coun
   exerciseVerifierCases(definition, { file, ...options });
 
 describe("readCases", () => {
-  it("refuses two cases of the same name", () => {
+  it("refuses two cases with the same name", () => {
     write(full, zero, { ...zero, name: "right" });
     expect(() => readCases(file)).toThrow(
       `${file}:3 has the name of line 1, 'right'; give each case its own.`,
@@ -82,7 +82,7 @@ describe("readCases", () => {
     expect(() => readCases(file)).toThrow(message);
   });
 
-  it("names the line of broken JSON, skips blank lines, and refuses an empty file", () => {
+  it("reports the line of invalid JSON, skips blank lines, and refuses an empty file", () => {
     writeFileSync(file, "\n\n{");
     expect(() => readCases(file)).toThrow(`${file}:3 is not JSON`);
     writeFileSync(file, '{"name": "a", "kind": "full_reward", "request": {}, "expected_reward": NaN}');
@@ -94,7 +94,7 @@ describe("readCases", () => {
 });
 
 describe("exerciseVerifierCases", () => {
-  it("gives what was seen", async () => {
+  it("returns the observed rewards", async () => {
     write(full, zero, malformed);
     expect(await exercise()).toEqual([
       { name: "right", kind: "full_reward", observed_rewards: [1] },
@@ -103,20 +103,20 @@ describe("exerciseVerifierCases", () => {
     ]);
   });
 
-  it("wants a case of every kind, and one of determinism for seeded environments", async () => {
+  it("requires a case of every kind, and one of determinism for seeded environments", async () => {
     write(full);
     await expect(exercise()).rejects.toThrow("missing: malformed, zero_reward.");
     write(full, zero, malformed);
     await expect(exercise({ determinism: "seeded" })).rejects.toThrow("missing: determinism.");
   });
 
-  it("takes partial credit, between the ends of the range", async () => {
+  it("accepts partial rewards inside the range", async () => {
     const part = { ...full, name: "part", kind: "partial_reward", expected_reward: 0.5 };
     write(full, zero, malformed, part);
     await expect(exercise({})).rejects.toThrow("the reward is 1, an end of the declared range");
   });
 
-  it("runs determinism twice, and refuses it where rewards are stochastic", async () => {
+  it("runs determinism cases twice, and refuses them if rewards are stochastic", async () => {
     let served = 0;
     const moody = defineResourcesServer({
       row: z.object({ unit: z.string() }),
@@ -133,7 +133,7 @@ describe("exerciseVerifierCases", () => {
     expect((await exercise({ determinism: "seeded" })).at(-1)?.observed_rewards).toEqual([1, 1]);
   });
 
-  it("holds rewards against the declared range and direction", async () => {
+  it("checks rewards against the declared range and direction", async () => {
     write(full, zero, malformed);
     await expect(exercise({ range: [0, 2] })).rejects.toThrow(
       "right (full_reward, line 1): the reward is 1, not the upper end of the declared range, 2",
@@ -153,7 +153,7 @@ describe("exerciseVerifierCases", () => {
     expect(await exercise({ higherIsBetter: false })).toHaveLength(3);
   });
 
-  it("tells every case that does not hold", async () => {
+  it("reports every case that fails", async () => {
     write(
       { ...full, expected_reward: 0.5 },
       { ...zero, request: answer("much") },
@@ -170,7 +170,7 @@ describe("exerciseVerifierCases", () => {
     expect(error).toContain("refused (full_reward, line 5): /verify answered 422: ");
   });
 
-  it("makes the calls again that were run, so that the session is where it was", async () => {
+  it("repeats the executed calls to restore the session", async () => {
     const counter = defineResourcesServer({
       row: z.object({ unit: z.string() }),
       session: () => ({ count: 0 }),
@@ -194,7 +194,7 @@ describe("exerciseVerifierCases", () => {
     expect(await exercise({}, counter)).toHaveLength(3);
   });
 
-  it("plays one turn per message to multi-turn environments", async () => {
+  it("replays one turn per message in multi-turn environments", async () => {
     const episode = defineGymnasiumServer({
       row: z.object({ unit: z.string() }),
       reset: () => ({ session: { turns: 0 } }),
@@ -211,7 +211,7 @@ describe("exerciseVerifierCases", () => {
 });
 
 describe("updateExpected", () => {
-  it("writes the file anew, sorted and without nulls, and leaves nothing else", async () => {
+  it("rewrites the file, sorted and without nulls, and leaves no other file", async () => {
     const exact = '{"unit": "points", "long": 12345678901234567890, "half": 2.0}';
     const request = JSON.stringify(answer("0.25")).replace('"unit":"points"', exact.slice(1, -1));
     write({ ...full, expected_error: null }, { ...zero, expected_reward: 0 }, malformed);
@@ -238,7 +238,7 @@ describe("updateExpected", () => {
     expect(statSync(file).mtimeMs).toBe(mtimeMs);
   });
 
-  it("keeps the file when a check fails, and replaces no link", async () => {
+  it("keeps the file if a case fails, and does not replace a link", async () => {
     write(full, { ...zero, request: answer("0.5") }, malformed);
     const before = readFileSync(file, "utf8");
     await expect(exercise({ updateExpected: true })).rejects.toThrow("not the lower end");
