@@ -70,11 +70,12 @@ it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
   const own = path.join(await packedProject(), "node_modules/nemo-gym");
   const files = await filesIn(own);
   const unwanted =
-    /\.test\.|\.tsbuildinfo$|\.map$|^(?:dist\/)?(?:bench|tests|scripts)\/|node_modules|__pycache__|^src\/.*\.ts$/;
+    /\.test\.(?!ts\.tmpl$)|\.tsbuildinfo$|\.map$|^(?:dist\/)?(?:bench|tests|scripts)\/|node_modules|__pycache__|^src\/.*\.ts$/;
   expect(files.filter(({ name }) => unwanted.test(name))).toEqual([]);
   const names = files.map(({ name }) => name);
   expect(names).toContain("dist/src/index.d.ts");
   expect(names).toContain("README.md");
+  expect(names).toContain("dist/src/workloads/scaffold/templates/agent/app.test.ts.tmpl");
   // The entry file of every server is included, but not the modules it imports: the compiled ones run.
   expect(names).toContain("resources_servers/mcqa/app.ts");
   expect(names).toContain("responses_api_agents/simple_agent/client.ts");
