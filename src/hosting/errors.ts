@@ -10,7 +10,7 @@ export const serverErrorCodes = {
   },
   GymError: {
     SERVER_DEFINITION: {
-      when: "The definition of a server misspells an option or lacks one it needs, or declares a tool that could not be called: its name is that of a route every server has, or cannot stand in a path.",
+      when: "The definition of a server misspells an option or lacks one it needs, or declares a tool that could not be called: its name is that of a route of every server, or is not valid in a path.",
       fix: "Correct the option, or give the tool another name.",
     },
     SERVER_CONFIG: {

@@ -109,8 +109,8 @@ export class CallReports {
     const names = hosts.join(", ");
     this.#log.warn(
       price === undefined
-        ? `max_cost is set, but ${names} did not tell what a call cost; set prices, or such calls do not count`
-        : `max_cost is set, but ${names} did not tell how many tokens a call used (usage); such calls do not count`,
+        ? `max_cost is set, but ${names} did not report the cost of a call; set prices, or such calls do not count`
+        : `max_cost is set, but ${names} did not report the tokens of a call (usage); such calls do not count`,
     );
   }
 }

@@ -474,7 +474,7 @@ describe("money", () => {
     const made = await provider(url, {}, { statesCost: true }, { max_cost: 1 });
     await made.call(call);
     await made.call(call);
-    expect(logged.filter((line) => line.includes("did not tell what a call cost"))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes("did not report the cost of a call"))).toHaveLength(1);
   });
 });
 

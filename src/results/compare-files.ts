@@ -78,7 +78,7 @@ export async function compareFiles(
     const hint =
       matched.keptApart === 0
         ? ""
-        : ` ${matched.keptApart} have the same index, but other ${matched.content}: --match index compares them all the same, as for two prompts on the same data.`;
+        : ` ${matched.keptApart} have the same index, but other ${matched.content}: --match index compares them anyway, for example for two prompts on the same data.`;
     throw new RolloutError(
       "ROLLOUT_NOTHING_IN_COMMON",
       `'${before.path}' and '${after.path}' have no task in common (${counts}).${hint}`,

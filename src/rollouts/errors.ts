@@ -147,7 +147,7 @@ export const rolloutErrorCodes = {
     },
     ROLLOUT_RESUME_REFUSED: {
       when: "The run to be resumed had other inputs or settings, or its materialized inputs are gone.",
-      fix: "Use the same ones, choose another `--output`, or resume all the same with `--force`.",
+      fix: "Use the same ones, choose another `--output`, or resume anyway with `--force`.",
     },
     ROLLOUT_INPUT_EMPTY: {
       when: "The input of a run has no rows.",
@@ -174,8 +174,8 @@ export const rolloutErrorCodes = {
       fix: "Correct the value named.",
     },
     ROLLOUT_OUTPUT_EXISTS: {
-      when: "Where results are to go there are others that would be lost, or a file that holds no results.",
-      fix: "Choose another `--output`, or remove the file; reverifications go on with `--resume` or replace with `--overwrite`.",
+      when: "The output already exists: results that would be lost, or a file that does not contain results.",
+      fix: "Choose another `--output`, or remove the file; a reverification can continue with `--resume` or replace the file with `--overwrite`.",
     },
     ROLLOUT_REVERIFY_UNSAFE: {
       when: "A resources server does not declare that stored rollouts can be scored again without their session.",
@@ -195,10 +195,10 @@ export const rolloutErrorCodes = {
     },
     ROLLOUT_MASK_FRACTION: {
       when: "More rollouts were masked than `token_id_capture.max_mask_fraction` allows.",
-      fix: "Read the reasons in the message and the kept token records, mend the cause, then resume.",
+      fix: "Read the reasons in the message and the kept token records, fix the cause, then resume.",
     },
     ROLLOUT_DRIVER: {
-      when: "`rollout_collection_driver` names no function that can be called, or the driver left no results.",
+      when: "`rollout_collection_driver` does not name a function, or the driver produced no results.",
       fix: "Give `package.module:function`, a file of TypeScript or JavaScript under the project that exports it.",
     },
   },
@@ -221,7 +221,7 @@ export const rolloutErrorCodes = {
     },
     ROLLOUT_FILE_REPLACED: {
       when: "Another program deleted, replaced or truncated a file of the run while it was written.",
-      fix: "Run again with another `--output`. After a deletion `--resume` starts afresh.",
+      fix: "Run again with another `--output`. After a deletion `--resume` starts a new run.",
     },
     ROLLOUT_DISK_FULL: {
       when: "No space or quota is left for a file. What it already held is intact.",
@@ -242,11 +242,11 @@ export const rolloutErrorCodes = {
       fix: "Check that the file is JSONL: one row per line.",
     },
     ROLLOUT_LINE_NOT_UTF8: {
-      when: "A line holds bytes that are no UTF-8.",
+      when: "A line contains bytes that are not valid UTF-8.",
       fix: "Convert the file to UTF-8.",
     },
     ROLLOUT_ROW_NOT_JSON: {
-      when: "A line is blank or no JSON.",
+      when: "A line is blank or not valid JSON.",
       fix: "Correct or remove the line named.",
     },
     ROLLOUT_ROW_INVALID: {

@@ -16,7 +16,7 @@ export const workloadErrorCodes = {
   },
   VerifierFixtureError: {
     VERIFIER_FIXTURE: {
-      when: "`tests/verifier_cases.jsonl` cannot be used, or the verifier rewards a case otherwise than it says.",
+      when: "`tests/verifier_cases.jsonl` cannot be used, or the verifier gives a case another reward than the file says.",
       fix: "Correct the verifier or the case; [publishing](../guide/publishing.md) describes the file.",
     },
   },

@@ -53,7 +53,7 @@ export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> 
       return { plan, resumed: true, begin: nothing, discard: nothing };
     }
     if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
-    onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
+    onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting a new run.`);
   }
   await refuseOtherFiles(paths);
   return prepareFresh(options);
@@ -122,7 +122,7 @@ function unresumable(paths: ArtifactPaths, missing: readonly string[]): RolloutE
   return new RolloutError(
     "ROLLOUT_RESUME_REFUSED",
     `'${paths.output}' has results, but what was left to do is unknown: ${missing.join(", ")} not found. ` +
-      "Put it back, choose another --output, or begin afresh without --resume (the results are then kept beside the new ones).",
+      "Put it back, choose another --output, or start a new run without --resume (the old results are then kept next to the new ones).",
   );
 }
 
@@ -172,6 +172,6 @@ async function refuseOtherRun(options: PrepareOptions): Promise<void> {
   }
   throw new RolloutError(
     "ROLLOUT_RESUME_REFUSED",
-    `'${paths.output}' belongs to another run:\n${list}\nRun with the same settings, choose another --output, or resume all the same with --force.`,
+    `'${paths.output}' belongs to another run:\n${list}\nRun with the same settings, choose another --output, or resume anyway with --force.`,
   );
 }

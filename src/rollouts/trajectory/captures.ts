@@ -172,7 +172,7 @@ class MaskWatch {
     throw new RolloutError(
       "ROLLOUT_MASK_FRACTION",
       `${this.#text()}: more than token_id_capture.max_mask_fraction (${maxMaskFraction}) allows. ` +
-        "The records of masked rollouts are kept; mend the cause and resume.",
+        "The records of masked rollouts are kept; fix the cause and resume.",
     );
   }
 

@@ -161,7 +161,7 @@ function unsafeError(servers: string): RolloutError {
   return new RolloutError(
     "ROLLOUT_REVERIFY_UNSAFE",
     `These resources servers are not declared safe for scoring stored rollouts again: ${servers}. ` +
-      "Their verifiers may need the session of the rollout, which is gone. Use --force to do it all the same; the output is then called unsafe_….",
+      "Their verifiers may need the session of the rollout, which is gone. Use --force to do it anyway; the name of the output then starts with unsafe_.",
   );
 }
 

@@ -287,7 +287,10 @@ class CommandEvents {
 
 function withError(events: CommandEvents): { stdout: string; stderr: string } {
   const { stdout, stderr } = events.output();
-  return { stdout, stderr: `${stderr}${events.error ?? "The service did not tell how the command ended."}` };
+  return {
+    stdout,
+    stderr: `${stderr}${events.error ?? "The service did not report how the command ended."}`,
+  };
 }
 
 const STATUSES: Readonly<Record<string, SandboxStatus>> = {
