@@ -51,14 +51,15 @@ const hasPart = (content: unknown, type: string): boolean =>
 
 /** A chat request without unknown keys and without the reasoning of earlier turns, but with `tool_calls: null`. */
 export function readChatParams(body: JsonObject): ChatCreateParams {
-  const given = Array.isArray(body["messages"]) ? body["messages"] : [];
+  const known = withKnownKeys(body);
+  const given = body["messages"];
+  if (!Array.isArray(given)) return parseChatParams(known);
   const messages = given.map((message) => {
     if (!isObject(message) || message["role"] !== "assistant") return message;
     const { reasoning_content: _content, reasoning: _reasoning, ...rest } = message;
     return rest;
   });
-  const known = withKnownKeys(body);
-  const params = parseChatParams("messages" in known ? { ...known, messages } : known);
+  const params = parseChatParams({ ...known, messages });
   return {
     ...params,
     messages: params.messages.map((message, index) =>
@@ -150,7 +151,7 @@ export function markForMessages(params: ResponseCreateParams): ResponseCreatePar
   };
   const input = itemsOf(params).map((item) => {
     if (item.type === "function_call_output") return { ...item, output: "" };
-    const { type = "message", role, content } = item as JsonObject;
+    const { type = "message", role, content = "" } = item as JsonObject;
     const isTurn = type === "message" && (role === "user" || role === "assistant");
     return isTurn ? ({ ...item, content: markContent(content) } as ResponseInputItem) : item;
   });
