@@ -148,6 +148,9 @@ describe("an endpoint that is down", () => {
     const progress = readFileSync(path.join(cwd, "out/rollouts_progress.json"), "utf8");
     expect(JSON.parse(progress)).toMatchObject({
       failures_by_class: { invalid_response: 6 },
+      done: 2,
+      // Throughput counts completed rollouts, like the rate.
+      history: expect.arrayContaining([[expect.any(Number), 0, 0]]),
       trouble: { server: "policy_model", message: expect.stringContaining("the body is not JSON") },
     });
   });

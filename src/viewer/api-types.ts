@@ -343,6 +343,7 @@ export interface Comparison {
 }
 
 export interface ComparedTask {
+  /** The index of the task in the first run that has it. */
   task: number;
   prompt: string;
   /** Mean reward and index of the task in each run; null if a run does not have the task. */

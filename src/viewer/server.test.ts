@@ -191,6 +191,8 @@ describe("the viewer's API", () => {
     expect(await found("grüßE")).toBe("r1 r4 r5");
     expect(await found("-grüßE is:completed")).toBe("r2 r3");
     expect(await found("timeout is:failed")).toBe("f1");
+    expect(await found("attempt<1")).toBe("");
+    expect(await found("attempt=1 is:completed")).toBe("r1 r2 r3 r4 r5");
   });
 
   it("finds the lost rollouts that the overview counts as failed", async () => {
@@ -761,6 +763,40 @@ describe("several runs", () => {
     );
     expect(flipped.tasks.length).toBeGreaterThan(0);
     for (const { mean, other } of flipped.tasks) expect((mean ?? 0) >= 0.5).not.toBe((other ?? 0) >= 0.5);
+  });
+
+  it("list the tasks that only one run has", async () => {
+    const { api } = await viewer({
+      given: async (directory) => {
+        const runs = { a: [row(0, 0, 1), row(1, 0, 0)], b: [row(1, 0, 1), row(2, 0, 1)] };
+        for (const [name, rows] of Object.entries(runs)) {
+          await mkdir(path.join(directory, name));
+          await writeFile(path.join(directory, name, "rollouts.jsonl"), text(rows));
+        }
+        return [directory];
+      },
+    });
+    const comparison = await api<Comparison>("compare?runs=a,b");
+    expect(comparison).toMatchObject({
+      total: 3,
+      changes: { improved: 1, missing: 2 },
+      pairs: [{ common: 1, only_before: 1, only_after: 1 }],
+    });
+    expect(comparison.tasks.map(({ indices, means }) => [indices, means])).toEqual([
+      [
+        [1, 1],
+        [0, 1],
+      ],
+      [
+        [0, null],
+        [1, null],
+      ],
+      [
+        [null, 2],
+        [null, 1],
+      ],
+    ]);
+    expect(comparison.tasks[2]?.prompt).toContain("question 2");
   });
 
   it("are compared if a first row has values that are not finite", async () => {

@@ -67,6 +67,34 @@ describe.skipIf(executable === undefined)("two runs and a query", () => {
     expect(problems).toEqual([]);
   });
 
+  it("name an incomplete run, list tasks of one run only, and survive an empty quote", async () => {
+    const rows = (tasks: readonly number[]) =>
+      lines(tasks.map((task) => rollout(task, 0, "yes", asked("Answer.", task))));
+    const cwd = await project({
+      "runs/a/rollouts.jsonl": rows([0, 1]),
+      "runs/b/rollouts.jsonl": rows([1, 2]),
+      "runs/b/rollouts_manifest.json": JSON.stringify({ materialized_inputs: { rows: 9 } }),
+    });
+    const { url } = await startViewer(["eval", "view", "runs", "--port", "0", "--json"], cwd);
+    const { page, problems } = await openPage(browser, `${url.replace(/#.*/, "")}#/compare?runs=a,b`);
+    await page.getByText("b is incomplete: 0 failed, 0 masked, 7 missing of 9 rollouts.").waitFor();
+    expect(await page.title()).toBe("Compare · rollouts");
+    await page.getByRole("button", { name: "missing 2" }).click();
+    await eventually(() => page.locator(".tasks-table tbody th").allTextContents()).toEqual(["0", "2"]);
+    await page.goto(`${url.replace(/#.*/, "")}#/run/a/rollouts`);
+    await eventually(() => page.title()).toBe("a · Rollouts");
+    await page.locator("#search").fill('""');
+    await page.getByText("between the quotes").first().waitFor();
+    await page.locator("#search").fill("yes");
+    await eventually(() => page.locator(".list-state").textContent()).toContain("2 matches");
+    await page.goto(`${url.replace(/#.*/, "")}#/run/nope/overview`);
+    await page.getByRole("heading", { name: "This run cannot be shown" }).waitFor();
+    expect(await page.title()).toBe("nope · Overview");
+    await page.getByRole("article").getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    expect(problems.filter((problem) => !problem.includes("404"))).toEqual([]);
+  });
+
   it("are copied as a command that selects the same rollouts", async () => {
     const cwd = await project({
       "my runs/it's one.jsonl": lines([

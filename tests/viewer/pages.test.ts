@@ -52,7 +52,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const reward = statistics.agents[0]?.reward;
     await eventually(() => text(page, ".fact-value")).toBe(reward?.value.toFixed(4));
     expect(await text(page, ".fact-about")).toBe(`[${reward?.low.toFixed(4)}, ${reward?.high.toFixed(4)}]`);
-    expect(await page.title()).toBe("repair/large-model · rollouts");
+    expect(await page.title()).toBe("repair/large-model · Overview");
     expect(await text(page, ".run-name")).toBe("repair/large-model");
     expect(await text(page, ".state")).toBe("done");
     expect(await text(page, ".coverage-words")).toBe(

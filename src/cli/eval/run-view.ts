@@ -91,7 +91,7 @@ class ProgressFile {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
   readonly #collection: Collection;
-  #history: [seconds: number, done: number, in_flight: number][] = [];
+  #history: [seconds: number, completed: number, in_flight: number][] = [];
   #writing: Promise<void> = Promise.resolve();
   #hasEnded = false;
 
@@ -120,8 +120,8 @@ class ProgressFile {
   }
 
   /** Throughput over time: a limited number of points, evenly spread over the whole run. */
-  #note({ elapsed_seconds, done, in_flight }: ProgressSnapshot): void {
-    this.#history.push([Number(elapsed_seconds.toFixed(2)), done, in_flight]);
+  #note({ elapsed_seconds, completed, in_flight }: ProgressSnapshot): void {
+    this.#history.push([Number(elapsed_seconds.toFixed(2)), completed, in_flight]);
     if (this.#history.length > MAX_HISTORY)
       this.#history = this.#history.filter((_, place) => place % 2 === 0);
   }

@@ -42,6 +42,8 @@ describe("queries", () => {
     ["a OR b", 'write "OR"'],
     ['"not closed', "The quote is not closed"],
     ['agent:"not closed', "The quote is not closed"],
+    ['""', "between the quotes"],
+    ['a -""', "between the quotes"],
     ['"ends with \\\\\\"', "The quote is not closed"],
   ])("refuses %s with a hint", (query, advice) => {
     expect(() => parseQuery(query)).toThrow(advice);

@@ -5,8 +5,8 @@ export const NUMBER_FIELDS = {
   reward: "reward of the rollout",
   task: "task index",
   repeat: "rollout index within the task",
-  attempt: "failed attempts before this one",
-  turns: "how often the model was asked",
+  attempt: "number of the attempt, from 1",
+  turns: "turns of the model",
   calls: "tool calls",
   tokens: "output tokens",
   input: "input tokens",
@@ -34,7 +34,7 @@ export const STATES = {
   zero: "reward 0 or below",
   masked: "not to be learned from (mask_sample)",
   retried: "completed after failed attempts",
-  bad: "a line that is no row",
+  bad: "a line that is not a row",
   annotated: "has a label or a note",
   excluded: "excluded by you",
 } as const;
@@ -71,7 +71,7 @@ export function parseQuery(query: string): Term[] {
     if (at >= query.length) return terms;
     matcher.lastIndex = at;
     const match = matcher.exec(query);
-    if (match === null) throw new QueryError(`'${query.slice(at)}' is no term of a query.`);
+    if (match === null) throw new QueryError(`'${query.slice(at)}' is not a term of a query.`);
     at = matcher.lastIndex;
     const [, minus = "", field, operator, written = ""] = match;
     checkWritten(match[0], written);
@@ -84,6 +84,9 @@ export function parseQuery(query: string): Term[] {
 function checkWritten(term: string, written: string): void {
   if (written.startsWith('"') && !/^"(?:[^"\\]|\\.)*"$/s.test(written))
     throw new QueryError(`The quote is not closed: ${written}`);
+  // Every row contains the empty text.
+  if (term.replace(/^-/, "") === '""')
+    throw new QueryError("Write the text to search for between the quotes.");
   if (term === "-") throw new QueryError("A term must follow '-'. To search for it, write \"-\".");
   if (LOGIC_WORDS.includes(term))
     throw new QueryError(

@@ -29,22 +29,20 @@ export async function compareViewed(
     throw new ViewerRequestError(400, "Name at least two runs to compare.");
   const before = tasksOf(first);
   const pairs: Comparison["pairs"] = [];
-  const joined = new Map<number, { means: (number | null)[]; indices: (number | null)[] }>();
-  const entry = (task: number) => {
-    const known = joined.get(task) ?? {
-      means: runs.map(() => null as number | null),
-      indices: runs.map(() => null as number | null),
-    };
-    joined.set(task, known);
-    return known;
+  const joined: Joined[] = [];
+  const ofBaseline = new Map<number, Joined>();
+  const join = (place: number, task: number, { rewards }: RunTask, known?: Joined) => {
+    const own = known ?? { means: runs.map(() => null), indices: runs.map(() => null) };
+    own.means[place] = meanOf(rewards);
+    own.indices[place] = task;
+    if (known === undefined) joined.push(own);
+    return own;
   };
-  for (const [task, { rewards }] of before.tasks) {
-    const own = entry(task);
-    own.means[0] = meanOf(rewards);
-    own.indices[0] = task;
-  }
+  for (const [task, own] of before.tasks) ofBaseline.set(task, join(0, task, own));
+  const taskLists = [before];
   for (const [place, other] of others.entries()) {
     const after = tasksOf(other);
+    taskLists.push(after);
     const matched = await matchTasks(before, after, request.match ? { by: request.match } : {});
     const left = new Map<number, number[]>();
     const right = new Map<number, number[]>();
@@ -54,12 +52,14 @@ export async function compareViewed(
       const theirs = task.after === undefined ? undefined : after.tasks.get(task.after);
       if (mine) left.set(number, mine.rewards);
       if (theirs) right.set(number, theirs.rewards);
-      if (mine && theirs && task.before !== undefined && task.after !== undefined) {
-        common++;
-        const own = entry(task.before);
-        own.means[place + 1] = meanOf(theirs.rewards);
-        own.indices[place + 1] = task.after;
-      }
+      if (mine && theirs) common++;
+      if (theirs && task.after !== undefined)
+        join(
+          place + 1,
+          task.after,
+          theirs,
+          task.before === undefined ? undefined : ofBaseline.get(task.before),
+        );
     }
     const problem =
       common > 0
@@ -84,16 +84,19 @@ export async function compareViewed(
       problem,
     });
   }
-  const tasks = [...joined].map(([task, { means, indices }]) => changeOf(task, means, indices));
+  const tasks = joined.map(changeOf);
   tasks.sort((a, b) => Math.abs(b.difference ?? 0) - Math.abs(a.difference ?? 0) || a.task - b.task);
   const changes = { improved: 0, regressed: 0, unchanged: 0, missing: 0 };
   for (const { change } of tasks) changes[change]++;
   const chosen =
     request.change === undefined ? tasks : tasks.filter(({ change }) => change === request.change);
   const shown = chosen.slice(request.offset, request.offset + request.limit);
-  for (const task of shown) task.prompt = await promptOf(first, before.tasks.get(task.task));
+  for (const task of shown) {
+    const place = task.indices.findIndex((index) => index !== null);
+    task.prompt = await promptOf(runs[place] ?? first, taskLists[place]?.tasks.get(task.task));
+  }
   return {
-    runs: runs.map((run) => aboutRun(run, run === first ? before : tasksOf(run))),
+    runs: runs.map((run, place) => aboutRun(run, taskLists[place] ?? before)),
     pairs,
     tasks: shown,
     total: chosen.length,
@@ -103,7 +106,10 @@ export async function compareViewed(
   };
 }
 
-function changeOf(task: number, means: (number | null)[], indices: (number | null)[]): ComparedTask {
+type Joined = Pick<ComparedTask, "means" | "indices">;
+
+function changeOf({ means, indices }: Joined): ComparedTask {
+  const task = indices.find((index) => index !== null) ?? 0;
   const [before = null, ...others] = means;
   const known = others.filter((mean) => mean !== null);
   if (before === null || known.length === 0)

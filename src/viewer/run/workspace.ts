@@ -79,8 +79,9 @@ export class Workspace {
   async run(id: string | null): Promise<ViewedRun> {
     const found = id === null ? this.only : this.#runs.get(id);
     if (found === undefined) {
-      const hint = id === null ? "Say which with run=ID" : `There is no run '${id}'`;
-      throw new ViewerRequestError(id === null ? 400 : 404, `${hint}; /api/runs lists them.`);
+      if (id === null)
+        throw new ViewerRequestError(400, "Add run=ID to the request. /api/runs lists the runs.");
+      throw new ViewerRequestError(404, `There is no run '${id}' in the list of runs.`);
     }
     const known = this.#open.get(found.id);
     const run = known ?? new ViewedRun(found.id, filesOf(found.rollouts), this.originOf(found));

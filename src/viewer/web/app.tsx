@@ -16,6 +16,7 @@ import { type Go, useRoute } from "./shared/use-route.ts";
 import { useStatus } from "./shared/use-status.ts";
 import { RepeatsPage } from "./tasks/repeats-page.tsx";
 import { TasksPage } from "./tasks/tasks-page.tsx";
+import { visibleText } from "./text/controls.ts";
 import { Plain } from "./text/plain.tsx";
 
 export function App() {
@@ -46,9 +47,9 @@ export function App() {
       v: page("live"),
     }),
   });
-  const title = view.name === "runs" ? "Runs" : status?.run.name;
+  const title = titleOf(view, needsRun ? (status?.run.name ?? route.run ?? "…") : undefined);
   useEffect(() => {
-    if (title) document.title = `${title} · rollouts`;
+    document.title = title;
   }, [title]);
   const isSplit = view.name === "rollouts" || view.name === "rollout" || view.name === "row";
   return (
@@ -106,8 +107,8 @@ function Page({ route: { view, parameters }, run, status, runs, go, error, needs
   }
   if (view.name === "compare")
     return <ComparePage current={status?.run.id} parameters={parameters} runs={runs} go={go} />;
-  // The header shows the error.
-  if (run === undefined || status === undefined) return error ? null : <p className="note">Loading…</p>;
+  if (run === undefined || status === undefined)
+    return error ? <NotLoaded hasRuns={runs?.single === false} /> : <p className="note">Loading…</p>;
   switch (view.name) {
     case "overview":
       return <OverviewPage run={run} parameters={parameters} status={status} go={go} />;
@@ -131,6 +132,44 @@ function Page({ route: { view, parameters }, run, status, runs, go, error, needs
     default:
       return null;
   }
+}
+
+/** The title of the browser tab: the run, and the page of the run. */
+function titleOf(view: View, run: string | undefined): string {
+  if (run === undefined) return view.name === "compare" ? "Compare · rollouts" : "Runs · rollouts";
+  const place =
+    view.name === "rollout"
+      ? `Task ${view.task} · ${view.rollout}`
+      : view.name === "task"
+        ? `Task ${view.task}`
+        : view.name === "row"
+          ? "Rollout"
+          : view.name === "unknown"
+            ? "Page not found"
+            : capitalized(view.name);
+  return `${visibleText(run)} · ${place}`;
+}
+
+const capitalized = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);
+
+/** The header shows the error. */
+function NotLoaded({ hasRuns }: { hasRuns: boolean }) {
+  return (
+    <article className="page" aria-label="Run not shown">
+      <EmptyState
+        title="This run cannot be shown"
+        action={
+          hasRuns && (
+            <a className="button" href="#/runs">
+              Runs
+            </a>
+          )
+        }
+      >
+        The message above has the reason.
+      </EmptyState>
+    </article>
+  );
 }
 
 function UnknownPage({ path }: { path: string }) {

@@ -157,6 +157,9 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
             })}
           </tbody>
         </table>
+        {runs.map(({ id, name, coverage }) => (
+          <Incomplete key={id} name={name} coverage={coverage} />
+        ))}
         {parameters.match !== "index" && pairs.some(({ kept_apart }) => kept_apart > 0) && (
           <p className="notice">
             Tasks with the same index but different inputs are not compared. If only the prompt changed,{" "}
@@ -212,7 +215,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
           <TableHead names={["task", ...runs.map(({ name }) => name), "change", "question"]} />
           <tbody>
             {tasks.map((task) => (
-              <tr key={task.task} className={task.change}>
+              <tr key={task.indices.join()} className={task.change}>
                 <th scope="row">{task.task}</th>
                 {task.means.map((mean, place) => {
                   const [index, run] = [task.indices[place], runs[place]];
@@ -298,4 +301,15 @@ function Difference({ value }: { value: number | null }) {
 function signOf(difference: { low: number | null; high: number | null } | null): string {
   if (difference === null || difference.low === null || difference.high === null) return "";
   return difference.low > 0 ? "better" : difference.high < 0 ? "worse" : "";
+}
+
+function Incomplete({ name, coverage }: Pick<Comparison["runs"][number], "name" | "coverage">) {
+  const { ok, expected, failed, masked, missing } = coverage;
+  if (ok === expected) return null;
+  return (
+    <p className="notice">
+      <bdi>{name}</bdi> is incomplete: {failed} failed, {masked} masked, {missing} missing of{" "}
+      {countText(expected, "rollout")}.
+    </p>
+  );
 }

@@ -118,7 +118,13 @@ function Collection({
         <Fact
           name="rate"
           value={rateText(collection.rate)}
-          about={collection.eta_seconds === null ? "" : `${secondsText(collection.eta_seconds)} left`}
+          about={
+            collection.paused
+              ? "paused"
+              : collection.eta_seconds === null
+                ? ""
+                : `${secondsText(collection.eta_seconds)} left`
+          }
         />
         <Fact
           name="in flight"

@@ -287,20 +287,25 @@ function Throughput({ history }: { history: Overview["history"] }) {
           y={(value) => (value < 10 ? String(Number(value.toPrecision(2))) : shortCount(value))}
           series={[
             {
-              name: `done per ${name}`,
+              name: `completed per ${name}`,
               className: "series-a",
               points: rates.map(({ x, y }) => ({ x, y: y * seconds })),
             },
           ]}
         />
       )}
-      <LineChart
-        title="In flight"
-        axis="time"
-        x={secondsText}
-        y={(value) => shortCount(value)}
-        series={[{ name: "in flight", className: "series-b", points: history.map(([x, , y]) => ({ x, y })) }]}
-      />
+      {/* A short run may have samples only before its start and after its end. */}
+      {history.some(([, , inFlight]) => inFlight > 0) && (
+        <LineChart
+          title="In flight"
+          axis="time"
+          x={secondsText}
+          y={(value) => shortCount(value)}
+          series={[
+            { name: "in flight", className: "series-b", points: history.map(([x, , y]) => ({ x, y })) },
+          ]}
+        />
+      )}
     </>
   );
 }

@@ -5,14 +5,14 @@ const LEAST_COMPLETIONS = 10;
 
 type History = Overview["history"];
 
-/** Rollouts per second over the whole session. The first sample contains the rollouts of earlier sessions. */
+/** Completed rollouts per second over the whole session. The first sample contains the rollouts of earlier sessions. */
 export function meanRate(history: History, elapsed: number | null): number | null {
   const [first, last] = [history[0], history.at(-1)];
   return first && last && elapsed ? Math.max(0, last[1] - first[1]) / elapsed : null;
 }
 
 /**
- * Rollouts per second in windows of equal width, each at its end. Samples become sparser during a run, so differences
+ * Completed rollouts per second in windows of equal width, each at its end. Samples become sparser during a run, so differences
  * between neighbours cover different times. A window is at least as wide as the widest gap, and has enough completions
  * for a rate.
  */
@@ -28,13 +28,13 @@ export function ratesOver(history: History): { x: number; y: number }[] {
   );
   return Array.from({ length: Math.max(0, windows) }, (_, place) => {
     const at = (window: number) => first[0] + (span * window) / windows;
-    const done = doneAt(history, at(place + 1)) - doneAt(history, at(place));
-    return { x: at(place + 1), y: Math.max(0, done) / (span / windows) };
+    const completed = completedAt(history, at(place + 1)) - completedAt(history, at(place));
+    return { x: at(place + 1), y: Math.max(0, completed) / (span / windows) };
   });
 }
 
-/** Rollouts done at a time, interpolated between the samples around it. */
-function doneAt(history: History, seconds: number): number {
+/** Rollouts completed at a time, interpolated between the samples around it. */
+function completedAt(history: History, seconds: number): number {
   const next = history.findIndex(([at]) => at >= seconds);
   const [to, before] = [history.at(next), history[next - 1]];
   if (!to) return 0;

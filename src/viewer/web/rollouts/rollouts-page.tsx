@@ -122,7 +122,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             </button>
           </div>
         )}
-        {list.ready && list.total === 0 ? (
+        {list.ready && !list.error && list.total === 0 ? (
           <EmptyList status={status} filtered={Boolean(q)} go={go} />
         ) : (
           <RowListView

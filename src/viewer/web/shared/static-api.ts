@@ -166,7 +166,7 @@ function numberOf(row: ListedRow, field: NumberField): number | null {
     reward: row.reward,
     task: row.task,
     repeat: row.rollout,
-    attempt: row.attempt,
+    attempt: row.attempt + 1,
     turns: row.turns,
     calls: row.tool_calls,
     tokens: row.output_tokens,
