@@ -36,7 +36,9 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
   it("gives the same rows as a run on one machine", async () => {
     const cwd = await rows(200);
     const workers = [1, 2].map(() => startGym(worker("--concurrency", "16"), cwd));
-    const distributed = await runGym(queued("queued.jsonl", "--json"), { cwd });
+    // Slow enough that a worker cannot finish the run before the other one joins.
+    const slow = "++policy_model.responses_api_models.random_model.latency_ms=300";
+    const distributed = await runGym(queued("queued.jsonl", "--json", slow), { cwd });
     expect(distributed.exitCode, distributed.stderr).toBe(0);
     const local = await runGym([...EVALUATION, "-i", "rows.jsonl", "-o", "local.jsonl"], { cwd });
     expect(local.exitCode, local.stderr).toBe(0);
