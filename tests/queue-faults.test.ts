@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { repository, runGym } from "./gym-process.ts";
 import { missingBroker, TestBroker } from "./support/broker.ts";
 import { TestNetwork } from "./support/network.ts";
@@ -14,6 +14,8 @@ const WORKERS = 3;
 const PORT = 4222;
 /** Shorter than a partition, so that leases expire while a worker is disconnected. */
 const LEASE_SECONDS = 3;
+/** Longer than any fault lasts. */
+const STALLED_MS = 60_000;
 const EVALUATION = ["--resources-server", "example_session_state_mgmt", "--model-type", "random_model"];
 
 const missing = missingBroker() ?? TestNetwork.problem();
@@ -22,9 +24,10 @@ if (missing !== undefined) console.warn(`The test of faults in distributed runs 
 let folder: string;
 let network: TestNetwork;
 let broker: TestBroker;
+const members: Member[] = [];
 type Host = ReturnType<TestNetwork["host"]>;
 
-beforeAll(async () => {
+beforeEach(() => {
   if (missing !== undefined) return;
   folder = mkdtempSync(join(tmpdir(), "nemo-gym-faults-"));
   const example = join(repository, "resources_servers/example_session_state_mgmt/data/example.jsonl");
@@ -34,7 +37,8 @@ beforeAll(async () => {
   network = new TestNetwork();
 });
 
-afterAll(async () => {
+afterEach(async () => {
+  for (const member of members.splice(0)) await member.kill();
   await broker?.close();
   network?.close();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
@@ -53,6 +57,7 @@ class Member {
   constructor(host: Host, words: readonly string[]) {
     this.host = host;
     this.#words = words;
+    members.push(this);
   }
 
   start(more: readonly string[] = []): void {
@@ -92,6 +97,7 @@ class Member {
   }
 }
 
+const logs = () => members.map(({ log }) => log).join("\n---\n");
 const results = () => {
   const file = join(folder, "queued.jsonl");
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
@@ -100,7 +106,7 @@ const sortedLines = (name: string) => rowsWithoutTimes(join(folder, name));
 
 it.skipIf(missing !== undefined)(
   `loses and doubles nothing in ${ROLLOUTS} rollouts with ${FAULTS} faults of workers, broker, collector and network`,
-  { timeout: 400_000, retry: 0 },
+  { timeout: 400_000 },
   async () => {
     const brokerHost = network.host();
     broker = new TestBroker(PORT, { host: brokerHost.address, inside: brokerHost.inside });
@@ -123,7 +129,11 @@ it.skipIf(missing !== undefined)(
     for (const worker of workers) worker.start();
 
     const counts = { worker: 0, broker: 0, collector: 0, partition: 0, frozen: 0 };
+    let progress = { results: 0, at: performance.now() };
     for (let fault = 0; fault < FAULTS; fault++) {
+      if (results() > progress.results) progress = { results: results(), at: performance.now() };
+      const stalled = performance.now() - progress.at > STALLED_MS;
+      if (stalled) expect.fail(`no results for ${STALLED_MS / 1_000} s after ${results()}:\n${logs()}`);
       // Faults follow the progress of the run: each waits for its share of the results.
       const share = Math.floor((ROLLOUTS * (fault + 1)) / (FAULTS + 2));
       const since = performance.now();
@@ -157,8 +167,7 @@ it.skipIf(missing !== undefined)(
     }
     const since = performance.now();
     while (collector.exitCode === undefined && performance.now() - since < 180_000) await pause(50);
-    const log = [collector, ...workers].map((member) => member.log).join("\n---\n");
-    expect(collector.exitCode, log).toBe(0);
+    expect(collector.exitCode, logs()).toBe(0);
     expect(counts).toEqual({ worker: 16, broker: 4, collector: 4, partition: 4, frozen: 4 });
     for (const worker of workers) await worker.kill();
 
