@@ -71,6 +71,10 @@ export class AdaptiveLimit {
   get limit(): number {
     return Math.floor(this.#limit);
   }
+  /** Whether refusals or slow responses have lowered the limit. */
+  get isLowered(): boolean {
+    return this.#limit < this.#most;
+  }
   /** The last response that asked to slow down. */
   get lastRefusal(): ProviderError | undefined {
     return this.#lastRefusal;

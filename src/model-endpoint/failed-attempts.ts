@@ -52,7 +52,7 @@ export function outage(last: ProviderError | undefined, downMs: number): Provide
   return cause.restated(`${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
 }
 
-/** Minimum time between two warnings about refusals, and the longer one for each other kind of failure. */
+/** Minimum time between two warnings about a lowered limit, and the longer one for each kind of failure. */
 const WARN_EVERY_MS = 10_000;
 const WARN_OF_OTHERS_EVERY_MS = 30_000;
 
@@ -87,13 +87,13 @@ export class CallReports {
       `[model_retry url=${url.text}${path} status=${status} kind=${kind} try=${attempt} max_tries=${tries} error_msg=${error.message}]`,
     );
     const now = steadyNow();
-    const refused = kind === "provider_rate_limit";
-    const warnedAt = this.#warnedAt.get(kind);
-    if (warnedAt !== undefined && now - warnedAt < (refused ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS))
-      return;
-    this.#warnedAt.set(kind, now);
-    if (refused) {
-      this.#log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
+    const isSlowDown = kind === "provider_rate_limit" && limit.isLowered;
+    const subject = isSlowDown ? "slow-down" : kind;
+    const warnedAt = this.#warnedAt.get(subject) ?? Number.NEGATIVE_INFINITY;
+    if (now - warnedAt < (isSlowDown ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS)) return;
+    this.#warnedAt.set(subject, now);
+    if (isSlowDown) {
+      this.#log.warn(`${error.message}; at most ${limit.limit} concurrent calls from now on`);
       return;
     }
     // The number of probes of an endpoint that is down is not limited.

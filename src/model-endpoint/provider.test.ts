@@ -260,6 +260,23 @@ describe("limits", () => {
     expect(warnings).toEqual([expect.stringContaining("trying again (attempt 1 of 4 failed, after 0 s)")]);
   });
 
+  it("names the limit of concurrent calls in a warning only if refusals lowered it", async () => {
+    const refusing = await endpoint({ faultFor: () => faults.rateLimited() });
+    const fixed = await provider(refusing.baseUrl, { retry_attempts: 2, adaptive_concurrency: false });
+    await expect(fixed.call(call)).rejects.toThrow("gave up after 2 attempts");
+    const warnings = () => logged.filter((line) => line.startsWith("429 from"));
+    expect(warnings()).toEqual([expect.stringContaining("trying again (attempt 1 of 2 failed")]);
+    const adaptive = await provider(refusing.baseUrl);
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const calls = Array.from({ length: 20 }, () => adaptive.call({ ...call, signal: stop.signal }));
+    await vi.waitFor(() =>
+      expect(warnings().at(-1)).toMatch(/at most \d{1,3} concurrent calls from now on$/),
+    );
+    stop.abort();
+    await Promise.allSettled(calls);
+  });
+
   it("does not wait for a host whose name is not found", async () => {
     const lookup = vi.spyOn(dns, "lookup").mockImplementation(((...words: unknown[]) => {
       const problem = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
