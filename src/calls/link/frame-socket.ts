@@ -62,14 +62,15 @@ export class FrameSocket {
   };
 
   #read(chunk: Buffer): void {
+    // A socket that is being closed still delivers what the other side has sent.
+    if (this.#closed) return;
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       const line = this.#line(chunk, from, end);
       from = end + 1;
-      if (!this.#take(line)) {
-        this.close();
-        return;
-      }
+      if (!this.#take(line)) this.close();
+      // The receiver of a message may have closed the socket too.
+      if (this.#closed) return;
     }
     if (from === chunk.length) return;
     this.#rest.push(from === 0 ? chunk : chunk.subarray(from));
