@@ -19,6 +19,7 @@ import { QueueError } from "./errors.ts";
 const PING_MS = 5_000;
 const CONNECT_MS = 5_000;
 const RECONNECT_MS = 500;
+const FLUSH_MS = 5_000;
 
 /** Address and credentials of the broker. They are never written to files of a run. */
 export interface BrokerSettings {
@@ -91,6 +92,20 @@ export async function connectBroker(
       `The broker at ${name} has no JetStream: ${errorMessage(error)}. Start it with \`nats-server -js\`, or use \`gym queue up\`.`,
       { cause: error },
     );
+  }
+}
+
+/** Resolves when the broker has received everything that was sent. Rejects if it does not answer. */
+export async function flush({ connection }: Broker): Promise<void> {
+  const limit = new AbortController();
+  const late = async () => {
+    await sleep(FLUSH_MS, undefined, { signal: limit.signal });
+    throw new Error("the broker does not answer");
+  };
+  try {
+    await Promise.race([connection.flush(), late()]);
+  } finally {
+    limit.abort();
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Consumer, type ConsumerMessages, JetStreamApiError, type JsMsg } from "@nats-io/jetstream";
 import { errorMessage } from "../errors.ts";
-import type { Broker } from "./broker.ts";
+import { type Broker, flush } from "./broker.ts";
 import { QueueError } from "./errors.ts";
 import { agentToken, payloadOf, type RolloutRef, readReference, streamOf, subjectOf } from "./subjects.ts";
 
@@ -11,9 +11,10 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
 /** How long a request for messages stays open at the broker. */
 const FETCH_MS = 5_000;
+/** How long a request may stay open here, also if the end of it was lost with a connection. */
+const LONGEST_FETCH_MS = 30_000;
 /** References pulled beyond the free slots, so that the next rollout starts without delay. */
 const AHEAD = 32;
-const FLUSH_TIMEOUT_MS = 5_000;
 /** Error description when the reference is already queued; the error code is the same as for a full stream. */
 const ALREADY_QUEUED = /per subject/i;
 const STREAM_FULL = /maximum (messages|bytes)|insufficient (storage|resources)|resource/i;
@@ -82,7 +83,8 @@ export class JetStreamQueue<Result> {
   /** Pulled from the broker and not settled. */
   readonly #held = new Set<Lease<Result>>();
   #publishing = 0;
-  #published: () => void = () => {};
+  /** Calls of `enqueue` that wait until fewer references are being published. */
+  readonly #waiting: (() => void)[] = [];
   #arrived: () => void = () => {};
   #closed = false;
   /** When the stream became full. */
@@ -106,9 +108,7 @@ export class JetStreamQueue<Result> {
   /** Adds a reference. Has no effect if the stream still holds it. */
   async enqueue(ref: RolloutRef): Promise<void> {
     while (this.#publishing >= MAX_PUBLISHING && this.#failure === undefined)
-      await new Promise<void>((resolve) => {
-        this.#published = resolve;
-      });
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#failure !== undefined) throw this.#failure;
     this.#publishing++;
     void this.#publish(ref)
@@ -118,7 +118,7 @@ export class JetStreamQueue<Result> {
       })
       .finally(() => {
         this.#publishing--;
-        this.#published();
+        for (const resume of this.#waiting.splice(0)) resume();
       });
   }
 
@@ -169,6 +169,8 @@ export class JetStreamQueue<Result> {
     const key = `${run}/${agent}`;
     if (this.#feeds.has(key)) return;
     const consumer = await this.#options.broker.js.consumers.get(streamOf(run), agentToken(agent));
+    // A second feed would replace one that may already hold references, which then nobody would run.
+    if (this.#feeds.has(key)) return;
     this.#feeds.set(key, { ...feed, key, consumer, buffer: [], isAsking: false, isSuspended: false });
     this.#arrived();
   }
@@ -259,14 +261,18 @@ export class JetStreamQueue<Result> {
 
   async #fetch(feed: Feed<Result>, count: number): Promise<void> {
     feed.isAsking = true;
+    let limit: NodeJS.Timeout | undefined;
     try {
       const messages = await feed.consumer.fetch({ max_messages: count, expires: FETCH_MS });
       feed.request = messages;
+      limit = setTimeout(() => messages.stop(), LONGEST_FETCH_MS).unref();
       if (this.#feeds.get(feed.key) !== feed) messages.stop();
       for await (const message of messages) this.#receive(feed, message);
     } catch {
       // The broker is unreachable, or the run was removed, which the worker learns from the record of the run.
       await pause(PAUSE_MS);
+    } finally {
+      clearTimeout(limit);
     }
     feed.isAsking = false;
     this.#arrived();
@@ -286,15 +292,11 @@ export class JetStreamQueue<Result> {
    * heartbeat arrived.
    */
   async heartbeat(leases: Iterable<Lease<Result>>): Promise<void> {
-    const { connection } = this.#options.broker;
     const now = performance.now();
     const renewed = [...leases];
     for (const { message } of renewed) message.working();
     if (renewed.length === 0) return;
-    await Promise.race([
-      connection.flush(),
-      pause(FLUSH_TIMEOUT_MS).then(() => Promise.reject(new Error("the broker does not answer"))),
-    ]);
+    await flush(this.#options.broker);
     for (const lease of renewed) lease.renewedAt = now;
   }
 
