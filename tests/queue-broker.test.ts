@@ -1,13 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { JsMsg } from "@nats-io/jetstream";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type Broker, connectBroker } from "../src/queue/broker.ts";
 import { JetStreamQueue, type Lease } from "../src/queue/jetstream-queue.ts";
-import { openRunStream } from "../src/queue/run-stream.ts";
+import { openRunStream, renewConsumers } from "../src/queue/run-stream.ts";
 import type { RolloutRef } from "../src/queue/subjects.ts";
+import { DeliveryWatch } from "../src/run/distributed/references.ts";
 import { missingBroker, TestBroker } from "./support/broker.ts";
 import { freePort } from "./support/free-port.ts";
+import { until } from "./support/queue-runs.ts";
 
 const missing = missingBroker();
 const RUN = "run1";
@@ -23,10 +26,12 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 
 let server: TestBroker;
 let broker: Broker;
+/** Run after a test, the last first, while the broker still answers. */
+const closers: (() => Promise<void>)[] = [];
 
 async function connected(): Promise<Broker> {
   const made = await connectBroker({ url: server.url }, { name: "test" });
-  onTestFinished(() => made.close());
+  closers.push(() => made.close());
   return made;
 }
 
@@ -43,8 +48,25 @@ async function consumer(from: Broker, leaseMs: number) {
       leases.push(...(await queue.pull(count - leases.length, limit)));
     return leases;
   };
-  onTestFinished(() => queue.close());
+  closers.push(() => queue.close());
   return { queue, saved, pull };
+}
+
+/** Runs what the worker gets until it has saved this many rollouts. */
+async function saveAll({ queue, saved, pull }: Awaited<ReturnType<typeof consumer>>, count: number) {
+  const limit = performance.now() + 20_000;
+  while (saved.length < count && performance.now() < limit)
+    for (const lease of await pull(1)) await queue.settle(lease, "completed");
+  expect(new Set(saved).size).toBe(count);
+}
+
+/** Ends the broker cleanly and starts it again, with this change of its files. */
+async function restart(change: () => void): Promise<void> {
+  await server.kill("SIGTERM");
+  await until("the end of the connection", () => broker.awayMs() > 0);
+  change();
+  await server.start();
+  await until("the connection", () => broker.awayMs() === 0);
 }
 
 /** Replaces the broker with one that has this much storage. */
@@ -82,7 +104,10 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     await server.start();
     broker = await connected();
   });
-  afterEach(() => server.close());
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+    await server.close();
+  });
 
   it("waits for room in a full stream and loses nothing", async () => {
     await openRunStream(broker.jsm, {
@@ -154,6 +179,56 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     const last = await consumer(await connected(), 30_000);
     for (const lease of await last.pull(1)) await last.queue.settle(lease, "completed");
     expect(last.saved).toEqual([0]);
+    await producer.close();
+  });
+
+  it("delivers new references although a killed broker leases some that it has removed", async () => {
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a", "b"], leaseMs: 1_000, maxDeliver: 100 });
+    const producer = new JetStreamQueue<string>({ broker });
+    const isPublished = () => producer.publishing === 0;
+    // Nobody takes the first one: the broker forgets leases that precede all references in the stream.
+    await producer.enqueue({ ...ref(0), agent: "b" });
+    await until("the first reference", isPublished);
+    for (let task = 0; task < 200; task++) await producer.enqueue(ref(task));
+    await until("the references", isPublished);
+    const taken: JsMsg[] = [];
+    const stored = await broker.js.consumers.get(`gym-${RUN}`, "a");
+    for await (const message of await stored.fetch({ max_messages: 40 })) taken.push(message);
+    // A broker that is killed can have the removals in its files, but not the acknowledgements that caused them.
+    const file = join(server.directory, `jetstream/$G/streams/gym-${RUN}/obs/a/o.dat`);
+    let leases = Buffer.alloc(0);
+    await restart(() => {
+      leases = readFileSync(file);
+    });
+    for (const message of taken) await message.ackAck();
+    await restart(() => writeFileSync(file, leases));
+    const { num_ack_pending: leased } = await broker.jsm.consumers.info(`gym-${RUN}`, "a");
+    expect(leased).toBe(taken.length);
+    // The leases expire.
+    await pause(3_000);
+
+    const watch = new DeliveryWatch(RUN, broker, false);
+    expect(await watch.look(true)).toEqual({ areLost: false, areStuck: false, exhausted: [] });
+    await saveAll(await consumer(await connected(), 1_000), 160);
+    await producer.close();
+  });
+
+  it("delivers everything again from renewed consumers, to workers that are waiting", async () => {
+    const settings = { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 };
+    expect(await openRunStream(broker.jsm, settings)).toBe(false);
+    expect(await openRunStream(broker.jsm, settings)).toBe(true);
+    const producer = new JetStreamQueue<string>({ broker });
+    for (let task = 0; task < 20; task++) await producer.enqueue(ref(task));
+    const lost = await consumer(await connected(), 30_000);
+    expect(await lost.pull(20)).toHaveLength(20);
+    const waiting = await consumer(await connected(), 30_000);
+    const all = saveAll(waiting, 20);
+    await until("a request", async () => {
+      const { num_waiting: requests } = await broker.jsm.consumers.info(`gym-${RUN}`, "a");
+      return requests > 0;
+    });
+    await renewConsumers(broker.jsm, settings);
+    await all;
     await producer.close();
   });
 

@@ -7,6 +7,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
+import { type Broker, flush } from "./broker.ts";
 import {
   agentToken,
   type RolloutRef,
@@ -21,7 +22,10 @@ const NANOSECONDS = 1_000_000;
 /** Maximum number of references of one run in the stream; the producer waits while it is full. */
 const MAX_MESSAGES = 2_000_000;
 const STREAM_NOT_FOUND = 10_059;
+const CONSUMER_NOT_FOUND = 10_014;
 const CONSUMER_EXISTS = new Set([10_013, 10_148]);
+/** Acknowledgements sent before the broker is asked whether it has received them. */
+const MAX_UNCONFIRMED = 10_000;
 
 export interface RunStreamSettings {
   run: string;
@@ -35,9 +39,9 @@ export interface RunStreamSettings {
 
 /**
  * Creates the stream of a run with one consumer per agent; an existing stream and its consumers are kept, so that a run
- * can be resumed.
+ * can be resumed. Returns whether the stream existed.
  */
-export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSettings): Promise<void> {
+export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSettings): Promise<boolean> {
   const { run, agents, leaseMs, maxDeliver, maxMessages = MAX_MESSAGES } = settings;
   const config = {
     name: streamOf(run),
@@ -52,7 +56,8 @@ export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSe
     // new ones.
     max_msgs: maxMessages,
   };
-  if (!(await exists(jsm, run))) await jsm.streams.add(config);
+  const existed = await exists(jsm, run);
+  if (!existed) await jsm.streams.add(config);
   for (const agent of agents) {
     try {
       await jsm.consumers.add(streamOf(run), {
@@ -68,6 +73,39 @@ export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSe
       if (!(error instanceof JetStreamApiError && CONSUMER_EXISTS.has(error.code))) throw error;
     }
   }
+  return existed;
+}
+
+/** Replaces the consumers of a run. The new ones deliver every reference in the stream, including leased ones. */
+export async function renewConsumers(jsm: JetStreamManager, settings: RunStreamSettings): Promise<void> {
+  for (const agent of settings.agents) {
+    try {
+      await jsm.consumers.delete(streamOf(settings.run), agentToken(agent));
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError && error.code === CONSUMER_NOT_FOUND)) throw error;
+    }
+  }
+  await openRunStream(jsm, settings);
+}
+
+/**
+ * Ends the leases of references that the stream no longer holds. nats-server writes the state of a stream and that of its
+ * consumers at different times. A broker that was killed may therefore lease a removed reference. Up to version 2.10.24,
+ * such a lease is due for redelivery again and again, and the consumer delivers nothing new meanwhile.
+ */
+export async function releaseRemoved(broker: Broker, run: string): Promise<void> {
+  const { connection, jsm } = broker;
+  const stream = streamOf(run);
+  const { deleted = [] } = (await jsm.streams.info(stream, { deleted_details: true })).state;
+  let sent = 0;
+  for await (const { name, delivered } of jsm.consumers.list(stream))
+    for (const position of deleted) {
+      if (position > delivered.stream_seq) continue;
+      // Without message: deliveries, position in the stream, position in the consumer, time, number of waiting messages.
+      connection.publish(`$JS.ACK.${stream}.${name}.1.${position}.0.0.0`);
+      if (++sent % MAX_UNCONFIRMED === 0) await flush(broker);
+    }
+  await flush(broker);
 }
 
 async function exists(jsm: JetStreamManager, run: string): Promise<boolean> {
@@ -101,10 +139,17 @@ interface QueueStats {
   leased: number;
 }
 
+interface ConsumerStats extends QueueStats {
+  /** Open requests of workers for references. */
+  requests: number;
+  /** Position of the last reference in the stream that was delivered. */
+  delivered: number;
+}
+
 export interface RunStreamStats extends QueueStats {
   /** References in the stream: waiting, leased, or abandoned after too many deliveries. */
   messages: number;
-  byAgent: Record<string, QueueStats>;
+  byAgent: Record<string, ConsumerStats>;
 }
 
 export async function runStreamStats(jsm: JetStreamManager, run: string): Promise<RunStreamStats> {
@@ -112,7 +157,12 @@ export async function runStreamStats(jsm: JetStreamManager, run: string): Promis
   for await (const info of jsm.consumers.list(streamOf(run))) {
     stats.waiting += info.num_pending;
     stats.leased += info.num_ack_pending;
-    stats.byAgent[info.name] = { waiting: info.num_pending, leased: info.num_ack_pending };
+    stats.byAgent[info.name] = {
+      waiting: info.num_pending,
+      leased: info.num_ack_pending,
+      requests: info.num_waiting,
+      delivered: info.delivered.stream_seq,
+    };
   }
   stats.messages = (await jsm.streams.info(streamOf(run))).state.messages;
   return stats;

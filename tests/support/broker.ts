@@ -14,7 +14,7 @@ export function missingBroker(): string | undefined {
 export class TestBroker {
   readonly port: number;
   readonly host: string;
-  readonly #directory = mkdtempSync(join(tmpdir(), "nemo-gym-nats-"));
+  readonly directory = mkdtempSync(join(tmpdir(), "nemo-gym-nats-"));
   readonly #words: readonly string[];
   readonly #inside: readonly string[];
   #process: ChildProcess | undefined;
@@ -40,7 +40,7 @@ export class TestBroker {
       "nats-server",
       "-js",
       "-sd",
-      this.#directory,
+      this.directory,
       "-a",
       this.host,
       "-p",
@@ -64,18 +64,18 @@ export class TestBroker {
     return this.#process?.pid;
   }
 
-  /** Kills the process; the files stay. */
-  async kill(): Promise<void> {
+  /** Ends the process, by default without warning; the files stay. */
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const child = this.#process;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    child.kill("SIGKILL");
+    child.kill(signal);
     await ended;
   }
 
   async close(): Promise<void> {
     await this.kill();
-    rmSync(this.#directory, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }
 

@@ -11,6 +11,7 @@ import {
   openRunStream,
   type RunStreamSettings,
   removeReference,
+  renewConsumers,
 } from "../../queue/run-stream.ts";
 import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../../queue/store-server.ts";
 import type { RolloutRef } from "../../queue/subjects.ts";
@@ -57,6 +58,8 @@ interface HubParts {
   late: JsonlWriter;
   record: RunRecord;
   stream: RunStreamSettings;
+  /** Whether the stream existed. */
+  isResumed: boolean;
 }
 
 /** The collector side of a distributed run: publishes references, serves rows and receives results. */
@@ -89,7 +92,7 @@ export class WorkerHub implements WorkersLink {
     notice: (text: string) => void,
     prepared: PreparedEvaluation,
     outageSeconds: number,
-    { run, broker, board, store, late, record, stream }: HubParts,
+    { run, broker, board, store, late, record, stream, isResumed }: HubParts,
   ) {
     this.run = run;
     this.#prepared = prepared;
@@ -110,7 +113,7 @@ export class WorkerHub implements WorkersLink {
     });
     this.#rows = new LineAccess(prepared.paths.materializedInputs);
     this.#roster = new WorkerRoster(run, broker, notice);
-    this.#deliveries = new DeliveryWatch(run, broker);
+    this.#deliveries = new DeliveryWatch(run, broker, isResumed);
     this.#withdraw = withdrawals(run, broker, notice);
     this.#control = serveControl(broker, collectorSubject(run), (request) => this.#answer(request));
   }
@@ -129,7 +132,7 @@ export class WorkerHub implements WorkersLink {
       const leaseMs = (queue.leaseSeconds ?? LEASE_SECONDS) * 1000;
       const board = await Board.open(broker);
       const stream = { run, agents, leaseMs, maxDeliver: queue.maxDeliver ?? MAX_DELIVER };
-      await openRunStream(broker.jsm, stream);
+      const isResumed = await openRunStream(broker.jsm, stream);
       const text = configForWorkers(config);
       const directory = queue.storeDirectory === undefined ? null : path.join(queue.storeDirectory, run);
       if (directory !== null) await shareRun(directory, { config: text, inputs: paths.materializedInputs });
@@ -162,7 +165,7 @@ export class WorkerHub implements WorkersLink {
       };
       const late = await JsonlWriter.open(paths.lateResults);
       const { outageSeconds = OUTAGE_SECONDS } = queue;
-      const parts = { run, broker, board, store, late, record, stream };
+      const parts = { run, broker, board, store, late, record, stream, isResumed };
       hub = new WorkerHub(notice, prepared, outageSeconds, parts);
       return hub;
     } catch (error) {
@@ -186,7 +189,11 @@ export class WorkerHub implements WorkersLink {
       await this.#board.putSpending(this.run, "earlier", this.#prepared.spentEarlier);
     await this.#takeEarlier();
     await this.#board.putRun(this.#record);
-    this.#watch = setInterval(() => void this.#look(), WATCH_MS);
+    this.#watch = setInterval(() => {
+      if (this.#broker.awayMs() > this.#outageSeconds * 1000)
+        collection.fail(awayTooLong(this.#broker, this.#outageSeconds));
+      void this.#look();
+    }, WATCH_MS);
     if (this.#shared) this.#take = setInterval(() => void this.#takeShared(), TAKE_MS);
     const where = [this.#store.url, this.#record.directory].filter((each) => each !== null).join(" and in ");
     this.#notice(
@@ -306,8 +313,6 @@ export class WorkerHub implements WorkersLink {
   async #lookNow(): Promise<void> {
     const collection = this.#collection;
     if (!collection) return;
-    if (this.#broker.awayMs() > this.#outageSeconds * 1000)
-      collection.fail(awayTooLong(this.#broker, this.#outageSeconds));
     try {
       const state = collection.paused ? "paused" : "running";
       if (this.#record.state !== state) {
@@ -318,8 +323,9 @@ export class WorkerHub implements WorkersLink {
       this.#spent = [...spending.values()].reduce((sum, dollars) => sum + dollars, 0);
       if (this.#looks++ % LOOKS_PER_COUNT === 0) await this.#countWorkers();
       const isWaiting = collection.inFlight > 0 && this.#queue.publishing === 0;
-      const { areLost, exhausted } = await this.#deliveries.look(isWaiting);
+      const { areLost, areStuck, exhausted } = await this.#deliveries.look(isWaiting);
       if (areLost) await this.#publishAgain(collection);
+      if (areStuck) await this.#deliverAgain();
       for (const ref of exhausted) await this.#giveUp(ref);
     } catch (error) {
       if (isStreamMissing(error)) await this.#publishAgain(collection).catch(() => {});
@@ -335,6 +341,14 @@ export class WorkerHub implements WorkersLink {
     await openRunStream(this.#broker.jsm, this.#stream);
     await this.#board.putRun(this.#record);
     await collection.sendAgain();
+  }
+
+  /** Rollouts that are running may run a second time; the first result of each counts. */
+  async #deliverAgain(): Promise<void> {
+    this.#notice(
+      `The broker at ${this.#broker.name} holds rollouts that it does not deliver; it delivers all of them again.`,
+    );
+    await renewConsumers(this.#broker.jsm, this.#stream);
   }
 
   async #giveUp(ref: RolloutRef): Promise<void> {
