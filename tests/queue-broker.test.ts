@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsMsg } from "@nats-io/jetstream";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { Board, type RunRecord, type WorkerRecord } from "../src/queue/board.ts";
 import { type Broker, connectBroker } from "../src/queue/broker.ts";
 import { JetStreamQueue, type Lease } from "../src/queue/jetstream-queue.ts";
 import { openRunStream, renewConsumers } from "../src/queue/run-stream.ts";
@@ -230,6 +231,33 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     await renewConsumers(broker.jsm, settings);
     await all;
     await producer.close();
+  });
+
+  it("lists runs, workers and spending without leaving anything at the broker", async () => {
+    const board = await Board.open(broker);
+    const named = async () => (await board.runs()).map(({ run }) => run);
+    expect(await named()).toEqual([]);
+    await board.putRun({ run: "second", created: "2" } as RunRecord);
+    await board.putRun({ run: RUN, created: "1" } as RunRecord);
+    await board.putWorker({ worker: "w" } as WorkerRecord);
+    await board.removeWorker("w");
+    await board.putWorker({ worker: "v" } as WorkerRecord);
+    await board.putSpending(RUN, "v", 2);
+    await board.putSpending("second", "v", 3);
+    for (let time = 0; time < 20; time++) {
+      expect(await named()).toEqual([RUN, "second"]);
+      expect((await board.workers()).map(({ worker }) => worker)).toEqual(["v"]);
+      expect(await board.spending(RUN)).toEqual(new Map([["v", 2]]));
+    }
+    await board.removeRun(RUN);
+    expect(await named()).toEqual(["second"]);
+    expect(await board.spending(RUN)).toEqual(new Map());
+    expect(await board.spending("second")).toEqual(new Map([["v", 3]]));
+    for (const bucket of ["runs", "workers", "spending"]) {
+      const { state } = await broker.jsm.streams.info(`KV_gym-${bucket}`);
+      expect(state.consumer_count, bucket).toBe(0);
+      if (bucket !== "workers") expect(state.messages, bucket).toBe(1);
+    }
   });
 
   it("holds no more for a slow consumer than it has places", async () => {

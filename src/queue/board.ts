@@ -1,3 +1,4 @@
+import type { JetStreamManager } from "@nats-io/jetstream";
 import type { KV, KvEntry } from "@nats-io/kv";
 import type { Broker } from "./broker.ts";
 import { QueueError } from "./errors.ts";
@@ -75,24 +76,26 @@ export interface SlowDownRecord {
 
 /** The records of runs and workers, in the key-value store of the broker. */
 export class Board {
+  readonly #jsm: JetStreamManager;
   readonly #runs: KV;
   readonly #workers: KV;
   readonly #spending: KV;
   readonly #endpoints: KV;
 
-  private constructor(runs: KV, workers: KV, spending: KV, endpoints: KV) {
+  private constructor(jsm: JetStreamManager, runs: KV, workers: KV, spending: KV, endpoints: KV) {
+    this.#jsm = jsm;
     this.#runs = runs;
     this.#workers = workers;
     this.#spending = spending;
     this.#endpoints = endpoints;
   }
 
-  static async open({ kvm }: Broker): Promise<Board> {
+  static async open({ jsm, kvm }: Broker): Promise<Board> {
     const runs = await kvm.create(RUNS, { history: 1 });
     const workers = await kvm.create(WORKERS, { history: 1, ttl: WORKER_TTL_MS });
     const spending = await kvm.create(SPENDING, { history: 1 });
     const endpoints = await kvm.create(ENDPOINTS, { history: 1, ttl: SLOW_DOWN_TTL_MS });
-    return new Board(runs, workers, spending, endpoints);
+    return new Board(jsm, runs, workers, spending, endpoints);
   }
 
   putRun(record: RunRecord): Promise<unknown> {
@@ -107,8 +110,9 @@ export class Board {
   }
 
   async removeRun(run: string): Promise<void> {
-    await this.#runs.purge(run);
-    for (const key of await keysOf(this.#spending, `${run}.*`)) await this.#spending.purge(key);
+    // `kv.purge` would keep a marker for each key for ever.
+    await this.#jsm.streams.purge(streamOf(RUNS), { filter: subjectOf(RUNS, run) });
+    await this.#jsm.streams.purge(streamOf(SPENDING), { filter: subjectOf(SPENDING, `${run}.*`) });
   }
 
   /** Records the dollars that one worker has spent on a run so far. */
@@ -119,7 +123,7 @@ export class Board {
   /** Dollars spent on a run, by worker, including workers that are gone. */
   async spending(run: string): Promise<Map<string, number>> {
     const found = new Map<string, number>();
-    for (const key of await keysOf(this.#spending, `${run}.*`)) {
+    for (const key of await this.#keys(SPENDING, `${run}.*`)) {
       const entry = await entryOf(this.#spending, key);
       if (entry) found.set(key.slice(run.length + 1), Number(entry.string()));
     }
@@ -149,7 +153,7 @@ export class Board {
 
   /** All runs that were not removed, oldest first. */
   async runs(): Promise<RunRecord[]> {
-    const found = await all<RunRecord>(this.#runs);
+    const found = await this.#all<RunRecord>(RUNS, this.#runs);
     return found.sort((a, b) => (a.created < b.created ? -1 : 1));
   }
 
@@ -163,28 +167,34 @@ export class Board {
 
   /** Workers that reported recently. */
   async workers(): Promise<WorkerRecord[]> {
-    const found = await all<WorkerRecord>(this.#workers);
+    const found = await this.#all<WorkerRecord>(WORKERS, this.#workers);
     return found.sort((a, b) => (a.worker < b.worker ? -1 : 1));
+  }
+
+  async #all<T>(bucket: string, kv: KV): Promise<T[]> {
+    const found: T[] = [];
+    for (const key of await this.#keys(bucket, ">")) {
+      const entry = await entryOf(kv, key);
+      if (entry) found.push(entry.json<T>());
+    }
+    return found;
+  }
+
+  /** `kv.keys()` would leave a consumer at the broker for five minutes, and may not end if the connection is lost. */
+  async #keys(bucket: string, filter: string): Promise<string[]> {
+    const { state } = await this.#jsm.streams.info(streamOf(bucket), {
+      subjects_filter: subjectOf(bucket, filter),
+    });
+    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(subjectOf(bucket, "").length));
   }
 }
 
-async function all<T>(kv: KV): Promise<T[]> {
-  const found: T[] = [];
-  for (const key of await keysOf(kv, ">")) {
-    const entry = await entryOf(kv, key);
-    if (entry) found.push(entry.json<T>());
-  }
-  return found;
-}
+/** Where NATS stores a bucket. */
+const streamOf = (bucket: string): string => `KV_${bucket}`;
+const subjectOf = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
 
 /** The entry of a key; undefined if it does not exist or was removed. */
 async function entryOf(kv: KV, key: string): Promise<KvEntry | undefined> {
   const entry = await kv.get(key);
   return entry?.operation === "PUT" ? entry : undefined;
-}
-
-async function keysOf(kv: KV, filter: string): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const key of await kv.keys(filter)) keys.push(key);
-  return keys;
 }
