@@ -1,4 +1,6 @@
+import type { Lease } from "../../queue/jetstream-queue.ts";
 import { RolloutCancelled } from "../../rollouts/collect/outcome.ts";
+import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
 
 /** The rollout was aborted because its result is no longer needed. */
@@ -11,6 +13,8 @@ export interface UnsettledRollout {
   rollout: StartedRollout | undefined;
   /** Whether the result is being saved in the store of the run. */
   isDone: boolean;
+  /** Further deliveries of the rollout. They are returned when it ends: the broker would deliver them again at once. */
+  repeated: Lease<RunResult>[];
 }
 
 /** The unsettled rollouts of a worker. Finished rollouts stay until the collector has received their results. */
@@ -26,12 +30,12 @@ export class RunningRollouts {
     return ![...this.#entries.values()].some(({ rollout }) => rollout !== undefined);
   }
 
-  has(key: string): boolean {
-    return this.#entries.has(key);
+  get(key: string): UnsettledRollout | undefined {
+    return this.#entries.get(key);
   }
 
   add(key: string, run: string): UnsettledRollout {
-    const entry: UnsettledRollout = { run, rollout: undefined, isDone: false };
+    const entry: UnsettledRollout = { run, rollout: undefined, isDone: false, repeated: [] };
     this.#entries.set(key, entry);
     return entry;
   }

@@ -173,8 +173,13 @@ class Worker {
     const { run, task, rollout } = lease.item;
     const key = `${run} ${task}-${rollout}`;
     const joined = this.#runs.joined(run);
-    if (!joined || this.#draining.signal.aborted || this.#running.has(key)) {
+    if (!joined || this.#draining.signal.aborted) {
       void this.#queue.giveBack(lease);
+      return;
+    }
+    const running = this.#running.get(key);
+    if (running) {
+      running.repeated.push(lease);
       return;
     }
     const entry = this.#running.add(key, run);
@@ -189,6 +194,7 @@ class Worker {
       })
       .finally(() => {
         this.#running.delete(key);
+        for (const repeated of entry.repeated) void this.#queue.giveBack(repeated);
         this.#idleSince = performance.now();
         this.#changed();
       });
