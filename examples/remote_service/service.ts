@@ -6,7 +6,7 @@ interface Item {
   output?: string;
 }
 
-/** Calls `get_weather` of the environment once, then answers with what it said. Replace it with your agent. */
+/** Calls `get_weather` of the environment once, then answers with its output. Replace it with your agent. */
 export function respond(conversation: readonly Item[]): object {
   const said = conversation.findLast((item) => item.type === "function_call_output")?.output;
   const item =

@@ -25,7 +25,7 @@ const guess = (value: unknown) => [functionCallItem("guess", { value }, "c1")];
 
 it("tells where to look, and pays for the number", async () => {
   const [start, low, high, found] = await play(guess(3), guess(9), guess(5));
-  expect(start.observation).toBe("I think of a number. You have 3 guesses.");
+  expect(start.observation).toBe("I am thinking of a number. You have 3 guesses.");
   expect(low.info.tool_outputs).toEqual([{ call_id: "c1", output: '{"answer": "higher", "left": 2}' }]);
   expect(high.info.tool_outputs[0].output).toContain("lower");
   expect(found).toMatchObject({ reward: 1, terminated: true, truncated: false });

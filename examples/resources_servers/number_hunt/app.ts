@@ -7,7 +7,7 @@ export default defineGymnasiumServer({
   row: z.looseObject({ number: z.number().int(), guesses: z.number().int().default(7) }),
   reset: ({ row }) => ({
     session: { left: row.guesses },
-    observation: `I think of a number. You have ${row.guesses} guesses.`,
+    observation: `I am thinking of a number. You have ${row.guesses} guesses.`,
   }),
   step({ row, session, response }) {
     const [call] = functionCalls(response);

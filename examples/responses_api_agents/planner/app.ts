@@ -6,7 +6,7 @@ import { z } from "zod";
 const DELEGATE = {
   type: "function" as const,
   name: "delegate",
-  description: "Have a worker carry out one step and hear what came of it.",
+  description: "Have a worker carry out one step and return its result.",
   parameters: {
     type: "object",
     properties: { step: { type: "string" } },
@@ -17,7 +17,7 @@ const DELEGATE = {
 };
 const Step = z.object({ step: z.string() });
 
-/** Plans, and leaves the work to another agent: its only tool is that agent's `/v1/responses`. */
+/** Plans the steps and delegates them to another agent: its only tool is that agent's `/v1/responses`. */
 export default defineAgent({
   name: "Planner",
   config: loopAgentConfig.extend({
@@ -25,7 +25,7 @@ export default defineAgent({
   }),
   async responses({ params, cookies, config, server, rollout, signal }) {
     const { tools, ...asked } = params;
-    /** What the planner knows; `everything` has the worker's calls too, which are scored. */
+    /** The planner sees these items. `everything` also has the worker's calls, which are scored. */
     const known = inputItems(params);
     const everything: ResponseOutputItem[] = [];
     let usage: Response["usage"] = null;
@@ -70,7 +70,7 @@ export default defineAgent({
   },
 });
 
-/** The step of a call; a model that wrote something else is told so. */
+/** The step of a call, or undefined if the arguments are invalid. */
 function stepOf(text: string): string | undefined {
   try {
     return Step.parse(JSON.parse(text)).step;

@@ -1,7 +1,7 @@
 import { defineAgent, loopAgentConfig, toolLoop } from "nemo-gym";
 import { z } from "zod";
 
-/** Answers, is asked to check the answer, and answers again. */
+/** Asks the model to check its first answer and to answer again. */
 export default defineAgent({
   name: "SecondLook",
   config: loopAgentConfig.extend({ question: z.string().default("Check your answer and give it again.") }),
