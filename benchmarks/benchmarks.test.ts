@@ -31,7 +31,7 @@ const prepareInto = (outputDirectory: string, name: string, prepare: Prepare, ar
 
 const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
-describe("rows that come with the benchmarks", () => {
+describe("included rows of the benchmarks", () => {
   it.each([
     ["gsm8k", prepareGsm8k, 10],
     ["aime24", prepareAime24, 5],
@@ -47,7 +47,7 @@ describe("rows that come with the benchmarks", () => {
 });
 
 describe("gsm8k", () => {
-  it("converts the authors' file", async () => {
+  it("converts the file of the authors", async () => {
     const source = write(
       "test.jsonl",
       lines([
@@ -67,7 +67,7 @@ describe("gsm8k", () => {
     ]);
   });
 
-  it("says which row is no row of GSM8K", async () => {
+  it("names the row that is not a row of GSM8K", async () => {
     const source = write("test.jsonl", lines([{ question: "a", answer: "b" }]));
     await expect(prepareInto(base, "gsm8k", prepareGsm8k, { source })).rejects.toThrow("row 1 has no '####'");
     const other = write("other.jsonl", lines([{ prompt: "a" }]));
@@ -76,7 +76,7 @@ describe("gsm8k", () => {
     );
   });
 
-  it("says when the source does not exist", async () => {
+  it("reports a source that does not exist", async () => {
     await expect(prepareInto(base, "gsm8k", prepareGsm8k, { source: "gone.jsonl" })).rejects.toThrow(
       "names a file that does not exist",
     );
@@ -87,7 +87,7 @@ describe("gsm8k", () => {
 });
 
 describe("aime", () => {
-  it("takes the fields of either dataset and drops leading zeros", async () => {
+  it("reads the fields of both datasets and removes leading zeros", async () => {
     const source = write(
       "rows.json",
       JSON.stringify([
@@ -102,7 +102,7 @@ describe("aime", () => {
     ]);
   });
 
-  it("refuses answers an AIME cannot have", async () => {
+  it("refuses answers that are not integers from 0 to 999", async () => {
     const source = write("rows.jsonl", lines([{ problem: "a", answer: "1.5" }]));
     await expect(prepareInto(base, "aime25", prepareAime25, { source })).rejects.toThrow(
       "an 'answer' from 0 to 999",
@@ -111,7 +111,7 @@ describe("aime", () => {
 });
 
 describe("ifeval", () => {
-  it("converts rows of either form and drops arguments that do not apply", async () => {
+  it("converts rows of both forms and removes arguments that do not apply", async () => {
     const row = {
       key: 1000,
       prompt: "Write.",
@@ -161,7 +161,7 @@ describe("mmlu", () => {
 
   it("knows 57 subjects", () => expect(SUBJECTS).toHaveLength(57));
 
-  it("converts a table, a folder of tables and the authors' archive alike", async () => {
+  it("converts a table, a folder of tables and the archive of the authors to the same rows", async () => {
     const source = write("data/test/abstract_algebra_test.csv", table);
     write("data/dev/abstract_algebra_dev.csv", "x,a,b,c,d,A\n");
     const run = async (from: string) => (await prepareInto(base, "mmlu", prepareMmlu, { source: from })).rows;
@@ -180,7 +180,7 @@ describe("mmlu", () => {
     expect(rows).toEqual([expect.objectContaining({ subject: "anatomy" })]);
   });
 
-  it("converts the rows of the hub", async () => {
+  it("converts rows from the hub", async () => {
     const row = {
       question: " Which, of these? ",
       subject: "abstract_algebra",
@@ -201,7 +201,7 @@ describe("mmlu", () => {
     ["anatomy_test.csv", "only,three,columns\n", "row 1 does not have six columns"],
     ["anatomy_test.csv", "q,a,b,c,d,E\n", "has the answer 'E'"],
     ["bad.tar", "x".repeat(2000), "is no tar archive"],
-  ])("says what is wrong with %s", async (name, content, message) => {
+  ])("reports the problem of %s", async (name, content, message) => {
     await expect(prepareInto(base, "mmlu", prepareMmlu, { source: write(name, content) })).rejects.toThrow(
       message,
     );
@@ -223,7 +223,7 @@ function tar(files: Record<string, string>): Buffer {
 }
 
 describe("prepared files", () => {
-  it("are JSON lines in Python's style", async () => {
+  it("are JSON lines in the format of Python", async () => {
     const { file } = await prepareInto(base, "gsm8k", prepareGsm8k);
     expect(readFileSync(file, "utf8").split("\n")[0]).toMatch(
       /^\{"question": "A bakery .*", "expected_answer": "24", /,
@@ -232,7 +232,7 @@ describe("prepared files", () => {
 });
 
 describe("swebench_verified", () => {
-  it("keeps the fields of instances, and says which row is none", async () => {
+  it("keeps the fields of instances, and names a row that is not an instance", async () => {
     const instance = { instance_id: "a__b-1", problem_statement: "p", FAIL_TO_PASS: '["t"]', version: "1.0" };
     const source = write("test.jsonl", lines([instance]));
     const { rows } = await prepareInto(base, "swebench_verified", prepareSwebench, { source });

@@ -23,7 +23,7 @@ describe.each([
   "docs/guide/typescript-api.md",
   "docs/guide/training.md",
 ])("%s", (page) => {
-  it("shows the examples as they are", async () => {
+  it("shows the same code as the example files", async () => {
     const text = await read(page);
     const quoted = quotedFiles(text);
     // Every TypeScript block is one of the files that are compiled and tested. Blocks below the bold name of a file are the

@@ -30,7 +30,7 @@ it("accepts the imports that the table allows", () => {
   expect(check(files)).toEqual({ status: 0, problems: [] });
 });
 
-it("refuses all other imports, of types and behind import() too", () => {
+it("refuses all other imports, including types and import()", () => {
   const { status, problems } = check({
     "src/config/a.ts": 'import type { x } from "../hosting/x.ts";\n',
     "src/hosting/b.ts": 'export const load = () => import("../rollouts/b.ts");\n',
@@ -44,7 +44,7 @@ it("refuses all other imports, of types and behind import() too", () => {
   ]);
 });
 
-it("keeps heavy modules out of the start of the command line", () => {
+it("refuses heavy modules in the start of the command line", () => {
   const { problems } = check({
     "src/cli/process.ts": 'import { a } from "./a.ts";\nimport fs from "node:fs";\n',
     "src/cli/a.ts":
@@ -56,7 +56,7 @@ it("keeps heavy modules out of the start of the command line", () => {
   ]);
 });
 
-it("asks servers to import the package by its name", () => {
+it("requires servers to import the package by its name", () => {
   const { problems } = check({
     "resources_servers/quiz/app.ts": 'import { x } from "../../src/index.ts";\n',
   });
@@ -65,7 +65,7 @@ it("asks servers to import the package by its name", () => {
   ]);
 });
 
-it("refuses imports between servers and lets them share libraries", () => {
+it("refuses imports between servers, but allows shared libraries", () => {
   const { problems } = check({
     "resources_servers/quiz/app.ts":
       'import { a } from "../mcqa/grade.ts";\nimport { b } from "../../libraries/choice/b.ts";\n',
@@ -79,14 +79,14 @@ it("refuses imports between servers and lets them share libraries", () => {
   ]);
 });
 
-it("refuses folders it does not know", () => {
+it("refuses unknown folders", () => {
   const { problems } = check({ "src/helpers/a.ts": 'import { b } from "../python/b.ts";\n' });
   expect(problems).toEqual([
     "src/helpers/a.ts: helpers has no row in the table of scripts/check-boundaries.mjs",
   ]);
 });
 
-it("keeps one table of public entries: tsconfig.json agrees with package.json", () => {
+it("has the same public entries in tsconfig.json and package.json", () => {
   const read = (file: string) => JSON.parse(readFileSync(path.join(import.meta.dirname, "..", file), "utf8"));
   const { exports: entries } = read("package.json");
   const expected = Object.entries<string | { default: string }>(entries).flatMap(([name, target]) =>

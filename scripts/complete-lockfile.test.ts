@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 // @ts-expect-error a plain script without types
 import { addChecksums, missingEntries } from "./complete-lockfile.mjs";
 
-it("the lock file can be installed from on every platform (else run: node scripts/complete-lockfile.mjs)", async () => {
+it("the lock file works on every platform (else run: node scripts/complete-lockfile.mjs)", async () => {
   const lock: unknown = JSON.parse(await readFile(new URL("../package-lock.json", import.meta.url), "utf8"));
   expect(Object.keys(missingEntries(lock))).toEqual([]);
 });
 
-it("packages of other platforms are described by their name", () => {
+it("describes packages of other platforms by their name", () => {
   const optionalDependencies = {
     "@x/cli-linux-arm64-musl": "1.0.0",
     "@x/cli-win32-x64": "1.0.0",
@@ -34,7 +34,7 @@ it("packages of other platforms are described by their name", () => {
   });
 });
 
-it("fills in checksums that are missing, and lists those nobody knows", () => {
+it("adds missing checksums, and lists unknown ones", () => {
   const packages: Record<string, { version?: string; integrity?: string; link?: boolean }> = {
     "": {},
     "node_modules/a": { version: "1.0.0", integrity: "sha512-a" },

@@ -5,7 +5,7 @@ const read = (log: string, parser: Parameters<typeof readTestLog>[1]) =>
   Object.fromEntries(readTestLog(log, parser));
 
 describe("test logs", () => {
-  it("reads the summary and the lines of pytest", () => {
+  it("reads the summary and the lines of pytest logs", () => {
     const log = `tests/a.py::test_verbose PASSED                                  [ 50%]
 \u001b[32mPASSED\u001b[0m tests/a.py::test_one[x - y]
 FAILED tests/a.py::test_two - AssertionError: 1 != 2 - really
@@ -23,7 +23,7 @@ XFAIL tests/a.py::test_known
     });
   });
 
-  it("reads unittest and Django, with the names of every Python", () => {
+  it("reads unittest and Django logs of every Python version", () => {
     const log = `test_ok (shop.PriceTest.test_ok) ... ok
 test_old (dbshell.tests.OldTest) ... FAIL
 test_doc (dbshell.tests.OldTest)
@@ -48,7 +48,7 @@ ERROR: test_late (a.B)
     });
   });
 
-  it("reads the runner of sympy", () => {
+  it("reads logs of the sympy runner", () => {
     const log = `sympy/core/tests/test_basic.py[3]
 test_equality ok
 test_matches F

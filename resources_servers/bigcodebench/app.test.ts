@@ -26,7 +26,7 @@ describe.skipIf(skipWithoutBubblewrap)("bigcodebench", () => {
     expect(bodies.map(({ status }) => status)).toEqual(Array(5).fill("pass"));
   });
 
-  it("names the tests that fail, and what is slow, broken or ends the process", async () => {
+  it("reports failed tests, time-outs, errors and programs that end the process", async () => {
     expect(await verify(0, "def task_func(text):\n    return 6")).toMatchObject({
       ...{ reward: 0, status: "fail", details: { test_empty: expect.stringContaining("6 != 0") } },
     });

@@ -38,13 +38,13 @@ describe("a game", () => {
   );
 });
 
-it("counts aces low where they would bust", () => {
+it("counts an ace as 1 if 11 would bust", () => {
   expect(handValue(["A", "K"])).toBe(21);
   expect(handValue(["A", "A", "9"])).toBe(21);
   expect(handValue(["A", "K", "Q"])).toBe(21);
 });
 
-it("reads an action in any case, takes anything else for a stand, and is not slowed down by hostile text", () => {
+it("reads actions in any case, treats other text as a stand, and handles hostile text in linear time", () => {
   expect(readAction("I think <ACTION> Hit </ACTION>")).toBe("hit");
   expect(readAction("<action>\x85hit\x1c</action>")).toBe("hit");
   expect(readAction("<action>\ufeffhit</action>")).toBe("stand");
@@ -52,7 +52,7 @@ it("reads an action in any case, takes anything else for a stand, and is not slo
   expect(readAction(`<action>${" ".repeat(1_000_000)}`)).toBe("stand");
 });
 
-it("says that there is no game", async () => {
+it("refuses a step without a game with 409", async () => {
   const server = await createTestServer(defineBlackjack(from([])));
   expect((await server.post("/step", act("hit"))).status).toBe(409);
   await server.close();

@@ -11,7 +11,7 @@ async function verify(row: Record<string, unknown>, ...output: unknown[]) {
 }
 
 describe("calendar", () => {
-  it("rewards a calendar that keeps what was asked, and returns nothing but the reward", async () => {
+  it("rewards a calendar that meets all constraints, and returns only the reward", async () => {
     const { body } = await verify({ exp_cal_state: state }, messageItem(reply));
     expect(body.reward).toBe(1);
     expect(Object.keys(body).sort()).toEqual(["response", "responses_create_params", "reward"]);
@@ -24,7 +24,7 @@ describe("calendar", () => {
     expect((await verify({ exp_cal_state: {} })).body.reward).toBe(0);
   });
 
-  it("takes a refusal for no answer", async () => {
+  it("treats a refusal as an empty answer", async () => {
     const refusal = { ...messageItem(), content: [{ type: "refusal", refusal: "no" }] };
     expect((await verify({ exp_cal_state: {} }, refusal)).body.reward).toBe(0);
   });
@@ -43,7 +43,7 @@ describe("calendar", () => {
       "huge numbers",
       `[{"event_id": 0, "start_time": "${"9".repeat(5000)}:00", "duration": ${"9".repeat(5000)}}]`,
     ],
-  ])("survives %s", async (_name, text) => {
+  ])("scores %s as 0", async (_name, text) => {
     const { status, body } = await verify({ exp_cal_state: state }, messageItem(text));
     expect([status, body.reward]).toEqual([200, 0]);
   });

@@ -43,7 +43,7 @@ describe("findJsonList", () => {
     ["an endless list", (size: number) => `[${"{}".repeat(size)}`],
     ["closing brackets", (size: number) => `[{${"]".repeat(size)}`],
     ["no end", (size: number) => `[{"a": "${"x".repeat(size)}`],
-  ])("takes time proportional to %s", async (_name, text) => {
+  ])("takes linear time for %s", async (_name, text) => {
     const growth = await growthOf((size) => expect(findJsonList(text(size))).toBeUndefined(), 10_000);
     expect(growth).toBeLessThan(1.6);
   });
@@ -88,14 +88,14 @@ describe("findFault", () => {
     expect(findFault(calendar([0, "9:00", "60"]), wanted(null))).toBe("bad_event");
   });
 
-  it("finds overlaps, but not of an event with its copy", () => {
+  it("finds overlaps, except between an event and its copy", () => {
     const two = { ...wanted(null), "1": { ...wanted(null)["0"], event_id: 1 } };
     expect(findFault(calendar([0, "9:00", 60], [1, "10:00", 60]), two)).toBeUndefined();
     expect(findFault(calendar([0, "9:00", 60], [1, "9:59", 60]), two)).toBe("conflicting_events");
     expect(findFault(calendar([0, "9:00", 60], [0, "9:00", 60]), wanted(null))).toBeUndefined();
   });
 
-  it("wants a list exactly when something should change", () => {
+  it("requires a list if and only if events are expected", () => {
     expect(findFault("Nice to meet you", {})).toBeUndefined();
     expect(findFault("Nice to meet you", wanted(null))).toBe("no_json_list");
     expect(findFault("", {})).toBe("empty");
@@ -107,7 +107,7 @@ describe("findFault", () => {
     expect(findFault('[{"start_time": "9:00"}]', wanted(null))).toBe("bad_event");
   });
 
-  it("bounds the number of events", () => {
+  it("limits the number of events", () => {
     const events = Array.from({ length: 3000 }, (_, index): [number, string, number] => [0, "9:00", index]);
     expect(findFault(calendar(...events), wanted(null))).toBe("bad_event");
   });

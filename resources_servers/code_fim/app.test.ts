@@ -23,14 +23,14 @@ describe.skipIf(skipWithoutBubblewrap)("code_fim", () => {
   afterAll(() => server.close());
   const verify: typeof server.verify = (index, code) => server.verify(index, code);
 
-  it("rewards completions that pass the tests, also with prefix and suffix repeated", async () => {
+  it("rewards completions that pass the tests, even if they repeat the prefix and the suffix", async () => {
     const bodies = await Promise.all(completions.map((code, index) => verify(index, code)));
     expect(bodies.map(({ status }) => status)).toEqual(Array(5).fill("passed"));
     const whole = '    words = text.split()\n    words.reverse()\n    return " ".join(words)';
     expect(await verify(3, whole)).toMatchObject({ reward: 1, completion: "    words.reverse()\n" });
   });
 
-  it("says what went wrong", async () => {
+  it("reports the reason for a failure", async () => {
     expect(await verify(0, " + height")).toMatchObject({
       reward: 0,
       status: expect.stringMatching(/^failed: /),

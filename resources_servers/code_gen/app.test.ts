@@ -35,7 +35,7 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
     expect(wrong.map(({ body }) => body.reward)).toEqual([0, 0, 0, 0, 0]);
   });
 
-  it("scores what the model did wrong, and refuses what the row has wrong", async () => {
+  it("scores mistakes of the model as 0 and refuses invalid rows", async () => {
     const [row] = rows;
     const verify = async (item: ReturnType<typeof messageItem>, changed = row) =>
       server.verify(verifyBody(changed, item));
@@ -48,7 +48,7 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
     expect((await verify(block("print(1)"), {})).status).toBe(422);
   });
 
-  it("fails without a sandbox; that is not a score", async () => {
+  it("fails without a sandbox instead of scoring 0", async () => {
     const without = await createTestServer(app, { config: { sandbox_provider: { openshell: {} } } });
     const reply = await without.verify(verifyBody(rows[0], block(solutions[0] ?? "")));
     expect(reply).toMatchObject({

@@ -36,7 +36,7 @@ function body(answer: string, row: Record<string, unknown> = {}) {
 const perRecord = { template_metadata: { output_regex: "\\(\\((.*?)\\)\\)" } };
 
 describe("equivalence_llm_judge", () => {
-  it("asks the judge with our own prompt and reads its label", async () => {
+  it("asks the judge with the included prompt and reads its label", async () => {
     const { server, prompts } = await withJudge(["Same number.\n\n[[A=B]]"]);
     const { status, body: result } = await server.verify(body("forty-two"));
     expect(status).toBe(200);
@@ -52,14 +52,14 @@ describe("equivalence_llm_judge", () => {
     expect([result.reward, result.judge_evaluations[0].verdict_label]).toEqual([0, null]);
   });
 
-  it("asks twice with the answers exchanged and gives the configured partial reward", async () => {
+  it("asks again with the answers swapped and gives the configured partial reward", async () => {
     const config = { check_twice_swap: true, reward_if_swap_fails: 0.25 };
     const { server, prompts } = await withJudge(["[[A=B]]", "[[A!=B]]"], config);
     expect((await server.verify(body("six by seven"))).body.reward).toBe(0.25);
     expect(prompts[1]).toContain("Reference (A): six by seven\nCandidate (B): 42");
   });
 
-  it("judges the whole response when the picked answer is wrong", async () => {
+  it("judges the whole response if the extracted answer is wrong", async () => {
     const { server, prompts } = await withJudge(["[[A!=B]]", "[[A=B]]"]);
     const { body: result } = await server.verify(body("42, so ((41))", perRecord));
     expect(result.reward).toBe(0.5);
@@ -67,7 +67,7 @@ describe("equivalence_llm_judge", () => {
     expect(prompts[1]).toContain("Candidate (B): 42, so ((41))");
   });
 
-  it("does not pick an answer when the expected one is long", async () => {
+  it("does not extract an answer if the expected answer is long", async () => {
     const { server, prompts } = await withJudge(["[[A!=B]]"]);
     const { body: result } = await server.verify(
       body("((x))", { ...perRecord, expected_answer: "y".repeat(121) }),
@@ -76,7 +76,7 @@ describe("equivalence_llm_judge", () => {
     expect(prompts[0]).toContain("Candidate (B): ((x))");
   });
 
-  it("fails the rollout, without a score, when the judge cannot be asked", async () => {
+  it("fails the rollout without a score if the judge cannot be reached", async () => {
     const { server } = await withJudge([null]);
     const { status, body: result } = await server.verify(body("42"));
     expect(status).toBe(200);
@@ -91,7 +91,7 @@ describe("equivalence_llm_judge", () => {
     expect(result.detail[0].loc).toEqual(["body", "expected_answer"]);
   });
 
-  it("reads every shipped prompt", async () => {
+  it("reads every included prompt", async () => {
     for (const name of ["equivalence_llm_judge", "lc_judge", "nl2bash"]) {
       const { server } = await withJudge(["CORRECT [[A=B]]"], {
         judge_prompt_template_fpath: `prompt_templates/${name}.txt`,
@@ -100,7 +100,7 @@ describe("equivalence_llm_judge", () => {
     }
   });
 
-  it("refuses to start with a prompt that asks for something else", async () => {
+  it("refuses to start if the prompt file is missing", async () => {
     await expect(
       withJudge([], { judge_prompt_template_fpath: "prompt_templates/missing.txt" }),
     ).rejects.toThrow("missing.txt");
@@ -127,7 +127,7 @@ describe("hostile input", () => {
     ["\\(\\((.*?)\\)\\)", "((".repeat(500_000)],
     ["^(.*)*$|x", "\n".repeat(200_000)],
   ];
-  it("stays within bounded time whatever the pattern and the answer", async () => {
+  it("takes bounded time for hostile patterns and answers", async () => {
     for (const [pattern, answer] of hostile) {
       const { server } = await withJudge(["[[A!=B]]", "[[A!=B]]"]);
       const { status } = await server.verify(body(answer, { template_metadata: { output_regex: pattern } }));
@@ -135,7 +135,7 @@ describe("hostile input", () => {
     }
   });
 
-  it("takes 5 MB answers and lone surrogates, cut to what the judge may see", async () => {
+  it("accepts answers of 5 MB and lone surrogates, and truncates them for the judge", async () => {
     const { server, prompts } = await withJudge(["[[A=B]]"], { judge_max_value_chars: 1000 });
     const { body: result } = await server.verify(body(`${"x\ud800".repeat(2_500_000)}`));
     expect(result.reward).toBe(1);

@@ -32,7 +32,7 @@ describe.skipIf(skipWithoutBubblewrap)("evalplus", () => {
     expect(bodies[4].metadata).toEqual({ base_details: [true, true], plus_details: [true, true, true] });
   });
 
-  it("tells base from plus tests, and counts what is slow, raises or ends the process as wrong", async () => {
+  it("reports base and plus tests separately, and counts time-outs, errors and exits as wrong", async () => {
     expect(await verify(2, 'def is_palindrome(text):\n    return text == "abba"')).toMatchObject({
       ...{ reward: 0, is_correct: true, base_status: "pass", plus_status: "fail" },
     });
@@ -42,7 +42,7 @@ describe.skipIf(skipWithoutBubblewrap)("evalplus", () => {
     expect(await verify(0, "import os\nos._exit(0)")).toMatchObject({ reward: 0, base_status: "timeout" });
   });
 
-  it("gives functions of MBPP+ the tuples, sets and numbers that JSON cannot hold", async () => {
+  it("converts arguments of MBPP+ functions to tuples, sets and numbers that JSON cannot represent", async () => {
     const kinds = "def kinds(*given):\n    return repr(given)\n";
     const problem = (number: number, input: unknown[]) => ({
       ...{ task_id: `Mbpp/${number}`, prompt: '"""Show the arguments."""\n', canonical_solution: kinds },
@@ -91,7 +91,7 @@ describe.skipIf(skipWithoutBubblewrap)("evalplus", () => {
     expect(rewards).toEqual(Object.keys(shown).map((number) => [number, 1]));
   });
 
-  it("refuses problems that cannot be read, at the start", async () => {
+  it("refuses to start with unreadable problems", async () => {
     const wrong = createTestServer(app, { config: { ...config, problems_fpath: "/nowhere.jsonl" } });
     await expect(wrong).rejects.toThrow(/nowhere.jsonl. cannot be used/);
   });

@@ -4,7 +4,7 @@ import definition from "./app.ts";
 
 const row = (city?: unknown) => (city === undefined ? {} : { verifier_metadata: { expected_city: city } });
 
-it("rewards a rollout that asked the tool and repeats its sentence, whatever the case", async () => {
+it("rewards a rollout that called the tool and repeats its output, ignoring case", async () => {
   const server = await createTestServer(definition);
   await server.seed(row("Straße"));
   const { body } = await server.tool("get_weather", { city: "STRASSE" });
@@ -19,7 +19,7 @@ it("rewards a rollout that asked the tool and repeats its sentence, whatever the
   await server.close();
 });
 
-it("needs both, forgets on seeding and expects Paris by default", async () => {
+it("requires both conditions, clears the state on seeding, and expects Paris by default", async () => {
   const server = await createTestServer(definition);
   await server.tool("get_weather", { city: "Paris" });
   const said = messageItem("The weather in Paris is sunny and 72 F.");
@@ -36,7 +36,7 @@ it("needs both, forgets on seeding and expects Paris by default", async () => {
   await server.close();
 });
 
-it("hands a token for MCP clients out when it is exposed", async () => {
+it("returns a token for MCP clients if MCP is enabled", async () => {
   const server = await createTestServer(definition, { config: { expose_tools_over_mcp: true } });
   expect((await server.seed(row())).body.mcp).toMatchObject({ server_name: "test_server", url_path: "/mcp" });
   await server.close();

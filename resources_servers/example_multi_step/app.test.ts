@@ -29,7 +29,7 @@ describe("verify", () => {
     await server.close();
   });
 
-  it("takes the last submission and gives 0 for none or one that is not JSON", async () => {
+  it("scores the last submission, and gives 0 without one or if it is not JSON", async () => {
     const server = await createTestServer(definition);
     expect((await server.verify(verifyBody(row, submit([1]), submit([3, 5])))).body.reward).toBe(1);
     expect((await server.verify(verifyBody(row))).body.reward).toBe(0);
@@ -42,7 +42,7 @@ describe("verify", () => {
     await server.close();
   });
 
-  it("names a field the row lacks", async () => {
+  it("names a missing field of the row", async () => {
     const server = await createTestServer(definition);
     const { expected_synonyms: _left, ...incomplete } = row;
     const reply = await server.verify(verifyBody(incomplete));
@@ -52,7 +52,7 @@ describe("verify", () => {
   });
 });
 
-it("values a synonym by its code points", async () => {
+it("computes the value of a synonym from its code points", async () => {
   const server = await createTestServer(definition);
   expect((await server.tool("get_synonym_value", { synonym: "東京" })).body).toEqual({
     synonym_value: 46621,

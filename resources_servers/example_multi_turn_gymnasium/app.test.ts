@@ -4,7 +4,7 @@ import definition from "./app.ts";
 
 const row = { follow_ups: ["And its moon?"], expected_answer: "Luna" };
 
-it("asks its follow-ups and grades the last answer", async () => {
+it("asks the follow-up questions and grades the last answer", async () => {
   const server = await createTestServer(definition);
   const { response: _none, ...start } = verifyBody(row);
   expect((await server.post("/reset", start)).body).toEqual({ observation: null, info: {} });
@@ -20,7 +20,7 @@ it("asks its follow-ups and grades the last answer", async () => {
   await server.close();
 });
 
-it("gives 0 for a wrong answer and for a row without one, and refuses follow-ups that are not texts", async () => {
+it("gives 0 for a wrong answer and for a row without one, and refuses follow-ups that are not strings", async () => {
   const server = await createTestServer(definition);
   const step = (own: object) =>
     server.post("/step", verifyBody({ ...own }, messageItem("Mars")), server.newJar());

@@ -29,7 +29,7 @@ it("keeps one counter per session", async () => {
   await server.close();
 });
 
-it("does not reset on a second seed and starts at 0 without one", async () => {
+it("keeps the counter on a second seed, and starts at 0 without a seed", async () => {
   const server = await createTestServer(definition);
   await server.seed({ initial_count: 3 });
   await server.seed({ initial_count: 9 });

@@ -2,7 +2,7 @@ import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
-it("tells the weather and rewards every rollout", async () => {
+it("returns the weather and rewards every rollout", async () => {
   const server = await createTestServer(definition);
   expect((await server.tool("get_weather", { city: "Zürich" })).body).toEqual({
     city: "Zürich",

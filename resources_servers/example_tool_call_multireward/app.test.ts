@@ -40,7 +40,7 @@ describe("verify", () => {
     await server.close();
   });
 
-  it("expects no arguments where the row gives an empty value", async () => {
+  it("expects no arguments if the value in the row is empty", async () => {
     const server = await createTestServer(definition);
     for (const empty of [[], "", 0, null]) {
       const bare = { ...row, expected_call: { name: "get_weather", arguments: empty } };
@@ -49,7 +49,7 @@ describe("verify", () => {
     await server.close();
   });
 
-  it("refuses a row whose expected arguments are no object", async () => {
+  it("refuses a row whose expected arguments are not an object", async () => {
     const server = await createTestServer(definition);
     const bad = { ...row, expected_call: { name: "get_weather", arguments: [1] } };
     expect((await server.verify(verifyBody(bad, call({ city: "Lima" })))).status).toBe(422);

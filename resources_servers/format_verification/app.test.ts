@@ -27,12 +27,12 @@ describe("lines", () => {
     expect((await verify("- one", verifier)).body.reward).toBe(0);
   });
 
-  it("speaks Python's dialect", async () => {
+  it("uses the regular expressions of Python", async () => {
     const verifier = { type: "inline_prose", verify_regex: [raw`(?i)(?P<mark>\d)\s(?P=mark)`] };
     expect((await verify("٣ ٣", verifier)).body.reward).toBe(1);
   });
 
-  it("asks for one line by default, and none without patterns", async () => {
+  it("requires one line by default, and fails without patterns", async () => {
     expect((await verify("x", { type: "regex" })).body.match_details).toEqual({
       matching_lines: 0,
       min_matches: 1,
@@ -44,7 +44,7 @@ describe("lines", () => {
 describe("markers", () => {
   const verifier = { type: "string_match", expected_markers: ["[1]", "[2]"], patterns: [raw`\[\d\]`] };
 
-  it("wants all markers and no others", async () => {
+  it("requires all markers and no others", async () => {
     expect((await verify("a [1] b [2]", verifier)).body.reward).toBe(1);
     const { body } = await verify("a [1] b [3] [3]", verifier);
     expect(body.match_details).toEqual({
@@ -65,7 +65,7 @@ describe("bad rows", () => {
     ["verify_min_matches", { type: "regex", verify_min_matches: "2" }],
     ["patterns", { type: "string_match", patterns: ["[b-a]"] }],
     ["verifier", 5],
-  ])("names %s", async (field, verifier) => {
+  ])("refuses a row with a bad %s and names it", async (field, verifier) => {
     const { status, text } = await verify("x", verifier);
     expect(status).toBe(422);
     expect(text).toContain(field);

@@ -117,7 +117,7 @@ const page = async (path: string, options: Record<string, unknown> = {}) => {
 };
 
 describe("search", () => {
-  it("passes the reply on as Python writes JSON", async () => {
+  it("returns the reply as JSON in the format of Python", async () => {
     const server = await serve();
     const { body } = await server.tool("search", { query: "a & b" });
     expect(body).toEqual({
@@ -125,14 +125,14 @@ describe("search", () => {
     });
   });
 
-  it("waits no longer than it may", async () => {
+  it("stops at the time limit", async () => {
     const server = await serve({ search_timeout_seconds: 0.2 });
     expect((await server.tool("search", { query: "wait" })).body.search_results).toMatch(
       /^Error: Unexpected error - time is up/,
     );
   });
 
-  it("tells the model what went wrong, without the key", async () => {
+  it("reports errors to the model without the key", async () => {
     const server = await serve();
     const failed = await server.tool("search", { query: "fail" });
     expect(failed.status).toBe(200);
@@ -166,17 +166,17 @@ describe("browse", () => {
     ["not a url", "Error: Unexpected error = not a web address: not a url"],
     ["file:///etc/passwd", "Error: Unexpected error = not a web address: file:///etc/passwd"],
     ["/away?to=file:///etc/passwd", "Error: Unexpected error = not a web address: file:///etc/passwd"],
-  ])("%s gives %j", async (path, text) => {
+  ])("answers %s with %j", async (path, text) => {
     expect(await page(path)).toBe(text);
   });
 
-  it("reads no more than it may and waits no longer", async () => {
+  it("stops at the size limit and at the time limit", async () => {
     expect(await page("/endless", { browse_max_bytes: 100_000 })).toContain("more and more");
     expect((await page("/bomb", { browse_max_bytes: 100_000 })).length).toBeLessThan(100_001);
     expect(await page("/slow", { browse_timeout_seconds: 0.3 })).toBe("No HTML found");
   });
 
-  it("stops when the caller goes away", async () => {
+  it("stops when the caller disconnects", async () => {
     const agent = new GuardedAgent(() => true);
     const controller = new AbortController();
     const limits = { maxBytes: 1000, maxRedirects: 0, timeoutMs: 60_000, userAgent: "test" };
@@ -226,7 +226,7 @@ describe("the guarded agent", () => {
   const read = (url: string) => browse(url, agent, limits, new AbortController().signal);
   afterAll(() => agent.close());
 
-  it("connects to the address it looked at, resolving once", async () => {
+  it("connects to the checked address and resolves names once", async () => {
     asked.length = 0;
     expect(await read(`http://good.test:${port}/page`)).toBe(paragraph);
     expect(asked).toEqual(["good.test"]);
@@ -261,7 +261,7 @@ describe("verify", () => {
     expect((await server.verify(verifyBody(row))).body).toMatchObject({ reward: 0, parsed_option: null });
   });
 
-  it("refuses malformed rows, naming the field", async () => {
+  it("refuses malformed rows and names the field", async () => {
     const server = await serve();
     for (const [field, value] of [
       ["expected_answer", 5],
@@ -273,7 +273,7 @@ describe("verify", () => {
     }
   });
 
-  it("has example rows whose answer is rewarded", async () => {
+  it("rewards the correct answers of the example rows", async () => {
     const server = await serve();
     const lines = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
       .trim()
@@ -287,13 +287,13 @@ describe("verify", () => {
     }
   });
 
-  it("needs its keys", async () => {
+  it("requires its config keys", async () => {
     await expect(createTestServer(app, { config: { google_cx: "x" } })).rejects.toThrow(/google_api_key/);
   });
 });
 
 describe("shorten", () => {
-  it("cuts the middle out of pages with too many words", () => {
+  it("removes the middle of pages with too many words", () => {
     expect(shorten("a ".repeat(10_000))).toHaveLength(20_000);
     const long = `${"a ".repeat(10_000)}\u{1f600}`;
     expect(shorten(long)).toBe(`${"a ".repeat(2500)}...${`${"a ".repeat(2500)}\u{1f600}`.slice(1)}`);

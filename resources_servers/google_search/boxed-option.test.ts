@@ -24,7 +24,7 @@ describe("boxedOption", () => {
     expect(read(messageItem(text))).toBe(option);
   });
 
-  it("looks at the last item only, and only if it is a message", () => {
+  it("reads only the last item, and only if it is a message", () => {
     expect(read(messageItem("\\boxed{A}"), messageItem("\\boxed{B}"))).toBe("B");
     expect(
       read(messageItem("\\boxed{A}"), { type: "function_call_output", call_id: "c", output: "x" }),
@@ -33,7 +33,7 @@ describe("boxedOption", () => {
     expect(read(messageItem())).toBeNull();
   });
 
-  it("reaches over parts and into refusals, as printing does", () => {
+  it("searches across parts and in refusals, like the printed item of the original", () => {
     expect(read(messageItem("\\boxed{", "C}"))).toBe(
       "', type='output_text', logprobs=None), NeMoGymResponseOutputText(annotations=[], text='C",
     );
@@ -44,7 +44,7 @@ describe("boxedOption", () => {
   it.each([
     ["boxes", (size: number) => "\\boxed{".repeat(size), null],
     ["quotes", (size: number) => `${"'\"\\\n".repeat(size)}\\boxed{C}`, "C"],
-  ])("takes time proportional to %s", async (_name, text, option) => {
+  ])("takes linear time for %s", async (_name, text, option) => {
     const growth = await growthOf((size) => expect(read(messageItem(text(size)))).toBe(option), 5_000);
     expect(growth).toBeLessThan(1.6);
   });

@@ -22,7 +22,7 @@ describe("findLetter", () => {
     expect(findLetter(text)).toBe(letter);
   });
 
-  it("is linear", async () => {
+  it("takes linear time", async () => {
     for (const unit of [raw`\boxed{`, "*_", " "]) {
       const find = (size: number) => expect(findLetter(`Answer${unit.repeat(size)}`)).toBeUndefined();
       expect(await growthOf(find, 10_000)).toBeLessThan(1.6);
@@ -38,7 +38,7 @@ describe("gpqa_diamond", () => {
     return server.verify(verifyBody({ ...row, ...extra }, messageItem(text)));
   }
 
-  it("grades the letter whatever the grading mode", async () => {
+  it("grades the letter in every grading mode", async () => {
     expect((await verify("Answer: B")).body).toMatchObject({
       reward: 1,
       extracted_answer: "B",
@@ -46,7 +46,7 @@ describe("gpqa_diamond", () => {
     });
   });
 
-  it("does not look further when the boxed letter is not offered", async () => {
+  it("stops at a boxed letter that is not an option", async () => {
     expect((await verify(raw`\boxed{Z} Answer: B`)).body).toMatchObject({
       reward: 0,
       extracted_answer: null,
@@ -54,7 +54,7 @@ describe("gpqa_diamond", () => {
     expect((await verify(raw`\boxed{Z}`, { options: null, expected_answer: "Z" })).body.reward).toBe(1);
   });
 
-  it("takes one pattern from the row, not several", async () => {
+  it("accepts one pattern in the row, but not a list", async () => {
     expect(
       (await verify("((a)) ((b))", { template_metadata: { output_regex: raw`\(\((.)\)\)` } })).body.reward,
     ).toBe(1);

@@ -24,7 +24,7 @@ const solution = (task: string) => readFile(`${tasks}/${task}/solution/solve.sh`
 
 describe.skipIf(skipWithoutBubblewrap)("tasks in a sandbox", () => {
   it.each(["count-lines", "fix-sum", "rename-notes", "sum-orders", "unpack-letter"])(
-    "%s pays for its solution, and for nothing else",
+    "%s rewards its solution and nothing else",
     async (task) => {
       const solved = await attempt(task, [await solution(task)]);
       expect(solved.body.reward).toBe(1);
@@ -33,20 +33,20 @@ describe.skipIf(skipWithoutBubblewrap)("tasks in a sandbox", () => {
     },
   );
 
-  it("gives what the Dockerfile made, and rewards by name", async () => {
+  it("starts with the files of the Dockerfile, and returns rewards by name", async () => {
     const { outputs, body } = await attempt("fix-sum", ["pwd; ls; cat first-run.txt; echo oops >&2; exit 3"]);
     expect(outputs).toEqual([{ exit_code: 3, output: "/app\nfirst-run.txt\nsum.py\n3\noops\n" }]);
     expect(body).toMatchObject({ reward: 1 / 3, rewards: { passed: 1 }, test_exit_code: 0 });
   });
 
-  it("does not let the model leave a reward behind", async () => {
+  it("ignores a reward that the model wrote", async () => {
     const cheat =
       "mkdir -p /logs/verifier /tests; echo 1 > /logs/verifier/reward.json; echo exit > /tests/test.sh";
     const { body } = await attempt("count-lines", [cheat]);
     expect(body.reward).toBe(0);
   });
 
-  it("ends commands that take too long, and goes on", async () => {
+  it("ends commands that take too long, and continues", async () => {
     const { outputs, body } = await attempt("count-lines", ["sleep 30", "echo on"], { command_timeout: 1 });
     expect(outputs[0]).toMatchObject({ error: "The command was ended after 1 seconds." });
     expect(outputs[1]).toEqual({ exit_code: 0, output: "on\n" });
@@ -57,13 +57,13 @@ describe.skipIf(skipWithoutBubblewrap)("tasks in a sandbox", () => {
 it.each([
   ["no-such-task", "no-such-task/task.toml"],
   ["../data", "is not a directory below"],
-])("refuses the row of %s", async (task, reason) => {
+])("refuses a row with the task %s", async (task, reason) => {
   const { seeded } = await attempt(task, []);
   expect(seeded.status).toBe(422);
   expect(JSON.stringify(seeded.body)).toContain(reason);
 });
 
-it("reads Dockerfiles, and says which line it cannot follow", () => {
+it("reads Dockerfiles, and names the line of an unsupported instruction", () => {
   const recipe = readDockerfile(
     '# x\nFROM --platform=linux/amd64 a/b:1\nENV A=1 B="two words"\nWORKDIR /srv\nWORKDIR app\nRUN one && \\\n  two\nCOPY --chown=me x y dir/\nRUN ["echo", "a b"]\nCMD ["sh"]\n',
   );
@@ -83,7 +83,7 @@ it("reads Dockerfiles, and says which line it cannot follow", () => {
   expect(() => readDockerfile("FROM a\nONBUILD RUN x")).toThrow("ONBUILD is not supported");
 });
 
-it("takes the reward that is named, or the only one", () => {
+it("uses the named reward, or the only one", () => {
   expect(headline({ reward: 0.5, speed: 1 }, undefined)).toBe(0.5);
   expect(headline({ speed: 1 }, undefined)).toBe(1);
   expect(headline({ reward: 0.5, speed: 1 }, "speed")).toBe(1);

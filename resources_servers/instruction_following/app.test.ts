@@ -11,7 +11,7 @@ const metadata = (grading_mode?: string) => ({
 });
 
 describe("instruction_following", () => {
-  it("wants every instruction followed, or gives the share", async () => {
+  it("rewards a response that follows every instruction, or the share it follows", async () => {
     const server = await createTestServer(definition);
     const { status, body } = await server.verify(
       verifyBody({ id: 1, verifier_metadata: metadata() }, messageItem("fox, dog")),
@@ -29,7 +29,7 @@ describe("instruction_following", () => {
     expect((await server.verify(all)).body.reward).toBe(1);
   });
 
-  it("reads rows that have the fields outside of verifier_metadata", async () => {
+  it("reads rows with the fields outside verifier_metadata", async () => {
     const server = await createTestServer(definition);
     const { body } = await server.verify(verifyBody({ id: "7", ...metadata() }, messageItem("fox")));
     expect(body).toMatchObject({ reward: 1, verifier_metadata: metadata() });
@@ -37,7 +37,7 @@ describe("instruction_following", () => {
     expect(body).not.toHaveProperty("kwargs");
   });
 
-  it("takes a response without text for an empty one", async () => {
+  it("treats a response without text as empty", async () => {
     const server = await createTestServer(definition);
     const row = {
       id: 1,
@@ -48,7 +48,7 @@ describe("instruction_following", () => {
     }
   });
 
-  it("takes a refusal for an answer that follows nothing", async () => {
+  it("treats a refusal as an answer that follows no instruction", async () => {
     const server = await createTestServer(definition);
     const refusal = { ...messageItem(), content: [{ type: "refusal", refusal: "no, sorry" }] };
     for (const ids of [["punctuation:no_comma"], []]) {
@@ -79,7 +79,7 @@ describe("instruction_following", () => {
     }
   });
 
-  it("accepts every example row, and each can be done", async () => {
+  it("accepts every example row, and each can be solved", async () => {
     const server = await createTestServer(definition);
     const answers = [
       "Light from the sun has many colours. Air spreads the blue part most so we see blue.",
@@ -98,7 +98,7 @@ describe("instruction_following", () => {
     }
   });
 
-  it("takes 5 MB answers", async () => {
+  it("accepts answers of 5 MB", async () => {
     const server = await createTestServer(definition);
     const ids = ["length_constraints:number_sentences", "count:count_unique", "language:response_language"];
     const kwargs = [{ num_sentences: 3, relation: "at least" }, {}, { language: "en" }];

@@ -8,7 +8,7 @@ import { drawExpressions, evaluate, taskRow } from "./tasks.ts";
 const row = { ground_truth: "[10.2]", id: 0, depth: 1, breadth: 1 };
 
 describe("math_advanced_calculations", () => {
-  it("answers tool calls and rewards the values they produced", async () => {
+  it("answers tool calls and rewards their values", async () => {
     const server = await createTestServer(app);
     const reply = await server.tool("add", { a: "4", b: 5, radians: null, unknown: 1 });
     expect(reply).toMatchObject({ status: 200, body: { solution: 10.2 } });
@@ -20,7 +20,7 @@ describe("math_advanced_calculations", () => {
     expect((await server.verify(verifyBody(row, messageItem("10.2")))).body).toMatchObject({ reward: 0 });
   });
 
-  it("tells unknown tools, bad numbers and failed calculations apart", async () => {
+  it("returns different errors for unknown tools, invalid numbers and failed calculations", async () => {
     const server = await createTestServer(app);
     expect(await server.tool("tan", { radians: 1 })).toMatchObject({
       status: 404,
@@ -34,7 +34,7 @@ describe("math_advanced_calculations", () => {
     expect((await server.tool("multiply", { a: 1e200, b: 1e200 })).body).toEqual({ solution: null });
   });
 
-  it("refuses rows without a readable ground truth, naming the field", async () => {
+  it("refuses rows without a readable ground truth and names the field", async () => {
     const server = await createTestServer(app);
     for (const ground_truth of ["not json", "1", [1], null, undefined]) {
       const { status, body } = await server.verify(verifyBody({ ...row, ground_truth }));
@@ -45,7 +45,7 @@ describe("math_advanced_calculations", () => {
     expect(body.detail[0].loc).toEqual(["body", "depth"]);
   });
 
-  it("has example rows that its own calculators solve", async () => {
+  it("solves its example rows with its own calculators", async () => {
     const server = await createTestServer(app);
     const lines = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
       .trim()
@@ -62,7 +62,7 @@ describe("math_advanced_calculations", () => {
     }
   });
 
-  it("survives hostile output in bounded time", async () => {
+  it("handles hostile output in bounded time", async () => {
     const server = await createTestServer(app);
     const hostile = [
       "x".repeat(5_000_000),

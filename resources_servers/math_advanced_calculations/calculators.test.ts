@@ -45,7 +45,7 @@ describe("calculators", () => {
     expect(() => run(name, args)).toThrow(message);
   });
 
-  it("knows no calculator by the name of an object's own members", () => {
+  it("finds no calculator for names of object members", () => {
     for (const name of ["toString", "__proto__", "constructor", ""])
       expect(findCalculator(name)).toBeUndefined();
   });

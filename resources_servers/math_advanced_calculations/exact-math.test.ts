@@ -28,7 +28,7 @@ describe("correctly rounded functions", () => {
     });
   }
 
-  it("stays within one unit in the last place of Math", () => {
+  it("differs from Math by at most one unit in the last place", () => {
     let state = 12345;
     const random = () => {
       state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
@@ -70,7 +70,7 @@ describe("correctly rounded functions", () => {
     expect(exactPow(-3, 1e300)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it("settles powers that are exact or exactly between two doubles", () => {
+  it("rounds powers that are exact or exactly between two doubles", () => {
     expect(exactPow(3, 34)).toBe(16677181699666568);
     expect(exactPow(94906267, 2)).toBe(9007199515875288);
     expect(exactPow(81, 0.25)).toBe(3);

@@ -37,16 +37,16 @@ describe("ground truth", () => {
     expect(scored(groundTruth, output)).toBe(false);
   });
 
-  it("ignores how often a value occurs and what else the tools said", () => {
+  it("ignores repeated values and other outputs of the tools", () => {
     expect(scored("[1.0, 1.0]", '{"solution": 1}', '{"solution": 5}')).toBe(true);
   });
 
-  it("reads no ground truth out of scalars and broken text", () => {
+  it("refuses scalars and malformed text as ground truth", () => {
     for (const text of ["1", "1.0", "null", "true", "not json", "", "[1"])
       expect(parseGroundTruth(text)).toBeUndefined();
   });
 
-  it("takes parts of messages for no result", () => {
+  it("does not read results from parts of messages", () => {
     expect(scored("[1.0]", [{ type: "input_text", text: '{"solution": 1}' }])).toBe(false);
   });
 });

@@ -29,13 +29,13 @@ const body = (answer: string) =>
   );
 
 describe("math_with_autograder", () => {
-  it("asks no grader about equal answers", async () => {
+  it("does not ask the grader about equal answers", async () => {
     const { server, prompts } = await withGrader("\\boxed{Incorrect}");
     expect((await server.verify(body("\\boxed{2^2}"))).body).toMatchObject({ reward: 1, library_reward: 1 });
     expect(prompts).toEqual([]);
   });
 
-  it("takes the grader's verdict on the others", async () => {
+  it("uses the grader's verdict for other answers", async () => {
     const right = await withGrader("\\boxed{Correct}");
     const { body: result } = await right.server.verify(body("\\boxed{four}"));
     expect([result.reward, result.library_reward, result.judge_evaluations.length]).toEqual([1, 0, 1]);
@@ -46,7 +46,7 @@ describe("math_with_autograder", () => {
     expect((await unreadable.server.verify(body("\\boxed{four}"))).body.reward).toBe(0);
   });
 
-  it("can do without a grader, and fails the rollout when it cannot be asked", async () => {
+  it("works without a grader, and fails the rollout if the grader cannot be reached", async () => {
     const off = await withGrader(null, { should_use_judge: false });
     expect((await off.server.verify(body("\\boxed{four}"))).body).toMatchObject({
       reward: 0,

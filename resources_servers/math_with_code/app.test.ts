@@ -17,7 +17,7 @@ describe.skipIf(skipWithoutBubblewrap)("math_with_code", () => {
   });
   afterAll(() => server.close());
 
-  it("keeps variables of a session, and those of sessions apart", async () => {
+  it("keeps the variables of a session separate from other sessions", async () => {
     const [one, two] = [server.newJar(), server.newJar()];
     await Promise.all([server.seed(rows[0], one), server.seed(rows[0], two)]);
     const run = async (code: string, jar = one) => (await server.tool("execute_python", { code }, jar)).body;
@@ -31,7 +31,7 @@ describe.skipIf(skipWithoutBubblewrap)("math_with_code", () => {
     expect((await server.tool("end_session", {}, one)).body).toMatchObject({ success: true });
   });
 
-  it("rewards the boxed answer of each example, and nothing else", async () => {
+  it("rewards only the boxed answer of each example", async () => {
     const verify = async (row: Record<string, unknown>, text: string) =>
       (await server.verify(verifyBody(row, messageItem(text)), server.newJar())).body;
     const answers = ["42925", "168", "\\text{350687}", "648.0", "$4563$"];

@@ -31,7 +31,7 @@ const body = (answer: string, expected = "\\frac{1}{2}") =>
   );
 
 describe("math_with_judge", () => {
-  it("compares first and asks no judge about equal answers", async () => {
+  it("compares first and does not ask the judge about equal answers", async () => {
     const { server, prompts } = await withJudge([]);
     const { body: result } = await server.verify(body("It is $\\boxed{0.5}$."));
     expect(result).toMatchObject({
@@ -43,7 +43,7 @@ describe("math_with_judge", () => {
     expect(prompts).toEqual([]);
   });
 
-  it("asks in both orders and needs both to agree", async () => {
+  it("asks in both orders and requires both verdicts to agree", async () => {
     const agreeing = await withJudge(["[[A=B]]", "[[A=B]]"]);
     const { body: equal } = await agreeing.server.verify(body("\\boxed{half}"));
     expect([equal.reward, equal.library_reward, equal.judge_evaluations.length]).toEqual([1, 0, 2]);
@@ -55,25 +55,25 @@ describe("math_with_judge", () => {
     expect((await refusing.server.verify(body("\\boxed{half}"))).body.judge_evaluations).toHaveLength(1);
   });
 
-  it("shows the judge the whole reply where no answer is found", async () => {
+  it("shows the judge the whole reply if it contains no answer", async () => {
     const { server, prompts } = await withJudge(["[[A!=B]]"]);
     expect((await server.verify(body("no idea"))).body.extracted_answer).toBeNull();
     expect(prompts[0]).toContain("no idea");
   });
 
-  it("fails the rollout when the judge cannot be asked", async () => {
+  it("fails the rollout if the judge cannot be reached", async () => {
     const { server } = await withJudge([null]);
     expect((await server.verify(body("\\boxed{half}"))).body._ng_failure_class).toBe("judge_failed");
   });
 
-  it("decides as mathematics does on request", async () => {
+  it("gives the mathematically correct result with answer_comparison: strict", async () => {
     const compat = await withJudge([], { should_use_judge: false });
     expect((await compat.server.verify(body("\\boxed{i^2}", "-1"))).body.reward).toBe(0);
     const strict = await withJudge([], { should_use_judge: false, answer_comparison: "strict" });
     expect((await strict.server.verify(body("\\boxed{i^2}", "-1"))).body.reward).toBe(1);
   });
 
-  it("gives 0 for hostile replies, without holding up others", async () => {
+  it("gives 0 for hostile replies without delaying others", async () => {
     const { server } = await withJudge([], { should_use_judge: false });
     const slow = server.verify(body(`\\boxed{${"|x".repeat(300)}}`));
     const quick = server.verify(body("\\boxed{0.5}"));

@@ -12,14 +12,14 @@ async function verify(text: string, extra: Record<string, unknown> = {}, config 
 }
 
 describe("mcqa", () => {
-  it("rewards the expected letter and reports what it read", async () => {
+  it("rewards the expected letter and reports the extracted one", async () => {
     const { status, body } = await verify(raw`I think \boxed{B}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ reward: 1, expected_answer: "B", extracted_answer: "B" });
     expect(body).not.toHaveProperty("options");
   });
 
-  it("gives nothing for an empty text or a row without an answer", async () => {
+  it("gives 0 for empty text or a row without an answer", async () => {
     expect((await verify(" \n")).body).toMatchObject({ reward: 0, extracted_answer: null });
     expect((await verify(raw`\boxed{B}`, { expected_answer: null })).body).toMatchObject({
       reward: 0,
@@ -59,14 +59,14 @@ describe("mcqa", () => {
     expect(text).toContain(field);
   });
 
-  it("may be verified again without its session", async () => {
+  it("can be verified again without its session", async () => {
     const server = await createTestServer(definition);
     expect((await server.get("/reverify_mode")).body).toBe("stateless");
   });
 });
 
 describe("key metrics", () => {
-  it("are the reward, accuracy over the repeats, the vote, and what came without an answer", () => {
+  it("contain the reward, the accuracy over the repeats, the majority vote, and the share without an answer", () => {
     const rollout = (reward: number, extracted_answer: string | null) => ({ reward, extracted_answer });
     const tasks = [
       [rollout(1, "B"), rollout(0, "A")],

@@ -16,7 +16,7 @@ const response = {
   tools: [],
 };
 
-it("scores an answer without a patch 0, without a sandbox", async () => {
+it("gives 0 for an answer without a patch, without using a sandbox", async () => {
   const server = await createTestServer(definition);
   const { status, body } = await server.verify({ ...row, response });
   expect(status).toBe(200);
@@ -25,7 +25,7 @@ it("scores an answer without a patch 0, without a sandbox", async () => {
   await server.close();
 });
 
-it("refuses a row that is no instance", async () => {
+it("refuses a row that is not an instance", async () => {
   const server = await createTestServer(definition);
   const { instance_id: _id, ...rest } = row;
   expect((await server.verify({ ...rest, response })).status).toBe(422);

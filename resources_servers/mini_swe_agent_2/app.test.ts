@@ -8,7 +8,7 @@ const rollouts = readFileSync(new URL("data/example_rollouts.jsonl", import.meta
   .split("\n")
   .map((line) => JSON.parse(line));
 
-it("counts what was resolved, graded and applied, over all and for each task", async () => {
+it("counts resolved, graded and applied patches, in total and for each task", async () => {
   const server = await createTestServer(definition);
   const { status, body } = await server.post("/aggregate_metrics", { verify_responses: rollouts });
   await server.close();

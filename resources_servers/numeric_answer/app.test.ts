@@ -58,14 +58,14 @@ describe("numeric_answer", () => {
     expect(await reward("204", raw`\boxed{204.0001}`)).toBe(0);
   });
 
-  it("takes the last box", async () => {
+  it("reads the last box", async () => {
     expect(await reward("2", raw`\boxed{1} \boxed{2}`)).toBe(1);
     expect(await reward("1", raw`\boxed{1} \boxed{2}`)).toBe(0);
     expect(await reward("1", "The answer is 1.")).toBe(0);
     expect(await reward("1", "")).toBe(0);
   });
 
-  it("compares texts where the expected answer is not a number", async () => {
+  it("compares texts if the expected answer is not a number", async () => {
     expect(await reward("07:30", raw`\boxed{07:30}`)).toBe(1);
     expect(await reward("07:30", raw`\boxed{7:30}`)).toBe(0);
   });
@@ -76,7 +76,7 @@ describe("numeric_answer", () => {
     await server.close();
   });
 
-  it("is quick, whatever the model writes", async () => {
+  it("handles hostile answers in bounded time", async () => {
     for (const text of [
       raw`\boxed{`.repeat(150_000),
       raw`\boxed{${"9".repeat(1_000_000)}}`,
@@ -85,7 +85,7 @@ describe("numeric_answer", () => {
       expect(await reward("1", text)).toBe(0);
   });
 
-  it("ships examples that can be solved", async () => {
+  it("solves its example rows", async () => {
     const file = new URL("data/example.jsonl", import.meta.url);
     const rows = readFileSync(file, "utf8")
       .trim()

@@ -26,7 +26,7 @@ describe.skipIf(skipWithoutBubblewrap)("nvarc", () => {
   const verify = async (index: number, item: ReturnType<typeof messageItem>) =>
     (await server.verify(verifyBody(rows[index], item))).body;
 
-  it("reads grids, and runs programs that make them", async () => {
+  it("reads grids, and runs programs that return grids", async () => {
     const bodies = await Promise.all([...grids, ...programs].map((item, index) => verify(index, item)));
     expect(bodies.map(({ reward }) => reward)).toEqual([1, 1, 1, 1, 1]);
     expect(bodies.map(({ agent_mode }) => agent_mode)).toEqual([
@@ -35,7 +35,7 @@ describe.skipIf(skipWithoutBubblewrap)("nvarc", () => {
     ]);
   });
 
-  it("takes nothing from programs that are slow, do harm or give no grid", async () => {
+  it("gives 0 for programs that are slow, harmful or return no grid", async () => {
     for (const code of [
       "def transform(grid):\n    while True: pass",
       "import os\ndef transform(grid):\n    return grid",

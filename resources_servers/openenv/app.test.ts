@@ -34,7 +34,7 @@ async function serve(config: object = {}, environment: typeof walk = walk, capac
 }
 const answer = verifyBody({}, messageItem("Done."));
 
-it("walks through an episode and pays the sum of its rewards, once", async () => {
+it("runs an episode and returns the sum of its rewards once", async () => {
   const { server, double } = await serve({ reset_kwargs: { start: 1 } });
   await server.post("/seed_session", {});
   expect(double.sockets.size).toBe(1);
@@ -55,7 +55,7 @@ it("walks through an episode and pays the sum of its rewards, once", async () =>
   await expect.poll(() => double.sockets.size).toBe(0);
 });
 
-it("answers without a session as the original does", async () => {
+it("returns the error of the original without a session", async () => {
   const { server } = await serve();
   expect((await server.post("/step", { move: 1 })).body).toEqual({
     error: "No active session. Call /seed_session first.",
@@ -64,7 +64,7 @@ it("answers without a session as the original does", async () => {
   expect((await server.verify(answer)).body.reward).toBe(0);
 });
 
-it("starts anew when it is seeded again, with the arguments of the row", async () => {
+it("starts again when it is seeded again, with the arguments of the row", async () => {
   const { server, double } = await serve();
   await server.post("/seed_session", {});
   await server.post("/step", { move: 1 });
@@ -74,7 +74,7 @@ it("starts anew when it is seeded again, with the arguments of the row", async (
   await expect.poll(() => double.sockets.size).toBe(0);
 });
 
-it("offers an action as a tool, and the tools of an environment that has some", async () => {
+it("offers an action as a tool, and the tools of an environment with tools", async () => {
   const { server } = await serve();
   const row = { responses_create_params: { input: "Go." } };
   const { body } = await server.post("/seed_session", row);
@@ -90,7 +90,7 @@ it("offers an action as a tool, and the tools of an environment that has some", 
   expect((await tools.server.verify(answer)).body.reward).toBe(1);
 });
 
-it("fails the rollout, and can be tried again, when there is no room or no server", async () => {
+it("fails the rollout with a retryable error if the server is full or not reachable", async () => {
   const { server } = await serve({}, walk, 0);
   const full = await server.post("/seed_session", {});
   expect(full.status).toBe(503);
@@ -100,7 +100,7 @@ it("fails the rollout, and can be tried again, when there is no room or no serve
   expect((await nobody.post("/seed_session", {})).status).toBe(503);
 });
 
-it("fails the rollout when the environment does not answer in time", async () => {
+it("fails the rollout if the environment does not answer in time", async () => {
   const silent = () => {
     const answers = walk();
     return (message: Parameters<typeof answers>[0]) => (message.type === "step" ? null : answers(message));

@@ -22,7 +22,7 @@ describe("reasoning_gym", () => {
     expect((await server.verify(verifyBody(row))).body).toMatchObject({ reward: 0, extracted_answer: "" });
   });
 
-  it("takes tasks without a known answer", async () => {
+  it("accepts tasks without a known answer", async () => {
     const server = await createTestServer(app);
     expect((await server.verify(verifyBody({ ...row, answer: null }, messageItem("42")))).body.reward).toBe(
       0,
@@ -34,14 +34,14 @@ describe("reasoning_gym", () => {
     [{ ...row, answer: undefined }, ["answer"]],
     [{ ...row, metadata: undefined }, ["metadata"]],
     [{ ...row, metadata: {} }, ["metadata", "source_dataset"]],
-  ])("refuses malformed rows, naming the field", async (bad, path) => {
+  ])("refuses malformed rows and names the field", async (bad, path) => {
     const server = await createTestServer(app);
     const { status, body } = await server.verify(verifyBody(bad));
     expect(status).toBe(422);
     expect(body.detail[0].loc).toEqual(["body", ...path]);
   });
 
-  it("has example rows that their own answer solves", async () => {
+  it("rewards the answers of its example rows", async () => {
     const server = await createTestServer(app);
     const lines = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
       .trim()
@@ -54,7 +54,7 @@ describe("reasoning_gym", () => {
     }
   });
 
-  it("survives hostile answers in bounded time", async () => {
+  it("handles hostile answers in bounded time", async () => {
     const server = await createTestServer(app);
     for (const text of [
       "x".repeat(5_000_000),

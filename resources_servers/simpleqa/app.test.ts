@@ -68,7 +68,7 @@ describe("simpleqa", () => {
     for (const part of ["Capital of Peru?", "Lima", "{Cusco}"]) expect(prompt).toContain(part);
   });
 
-  it("asks even about an empty answer, and takes absent fields for empty ones", async () => {
+  it("asks about an empty answer too, and treats absent fields as empty", async () => {
     const { server, calls } = await withJudge({ output: [messageItem("C")] });
     const { body } = await server.verify(verifyBody({}));
     expect(calls).toHaveLength(1);
@@ -81,7 +81,7 @@ describe("simpleqa", () => {
     });
   });
 
-  it("counts a reply without a grade as not attempted, and tells the run", async () => {
+  it("counts a reply without a grade as not attempted, and reports it in the row", async () => {
     const usage = { input_tokens: 9, output_tokens: 3 };
     const { server } = await withJudge({ output: [messageItem("no idea")], usage });
     const { body } = await server.verify(verifyBody(row, messageItem("Lima")));
@@ -89,7 +89,7 @@ describe("simpleqa", () => {
     expect(body["_ng_judge"]).toEqual({ calls: 1, input_tokens: 9, output_tokens: 3, unreadable: 1 });
   });
 
-  it("speaks Chat Completions where the judge needs it", async () => {
+  it("uses Chat Completions if the config says so", async () => {
     const { server, calls } = await withJudge(
       { choices: [{ message: { role: "assistant", content: " A " } }] },
       { use_chat_completions_for_judge: true },
@@ -118,7 +118,7 @@ describe("simpleqa", () => {
     expect((await server.verify(verifyBody({ question: 5 }, messageItem("x")))).text).toContain("question");
   });
 
-  it("does not start with a prompt it cannot fill", async () => {
+  it("refuses to start with a prompt that it cannot fill", async () => {
     await expect(withJudge(null, { judge_prompt_path: "prompts/missing.yaml" })).rejects.toThrow(
       "missing.yaml",
     );
@@ -126,7 +126,7 @@ describe("simpleqa", () => {
 });
 
 describe("metrics", () => {
-  it("adds accuracy among attempts and F1 to every share", () => {
+  it("adds accuracy_given_attempted and F1 to every share", () => {
     const rows = ["correct", "incorrect", "not_attempted", "correct"].map((verdict) => [
       { verdict, extracted_answer: verdict },
     ]);

@@ -20,7 +20,7 @@ const alpha = functionCallItem("f", { q: "alpha" });
 const beta = functionCallItem("f", { q: "beta" });
 
 describe("single_step_tool_use_with_argument_comparison", () => {
-  it("tells calls and messages apart", async () => {
+  it("distinguishes calls from messages", async () => {
     const server = await serve();
     const expectMessage = { expected_action: { type: "message", content: "Hello" } };
     const expectCall = { expected_action: call("f", {}) };
@@ -80,7 +80,7 @@ describe("single_step_tool_use_with_argument_comparison", () => {
     expect((await server.verify(verifyBody(pair, ...output))).body).toMatchObject({ reward, category });
   });
 
-  it("refuses malformed rows and expected arguments that are not JSON, naming the field", async () => {
+  it("refuses malformed rows and expected arguments that are not JSON, and names the field", async () => {
     const server = await serve();
     for (const expected_action of [
       { type: "x" },
@@ -99,11 +99,11 @@ describe("single_step_tool_use_with_argument_comparison", () => {
     );
   });
 
-  it("needs its comparator config", async () => {
+  it("requires its comparator config", async () => {
     await expect(createTestServer(app)).rejects.toThrow(/tool_call_comparator_config/);
   });
 
-  it.each(["example", "parallel_example"])("has %s rows that the expected action solves", async (name) => {
+  it.each(["example", "parallel_example"])("rewards the expected actions of its %s rows", async (name) => {
     const server = await serve({
       parallel_tool_call_rewarding: true,
       parallel_tool_call_reward_mode: "f1",
@@ -128,7 +128,7 @@ describe("single_step_tool_use_with_argument_comparison", () => {
     }
   });
 
-  it("survives hostile arguments in bounded time", async () => {
+  it("handles hostile arguments in bounded time", async () => {
     const server = await serve();
     const row = { expected_action: call("f", { q: "one two three" }) };
     for (const args of [

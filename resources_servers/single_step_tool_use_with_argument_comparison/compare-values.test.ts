@@ -42,7 +42,7 @@ describe("valueMismatch", () => {
     if (category === CATEGORIES.objectKeysDifferent) expect(compare(actual, expected)).toBe(category);
   });
 
-  it("scores identical texts one half", () => {
+  it("scores identical texts 0.5", () => {
     expect(compare('"a b c"', '"a b c"', { ...thresholds, wordCountSimilarity: 0.5 })).toBeUndefined();
     expect(compare('"a b c"', '"a b c"', { ...thresholds, wordCountSimilarity: 0.51 })).toBe(
       CATEGORIES.valueDifferent,

@@ -15,7 +15,7 @@ function largest(fits: boolean[][], from = 0, used = new Set<number>()): number 
 }
 
 describe("matchCalls", () => {
-  it("moves earlier pairs out of the way", () => {
+  it("changes earlier pairs to match more calls", () => {
     const fits = [
       [true, true, false],
       [true, false, false],
@@ -24,7 +24,7 @@ describe("matchCalls", () => {
     expect(matchCalls(fits)).toEqual([1, 0, 2]);
   });
 
-  it("leaves unmatched what has the most choices", () => {
+  it("leaves the call with the most choices unmatched", () => {
     const fits = [
       [true, true, false],
       [true, false, false],
@@ -33,7 +33,7 @@ describe("matchCalls", () => {
     expect(matchCalls(fits)).toEqual([-1, 0, 1]);
   });
 
-  it("finds as many pairs as there are", () => {
+  it("finds the maximum number of pairs", () => {
     const matrix = fc
       .tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }))
       .chain(([rows, columns]) =>

@@ -21,7 +21,7 @@ describe("extractAnswer", () => {
     expect(extractAnswer(text, mode)).toBe(answer);
   });
 
-  it("is linear", async () => {
+  it("takes linear time", async () => {
     for (const unit of [raw`\boxed{`, "final ", " "]) {
       const extract = (size: number) =>
         expect(extractAnswer(`answer${unit.repeat(size)}`, "final_answer")).toBeUndefined();
@@ -36,7 +36,7 @@ describe("string_match", () => {
     return server.verify(verifyBody(row, messageItem(text)));
   }
 
-  it("compares what it extracted", async () => {
+  it("compares the extracted answer", async () => {
     expect((await verify("Answer: New York.", { expected_answer: "NY" })).body).toMatchObject({
       reward: 1,
       expected_answer: "NY",
@@ -44,7 +44,7 @@ describe("string_match", () => {
     });
   });
 
-  it("gives nothing without an answer or an expected answer", async () => {
+  it("gives 0 without an answer or an expected answer", async () => {
     expect((await verify("hm", { expected_answer: "NY" })).body).toMatchObject({
       reward: 0,
       extracted_answer: null,

@@ -35,7 +35,7 @@ describe("compareAnswers", () => {
     expect(compareAnswers(answer, expected, false)).toBe(reward);
   });
 
-  it("only strips when case counts", () => {
+  it("only strips whitespace if case counts", () => {
     expect(compareAnswers(" K ", "K", true)).toBe(1);
     expect(compareAnswers("k", "K", true)).toBe(0);
     expect(compareAnswers("K.", "K", true)).toBe(0);
@@ -47,7 +47,7 @@ describe("compareAnswers", () => {
     ["commands", (size: number) => raw`\text{`.repeat(size)],
     ["closed commands", (size: number) => `${raw`\text{`.repeat(size)}${"}".repeat(size)}`],
     ["carets", (size: number) => "^{".repeat(size)],
-  ])("is linear in %s", async (_name, text) => {
+  ])("takes linear time for %s", async (_name, text) => {
     const compare = (size: number) => expect(compareAnswers(text(size), "5", false)).toBe(0);
     expect(await growthOf(compare, 5_000)).toBeLessThan(1.6);
   });

@@ -11,7 +11,7 @@ async function verify(row: Record<string, unknown>, ...output: unknown[]) {
 }
 
 describe("text mode", () => {
-  it("joins the parts, reports the fault and repeats the row", async () => {
+  it("joins the parts, reports the error and returns the fields of the row", async () => {
     const { body } = await verify(
       { problem_type: "direct", num_turns: "2" },
       messageItem('{"na', 'me": "Ann"}'),
@@ -33,7 +33,7 @@ describe("text mode", () => {
     expect(bad.body.error_message).toMatch(/^ValidationError/);
   });
 
-  it("cuts long messages", async () => {
+  it("truncates long messages", async () => {
     const { body } = await verify({ schema_str: `{"type": "${"x".repeat(500)}"}` }, messageItem("{}"));
     expect(body.error_message.length).toBeLessThanOrEqual(200);
   });
@@ -52,7 +52,7 @@ describe("tool mode", () => {
   const row = { response_mode: "tool_call", tool_name: "submit", schema_type: "xml" };
   const good = { name: "Ann" };
 
-  it("validates the arguments or the argument that carries the payload", async () => {
+  it("validates all arguments, or the argument that contains the payload", async () => {
     expect((await verify(row, functionCallItem("submit", good))).body.reward).toBe(1);
     const wrapped = { ...row, tool_payload_key: "data" };
     expect((await verify(wrapped, functionCallItem("submit", { data: good, note: 1 }))).body.reward).toBe(1);
@@ -79,7 +79,7 @@ describe("tool mode", () => {
 });
 
 describe("metrics", () => {
-  it("means by format and by every description that is given", () => {
+  it("averages rewards by format and by every other field that describes the task", () => {
     const tasks = [
       [
         { reward: 1, schema_type: "json", problem_type: "direct", parallel_tool_calls: false, num_tools: 2 },

@@ -59,7 +59,7 @@ describe("textFault", () => {
     expect(faultType(text, format, schemaText)).toBe(type);
   });
 
-  it("leaves XML as text when told to", () => {
+  it("keeps XML values as text if xml_coerce_types is false", () => {
     const text = "<person><name>Ann</name><age>3</age><tags><t>a</t><t>b</t></tags></person>";
     expect(faultType(text, "xml", rooted, true)).toBeUndefined();
     expect(faultType(text, "xml", rooted, false)).toBe("validation_error");
@@ -67,7 +67,7 @@ describe("textFault", () => {
 });
 
 describe("payloadFault", () => {
-  it("validates what has been read already", () => {
+  it("validates parsed data", () => {
     expect(payloadFault({ name: "Ann", age: 3, tags: [] }, schema)).toBeUndefined();
     expect(payloadFault({ name: "Ann" }, schema)?.type).toBe("validation_error");
     expect(payloadFault({}, "[")?.type).toBe("schema_error");
@@ -75,7 +75,7 @@ describe("payloadFault", () => {
 });
 
 describe("strictify", () => {
-  it("reaches objects through objects, not through lists", () => {
+  it("changes objects nested in objects, but not in lists", () => {
     const open = { properties: { a: { properties: { b: true } } }, anyOf: [{ properties: { c: true } }] };
     strictify(open);
     expect(open).toMatchObject({
@@ -86,13 +86,13 @@ describe("strictify", () => {
     expect(open.anyOf[0]).toEqual({ properties: { c: true } });
   });
 
-  it("spoils a schema with a property called properties, as the original does", () => {
+  it("breaks a schema with a property named properties, like the original", () => {
     expect(
       payloadFault({ properties: "x" }, '{"properties": {"properties": {"type": "string"}}}')?.type,
     ).toBe("validation_error");
   });
 
-  it("calls properties that name nothing a fault of the schema", () => {
+  it("reports invalid properties as an error of the schema", () => {
     expect(payloadFault({}, '{"properties": 5}')?.type).toBe("schema_error");
   });
 });
@@ -118,7 +118,7 @@ describe("coercion", () => {
     ]);
   });
 
-  it("picks the first type of a list that fits a cell", () => {
+  it("uses the first type of a list that fits a cell", () => {
     const schemaOf = (type: unknown) => ({ items: { properties: { a: { type } } } });
     expect(coerceCsv([{ a: "3" }], schemaOf(["integer", "string"]))).toEqual([{ a: 3 }]);
     expect(coerceCsv([{ a: "x" }], schemaOf(["integer", "string"]))).toEqual([{ a: "x" }]);
@@ -152,7 +152,7 @@ describe("hostile outputs", () => {
     expect(faultType(text, format, format === "xml" ? rooted : schema)).toBeDefined();
   });
 
-  it("patterns of the schema on texts made to be slow", () => {
+  it("limits the time of slow patterns in the schema", () => {
     const slow = JSON.stringify({ type: "string", pattern: "^(a+)+$" });
     expect(faultType(`"${"a".repeat(500_000)}!"`, "json", slow)).toBe("validation_error");
   });

@@ -22,7 +22,7 @@ describe("swe_pivot", () => {
   const verify = async (index: number, name: string, args: object, on = server) =>
     (await on.verify(verifyBody(rows[index], functionCallItem(name, args)))).body;
 
-  it("rewards the expert's own call, under any name of the tool", async () => {
+  it("rewards the expert's call, with any name of the tool", async () => {
     for (const [index, { expected_action }] of rows.entries()) {
       const args = JSON.parse(expected_action.arguments);
       expect((await verify(index, expected_action.name, args)).reward, expected_action.name).toBe(1);
@@ -31,7 +31,7 @@ describe("swe_pivot", () => {
     expect((await verify(4, "submit", {})).reward).toBe(1);
   });
 
-  it("says at which level another call fails", async () => {
+  it("reports the level at which another call fails", async () => {
     expect(await verify(0, "finish", {})).toMatchObject({ reward: 0, failure_reason: "tool_name_mismatch" });
     expect(await verify(0, "bash", { command: "ls /repo" })).toMatchObject({
       failure_reason: "target_mismatch",
@@ -44,7 +44,7 @@ describe("swe_pivot", () => {
     expect(noRow.body).toMatchObject({ reward: 0, failure_reason: "expected_action_invalid" });
   });
 
-  it("gives part of the reward for part of the text, less for long edits", async () => {
+  it("gives partial rewards for similar text, and lower ones for long edits", async () => {
     const close = {
       ...{ command: "str_replace", path: "/repo/shop/prices.py" },
       old_str: "    return cents - cents * percent // 10",

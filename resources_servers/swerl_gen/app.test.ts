@@ -25,7 +25,7 @@ describe.skipIf(skipWithoutBubblewrap)("swerl_gen", () => {
   const verify = (item: ReturnType<typeof messageItem>, changed: object = {}) =>
     server.verify(verifyBody({ ...row, ...changed }, item));
 
-  it("grades edits by the tests of the repository", async () => {
+  it("grades edits with the tests of the repository", async () => {
     const right = await verify(edit(OLD, '    return f"{cents // 100}.{cents % 100:02}"'));
     expect(right.body).toMatchObject({
       reward: 1,
@@ -39,7 +39,7 @@ describe.skipIf(skipWithoutBubblewrap)("swerl_gen", () => {
     });
   });
 
-  it("tries a script before and after the reference solution", async () => {
+  it("runs a script before and after the reference solution", async () => {
     const script = (after: string) =>
       messageItem(
         `\`\`\`python\nimport sys\nfrom shop.prices import format_price\nsys.exit(${after})\n\`\`\``,
@@ -51,7 +51,7 @@ describe.skipIf(skipWithoutBubblewrap)("swerl_gen", () => {
     expect((await verify(script("2"), { mode: "repro-gen" })).body.reward).toBe(0);
   });
 
-  it("gives 0 to what is no edit, and refuses rows that cannot be graded", async () => {
+  it("gives 0 for an answer without an edit, and refuses rows that cannot be graded", async () => {
     expect((await verify(edit("not in the file", "x"))).body).toMatchObject({ reward: 0, model_patch: null });
     expect((await verify(messageItem("I cannot"))).body).toMatchObject({
       reward: 0,

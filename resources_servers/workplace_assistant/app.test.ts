@@ -14,7 +14,7 @@ const truth = (...calls: [string, unknown][]) => ({
 });
 
 describe("workplace_assistant", () => {
-  it("keeps a workplace for every session", async () => {
+  it("keeps one workplace per session", async () => {
     const server = await serve();
     const [a, b] = [server.newJar(), server.newJar()];
     await server.seed(row, a);
@@ -33,7 +33,7 @@ describe("workplace_assistant", () => {
     });
   });
 
-  it("refuses tools before the session was seeded and bodies that are not objects", async () => {
+  it("refuses tools before the session is seeded, and bodies that are not objects", async () => {
     const server = await serve();
     expect(await server.tool("email_delete_email", {})).toMatchObject({
       status: 400,
@@ -107,7 +107,7 @@ describe("workplace_assistant", () => {
     },
   );
 
-  it("has example rows that their own ground truth solves and doing nothing does not", async () => {
+  it("rewards the ground truth of its example rows, but not doing nothing", async () => {
     const server = await serve();
     const lines = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
       .trim()
@@ -128,13 +128,13 @@ describe("workplace_assistant", () => {
     }
   });
 
-  it("ships the databases its generator makes", () => {
+  it("includes the databases that its generator writes", () => {
     for (const [path, text] of databaseFiles()) {
       expect(readFileSync(new URL(`csv_data/${path}`, import.meta.url), "utf8")).toBe(text);
     }
   });
 
-  it("refuses malformed rows, naming the field", async () => {
+  it("refuses malformed rows and names the field", async () => {
     const server = await serve();
     for (const field of ["id", "ground_truth", "category", "environment_name"]) {
       const { status, body } = await server.verify(verifyBody({ ...row, [field]: undefined }));
@@ -146,7 +146,7 @@ describe("workplace_assistant", () => {
     }
   });
 
-  it("passes over hostile calls in bounded time", async () => {
+  it("skips hostile calls in bounded time", async () => {
     const server = await serve();
     const items = [
       functionCallItem("email_send_email", "x".repeat(5_000_000)),

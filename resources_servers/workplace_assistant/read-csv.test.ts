@@ -32,13 +32,13 @@ describe("parseCsv", () => {
     expect(parseCsv(text)).toEqual(records);
   });
 
-  it("refuses a quote that is never closed", () => {
+  it("refuses an unclosed quote", () => {
     expect(() => parseCsv('a,"b')).toThrow(CsvError);
   });
 });
 
 describe("readTable", () => {
-  it("reads cells as text and turns empty ones into null", () => {
+  it("reads cells as text, and empty cells as null", () => {
     const table = readTable("id,name\n01,\n02,NA\n03,x\n", ["id", "name"], "t.csv");
     expect(table.rows.map(({ label, cells }) => [label, cells])).toEqual([
       [0, { id: "01", name: null }],
@@ -47,7 +47,7 @@ describe("readTable", () => {
     ]);
   });
 
-  it("says which file and column is wrong", () => {
+  it("names the invalid file and column", () => {
     expect(() => readTable("id\n1\n", ["id", "name"], "t.csv")).toThrow("t.csv lacks the columns name");
     expect(() => readTable("id\n1,2\n", ["id"], "t.csv")).toThrow("t.csv, record 1");
   });

@@ -10,7 +10,7 @@ const make = () =>
 const labels = (table: Table) => table.rows.map(({ label, cells }) => `${label}:${cells["id"]}`);
 
 describe("Table", () => {
-  it("keeps labels on deletion and numbers afresh on request", () => {
+  it("keeps labels after a deletion, and renumbers on request", () => {
     const table = make();
     expect(table.delete("id", "07")).toBe(true);
     expect(table.delete("id", "07")).toBe(false);
@@ -22,7 +22,7 @@ describe("Table", () => {
     expect(labels(other)).toEqual(["0:00", "2:03", "0:08"]);
   });
 
-  it("shares rows with its copies without showing them its changes", () => {
+  it("shares rows with its copies, but not its changes", () => {
     const table = make();
     const copy = table.copy();
     expect(copy.rows).toBe(table.rows);
@@ -31,7 +31,7 @@ describe("Table", () => {
     expect(table.find("id", "03")?.cells["name"]).toBe("n03");
   });
 
-  it("makes ids after the largest text", () => {
+  it("creates the id after the largest one, compared as text", () => {
     const table = make();
     expect(table.nextId("id")).toBe("8");
     table.append({ id: "5", name: "" }, 0);

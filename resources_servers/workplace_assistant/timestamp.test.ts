@@ -47,16 +47,16 @@ describe("parseTimestamp", () => {
     expect(read(text)).toBe(expected);
   });
 
-  it("takes a time of day alone for today", () => {
+  it("reads a time without a date as today", () => {
     expect(read("10:30")).toBe(`${new Date().toISOString().slice(0, 10)} 10:30:00`);
   });
 
-  it("knows the present", () => {
+  it("reads now and today", () => {
     for (const text of ["now", "today"])
       expect(Math.abs((parseTimestamp(text)?.time ?? 0) - Date.now())).toBeLessThan(60_000);
   });
 
-  it("counts from the zone the text names", () => {
+  it("uses the time zone in the text", () => {
     expect(parseTimestamp("2023-11-30T10:00:00+02:00")).toEqual({
       time: Date.UTC(2023, 10, 30, 8),
       zoned: true,
@@ -81,11 +81,11 @@ describe("parseTimestamp", () => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
-  it("knows text that means no time", () => {
+  it("recognizes text that means no time", () => {
     for (const text of ["NaT", "nan", " "]) expect(parseTimestamp(text)).toBe(NOT_A_TIME);
   });
 
-  it("takes time proportional to the text", async () => {
+  it("takes linear time", async () => {
     const parse = (size: number) => expect(parseTimestamp("1:".repeat(size))).toBeUndefined();
     expect(await growthOf(parse, 10_000)).toBeLessThan(1.6);
   });

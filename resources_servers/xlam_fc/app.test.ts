@@ -19,20 +19,20 @@ describe("xlam_fc", () => {
     expect(surplus.body).toMatchObject({ reward: 0, num_predicted: 2, num_correct: 1 });
   });
 
-  it("expects no call where the row names none", async () => {
+  it("expects no call if the row names none", async () => {
     const server = await createTestServer(app);
     expect((await server.verify(verifyBody({}))).body.reward).toBe(1);
     expect((await server.verify(verifyBody({}, functionCallItem("f")))).body.reward).toBe(0);
   });
 
-  it("refuses rows whose answers are no calls, naming the field", async () => {
+  it("refuses rows whose answers are not calls, and names the field", async () => {
     const server = await createTestServer(app);
     const { status, body } = await server.verify(verifyBody({ expected_answers: ["x"] }));
     expect(status).toBe(422);
     expect(body.detail[0].loc).toEqual(["body", "expected_answers", 0]);
   });
 
-  it("has example rows that the expected calls solve", async () => {
+  it("rewards the expected calls of its example rows", async () => {
     const server = await createTestServer(app);
     const lines = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
       .trim()
@@ -50,7 +50,7 @@ describe("xlam_fc", () => {
     }
   });
 
-  it("survives hostile arguments in bounded time", async () => {
+  it("handles hostile arguments in bounded time", async () => {
     const server = await createTestServer(app);
     const hostile = [
       "x".repeat(5_000_000),

@@ -34,7 +34,7 @@ describe("countMatches", () => {
     expect(countMatches([{ name: "f", arguments: expected }], predicted(["f", actual]))).toBe(matches);
   });
 
-  it("lets each expected call keep the first call that fits", () => {
+  it("matches each expected call with the first call that fits", () => {
     const narrow = { name: "f", arguments: { a: 1, b: 2 } };
     const wide = { name: "f", arguments: { a: 1 } };
     const calls = predicted(["f", '{"a": 1, "b": 2}'], ["f", '{"a": 1}']);
@@ -42,7 +42,7 @@ describe("countMatches", () => {
     expect(countMatches([narrow, wide], calls)).toBe(2);
   });
 
-  it("uses no call twice", () => {
+  it("does not match a call twice", () => {
     const wanted = { name: "f", arguments: {} };
     expect(countMatches([wanted, wanted], predicted(["f", "{}"]))).toBe(1);
   });

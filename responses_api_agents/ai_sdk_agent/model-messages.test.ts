@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { modelMessages } from "./model-messages.ts";
 
-it("turns chat messages into those of the AI SDK, results under the names of their tools", () => {
+it("converts chat messages to messages of the AI SDK, and names the tool of each result", () => {
   const messages = modelMessages([
     { role: "developer", content: "Be brief." },
     { role: "user", content: "Weather?" },

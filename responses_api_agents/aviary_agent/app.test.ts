@@ -43,7 +43,7 @@ async function play(turns: object[][], config: object = {}, steps?: unknown) {
 }
 const go = functionCallItem("go", {});
 
-it("lets the environment run the calls until it is over, then closes and verifies", async () => {
+it("lets the environment run the calls until the episode ends, then closes and verifies", async () => {
   const { body, called, asked } = await play([[go], [go]]);
   expect(called.map(({ path }) => path)).toEqual(["/seed_session", "/step", "/step", "/close", "/verify"]);
   expect(called[0]?.body["task_idx"]).toBe(7);
@@ -57,7 +57,7 @@ it("lets the environment run the calls until it is over, then closes and verifie
   expect(body.responses_create_params.input).toMatchObject([{ content: "step 0" }]);
 });
 
-it("ends with an answer, with its turns, and with half an answer", async () => {
+it("ends after an answer without tool calls, or after max_steps", async () => {
   expect((await play([[messageItem("No.")]])).called.map(({ path }) => path)).not.toContain("/step");
   const told = await play([[messageItem("No.")], [go]], { done_if_no_tool_calls: false });
   expect(told.called[1]).toMatchObject({ path: "/step", body: { action: [] } });
@@ -65,7 +65,7 @@ it("ends with an answer, with its turns, and with half an answer", async () => {
   expect(bounded.called.filter(({ path }) => path === "/step")).toHaveLength(1);
 });
 
-it("shows the newest state only, and returns turns, when it is told to", async () => {
+it("shows only the newest state and returns turns if configured", async () => {
   const { asked, body } = await play([[go], [go]], {
     collapse_old_env_states: true,
     old_env_state_message: "(old)",
@@ -77,7 +77,7 @@ it("shows the newest state only, and returns turns, when it is told to", async (
   expect(body.response.output.map((turn: unknown[]) => turn.length)).toEqual([4, 7]);
 });
 
-it("closes the environment when it fails, and says what it answered", async () => {
+it("closes the environment after an invalid reply and reports it", async () => {
   const { status, body, called } = await play([[go]], {}, { nothing: true });
   expect(status).toBe(502);
   expect(JSON.stringify(body)).toContain("does not answer as an Aviary server");

@@ -55,7 +55,7 @@ async function run(options: {
 }
 
 describe("an episode", () => {
-  it("appends what the environment says and sums its rewards", async () => {
+  it("appends the observations of the environment and sums its rewards", async () => {
     const { body, asked, bodies } = await run({
       reset: { observation: "You stand in a hall.", info: {} },
       steps: [
@@ -99,7 +99,7 @@ describe("an episode", () => {
     });
   });
 
-  it("is truncated when it runs out of steps", async () => {
+  it("is truncated after max_steps", async () => {
     const { body, asked } = await run({
       steps: Array.from({ length: 9 }, () => ({ observation: "more", reward: 1 })),
       config: { max_steps: 3 },
@@ -112,13 +112,13 @@ describe("an episode", () => {
 describe("clean-up", () => {
   const info = { supports_explicit_close: true, supports_step_idempotency: true };
 
-  it("closes the environment and marks each step", async () => {
+  it("closes the environment and sends an id with each step", async () => {
     const { bodies } = await run({ reset: { info }, steps: [{ reward: 0, terminated: true }] });
     expect(bodies.map(([path]) => path)).toEqual(["/reset", "/step", "/close"]);
     expect(bodies[1]?.[1]["_ng_step_request_id"]).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it("closes after a failure too, and only warns when closing fails", async () => {
+  it("closes the environment after a failure too, and only warns if closing fails", async () => {
     const failing = await run({ reset: { info }, steps: [{ status: 500, body: { detail: "broken" } }] });
     expect(failing.reply.status).toBe(500);
     expect(failing.bodies.at(-1)?.[0]).toBe("/close");
@@ -131,7 +131,7 @@ describe("clean-up", () => {
     expect(body.info.cleanup_warning).toMatchObject({ operation: "close", error_type: "ServerCallError" });
   });
 
-  it("closes what was opened when the environment talks nonsense, and says where", async () => {
+  it("closes the environment after an invalid reply, and names the route", async () => {
     const lost = await run({ reset: { observation: 5, info }, steps: [] });
     expect(lost.reply.status).toBe(502);
     expect(lost.body.detail).toMatch(/world answered \/reset .* at observation/);
@@ -142,7 +142,7 @@ describe("clean-up", () => {
   });
 });
 
-it("passes a model call on, and asks its environment for metrics even when verification is skipped", async () => {
+it("forwards model calls, and gets metrics from its environment even with skip_verification", async () => {
   const server = await createTestServer(definition, {
     config: {
       resources_server: { type: "resources_servers", name: "world" },

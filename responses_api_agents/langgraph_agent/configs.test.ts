@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 const folder = import.meta.dirname;
 
 // The graphs themselves need LangGraph: tests/frameworks.test.ts installs it and runs them.
-it.each(readdirSync(path.join(folder, "configs")))("%s names a graph that is there", (file) => {
+it.each(readdirSync(path.join(folder, "configs")))("%s names an existing graph", (file) => {
   const [, entrypoint = ""] =
     /entrypoint: (\S+)/.exec(readFileSync(path.join(folder, "configs", file), "utf8")) ?? [];
   expect(entrypoint).toMatch(/\.ts$/);

@@ -61,7 +61,7 @@ async function run(
 }
 
 describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
-  it("solves an instance, has it graded and keeps the conversation", async () => {
+  it("solves an instance, requests its grade and keeps the conversation", async () => {
     const { status, body, asked } = await run([block("cat shop/prices.py"), FIX, SUBMIT], {
       withGrader: true,
     });
@@ -84,7 +84,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
     expect(JSON.stringify(asked[1]?.at(-1))).toContain("<returncode>0</returncode>");
   });
 
-  it("grades by itself without a resources server, and gives 0 to a patch that changes nothing that matters", async () => {
+  it("grades the patch itself without a resources server, and gives 0 to a patch without an effect", async () => {
     const solved = await run([FIX, SUBMIT]);
     expect(solved.body).toMatchObject({ reward: 1, instance_id: "tiny__shop-1" });
     const wrong = await run([block("echo '# done' >> shop/prices.py"), SUBMIT]);
@@ -104,7 +104,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
     expect((await run([cheat, SUBMIT])).body.reward).toBe(0);
   });
 
-  it("tells the model what was wrong: no command, several, too slow, too long, repeated", async () => {
+  it("reports mistakes to the model: no command, several commands, time-outs, long output, repeated commands", async () => {
     const two = `${block("ls")}\n${block("pwd")}`;
     const { body, asked } = await run(
       [
@@ -129,7 +129,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
     expect(body.response.metadata.exit_status).toBe("Submitted");
   });
 
-  it("ends at its limits without a patch: steps, cost, time, a model that says nothing", async () => {
+  it("ends without a patch at the limits of steps, cost and time, and if the model returns nothing", async () => {
     const endless = Array.from({ length: 20 }, (_, index) => block(`echo ${index}`));
     const steps = await run(endless, { config: { step_limit: 3 } });
     expect(steps.asked).toHaveLength(3);
@@ -146,7 +146,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
     expect(silent.body.response.metadata.exit_status).toBe("NoAnswer");
   });
 
-  it("checks instances with their reference solution, and keeps results of instances that are done", async () => {
+  it("checks instances with their reference solution, and keeps the results of finished instances", async () => {
     const results_dir = mkdtempSync(path.join(tmpdir(), "gym-mini-swe-"));
     const config = { run_golden: true, skip_if_exists: true, results_dir };
     expect((await run([], { config })).body.reward).toBe(1);
@@ -159,7 +159,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
     rmSync(results_dir, { recursive: true });
   });
 
-  it("fails without a place to run, and refuses rows that are no instance", async () => {
+  it("fails without a sandbox, and refuses rows that are not instances", async () => {
     expect(await run([FIX], { config: { env: "enroot" }, row: { subset: "gym" } })).toMatchObject({
       status: 503,
       body: { error: { class: "sandbox_unavailable", retryable: false } },

@@ -49,7 +49,7 @@ async function run(script: readonly Items[], config: object = {}) {
 }
 
 describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent_2", () => {
-  it("offers a bash tool, runs all calls of an answer and has the patch graded", async () => {
+  it("offers a bash tool, runs all calls of an answer and requests a grade for the patch", async () => {
     const { status, body, asked } = await run([
       [messageItem("I look around."), bash("ls"), bash("exit 3")],
       [bash(FIX)],
@@ -74,7 +74,7 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent_2", () => {
     });
   });
 
-  it("tells the model what was wrong, in answer to its calls", async () => {
+  it("reports mistakes to the model as outputs of its calls", async () => {
     const { body, asked } = await run([
       [messageItem("I will think.")],
       [bash("touch ran"), functionCallItem("python", { code: "1" }, "call_python")],

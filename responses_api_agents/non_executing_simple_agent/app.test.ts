@@ -2,7 +2,7 @@ import { createTestServer, functionCallItem } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
-it("asks once, and verifies the call the model makes instead of running it", async () => {
+it("asks once, and verifies the call of the model instead of running it", async () => {
   const paths: string[] = [];
   const asked: unknown[] = [];
   const output = [functionCallItem("get_weather", { city: "Lima" })];

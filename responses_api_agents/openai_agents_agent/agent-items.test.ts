@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { agentItems } from "./agent-items.ts";
 
-it("turns items of the Responses API into those of the Agents SDK, results under the names of their calls", () => {
+it("converts items of the Responses API to items of the Agents SDK, and names the tool of each result", () => {
   const items = agentItems([
     { role: "developer", content: "Be brief." },
     { role: "user", content: "Weather?" },

@@ -6,7 +6,7 @@ const servers = {
   model_server: { type: "responses_api_models", name: "m" },
 };
 
-it("runs on the host unless the config asks for a sandbox", () => {
+it("runs on the host unless the config enables a sandbox", () => {
   const { name, config } = definition.options;
   expect(name).toBe("OpencodeAgent");
   expect(config?.parse(servers)).toMatchObject({ sandbox: false });

@@ -6,7 +6,7 @@ const servers = {
   model_server: { type: "responses_api_models", name: "m" },
 };
 
-it("runs in a sandbox unless the config says otherwise", () => {
+it("runs in a sandbox unless the config disables it", () => {
   const { name, config } = definition.options;
   expect(name).toBe("OpencodeSandboxedAgent");
   expect(config?.parse(servers)).toMatchObject({ sandbox: true });

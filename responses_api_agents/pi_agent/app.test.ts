@@ -2,7 +2,7 @@ import { Transcript } from "nemo-gym/agents";
 import { expect, it } from "vitest";
 import { readEvent } from "./app.ts";
 
-it("turns the events of the program into items, usage and errors", () => {
+it("converts the events of the program to items, usage and errors", () => {
   const transcript = new Transcript();
   const events = [
     {
@@ -33,7 +33,7 @@ it("turns the events of the program into items, usage and errors", () => {
   expect(transcript.errors).toEqual(["lost"]);
 });
 
-it("ignores events it does not know", () => {
+it("ignores unknown events", () => {
   const transcript = new Transcript();
   for (const event of [{}, { type: "unknown" }, { type: "assistant" }, { type: "item.completed" }])
     readEvent(event, transcript);

@@ -78,7 +78,7 @@ async function run(url: string, config: object = {}) {
   return { body, status, tools };
 }
 
-it("runs the calls the service leaves open, and replays its cookies to it alone", async () => {
+it("runs the open calls of the service, and sends its cookies only to the service", async () => {
   const cookies: (string | undefined)[] = [];
   const remote = await service((_body, call, request) => {
     cookies.push(request.headers.cookie);
@@ -97,7 +97,7 @@ it("runs the calls the service leaves open, and replays its cookies to it alone"
   expect(body._ng_failure_class).toBeUndefined();
 });
 
-it("does not ask for ever a service that says nothing", async () => {
+it("ends a rollout whose service returns nothing", async () => {
   const remote = await service(() => answer([]));
   const { body } = await run(remote.url, { max_empty_turns: 3 });
   expect(remote.calls()).toBe(3);
@@ -110,7 +110,7 @@ it.each([
   ["a redirect", () => ({ status: 302 }), /302 from http.*redirects to http:\/\/elsewhere/, undefined],
   ["a list", () => ({ body: [] }), /did not answer with a JSON object/, undefined],
   ["something that is no Response", () => ({ body: { hello: 1 } }), /Field required/, true],
-] as const)("turns %s into a typed failure", async (_, script, message, terminal) => {
+] as const)("converts %s to a typed failure", async (_, script, message, terminal) => {
   const remote = await service(script as Script);
   const { body, status } = await run(remote.url);
   expect(status).toBe(200);
@@ -127,7 +127,7 @@ it.each([
   expect(remote.calls()).toBe(1);
 });
 
-it("gives up on a service that does not answer, and on one that is not there", async () => {
+it("fails if the service does not answer or cannot be reached", async () => {
   const silent = await service(() => undefined);
   const { body } = await run(silent.url, { remote_responses_timeout_secs: 0.1 });
   expect(body.error).toContain("did not answer within 0.1 s");
@@ -137,7 +137,7 @@ it("gives up on a service that does not answer, and on one that is not there", a
   expect(gone.body.error).toContain("cannot be reached");
 });
 
-it("stops the service's loop when the time for the run is over", async () => {
+it("stops the loop of the service at the time limit of the rollout", async () => {
   const remote = await service(() => answer([functionCallItem("gym")]));
   const { body } = await run(remote.url, { run_timeout_secs: 0.2 });
   expect(body.error).toContain("the run took longer than 0.2 s");
@@ -146,7 +146,7 @@ it("stops the service's loop when the time for the run is over", async () => {
   expect(remote.calls()).toBeLessThanOrEqual(calls + 1);
 });
 
-it("goes round again after a message that is not the agent's, and runs the last of several calls in the first one's place", async () => {
+it("continues after a user message, and runs the last of several calls with the same id", async () => {
   const user = { type: "message", role: "user", content: "again" };
   const remote = await service((_body, call) => {
     if (call === 0)
@@ -162,7 +162,7 @@ it("goes round again after a message that is not the agent's, and runs the last 
   expect(remote.calls()).toBe(3);
 });
 
-it("tells of failures now and then", () => {
+it("logs the first five failures and then every hundredth", () => {
   const told: string[] = [];
   const warnings = new SampledWarnings();
   for (let count = 0; count < 250; count++)

@@ -96,13 +96,13 @@ describe("the loop", () => {
     expect(reply.body).toMatchObject({ reward: 0.5, extra: 1 });
   });
 
-  it("goes round again after reasoning alone", async () => {
+  it("continues after a turn with only reasoning", async () => {
     const thought = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }] };
     const { asked } = await run([answer([thought]), answer([messageItem("so")])]);
     expect(asked).toHaveLength(2);
   });
 
-  it("ends a rollout whose turns bring nothing, and says so", async () => {
+  it("ends a rollout after too many empty turns, with a note", async () => {
     const nothing = Array.from({ length: 50 }, () => answer([], { status: "completed" }));
     const { asked, response, reply } = await run(nothing);
     expect(asked).toHaveLength(10);
@@ -127,13 +127,13 @@ describe("the loop", () => {
     });
   });
 
-  it("stops after max_steps, with that step's tools run", async () => {
+  it("stops after max_steps and runs the tools of the last step", async () => {
     const always = Array.from({ length: 5 }, () => answer([functionCallItem("a")]));
     const { asked, calls } = await run(always, { config: { max_steps: 2 } });
     expect([asked.length, calls.length]).toEqual([2, 2]);
   });
 
-  it("answers arguments that are no JSON itself", async () => {
+  it("answers a call whose arguments are not JSON without calling the tool", async () => {
     const { calls, response } = await run([
       answer([functionCallItem("a", "{")]),
       answer([messageItem("oh")]),
@@ -144,12 +144,12 @@ describe("the loop", () => {
     );
   });
 
-  it("takes the arguments Python takes", async () => {
+  it("accepts the same JSON as Python", async () => {
     const { calls } = await run([answer([functionCallItem("a", " [NaN]")]), answer([messageItem("oh")])]);
     expect(calls).toEqual([["/a", [null]]]);
   });
 
-  it("gives the model whatever a tool answers, errors too", async () => {
+  it("gives the model every answer of a tool, including errors", async () => {
     const { response } = await run([answer([functionCallItem("a")]), answer([messageItem("oh")])], {
       tool: () => ({ status: 422, body: { detail: "no such city" } }),
     });
@@ -157,7 +157,7 @@ describe("the loop", () => {
   });
 });
 
-it("answers calls of what can be no tool itself", async () => {
+it("answers calls of invalid tool names without calling the server", async () => {
   const odd = ["verify", "seed_session", "mcp", "", ".", "..", "a/b", "a?b", "a#b", "a\\b", "\ud800"];
   const { calls, response } = await run([
     answer([...odd, "any text ä"].map((name, index) => functionCallItem(name, {}, `c${index}`))),
@@ -171,7 +171,7 @@ it("answers calls of what can be no tool itself", async () => {
   ]);
 });
 
-it("streams its answer to a client that asks for it", async () => {
+it("streams its answer if the client requests it", async () => {
   const server = await createTestServer(definition, {
     config,
     servers: { tools: () => ({ temperature: 3 }), model: script() },
@@ -199,7 +199,7 @@ describe("failures", () => {
     expect(reply).toMatchObject({ status: 401, body: { detail: message, error: failure } });
   });
 
-  it("quote an answer that is no Response", async () => {
+  it("quote an answer that is not a Response", async () => {
     const { reply } = await run([{ hello: "world" }]);
     expect(reply.status).toBe(502);
     expect(reply.body.error).toMatchObject({ class: "invalid_response", stage: "model", retryable: true });
@@ -207,14 +207,14 @@ describe("failures", () => {
   });
 });
 
-it("skips verification when told to", async () => {
+it("skips verification with skip_verification", async () => {
   const { reply } = await run([answer([messageItem("x")])], {
     config: { skip_verification: true, skip_verification_reward: 0.25 },
   });
   expect(reply.body).toMatchObject({ reward: 0.25, verification_skipped: true, extra: 1 });
 });
 
-it("refuses a row without create params with the field", async () => {
+it("refuses a row without responses_create_params and names the field", async () => {
   const server = await createTestServer(definition, { config });
   const reply = await server.post("/run", { responses_create_params: { input: "x", nonsense: 1 } });
   expect(reply.status).toBe(422);
@@ -231,7 +231,7 @@ describe("an observed rollout", () => {
   ];
   const row = { _ng_task_index: 4, _ng_rollout_index: 2 };
 
-  it("is told turn by turn", async () => {
+  it("has a trajectory with its turns", async () => {
     const { reply, asked, paths } = await run(script(), { globalConfig, row, verdict: { resolved: true } });
     expect(paths).toEqual(["/ng-rollout/4-2/v1/responses", "/ng-rollout/4-2/v1/responses"]);
     expect(reply.body.response).not.toHaveProperty("_ng_trajectory");
@@ -259,7 +259,7 @@ describe("an observed rollout", () => {
     ]);
   });
 
-  it("says when it was cut short, and that nobody said whether it was solved", async () => {
+  it("reports that it is incomplete, and a gap if the verdict is missing", async () => {
     const options = { globalConfig, row, config: { max_steps: 1 }, tool: () => ({ status: 500, body: "x" }) };
     const { ng_trajectory: trajectory } = (await run(script(), options)).reply.body;
     expect(trajectory.invocations[0].status).toBe("incomplete");
@@ -267,7 +267,7 @@ describe("an observed rollout", () => {
     expect(trajectory.gaps).toContainEqual({ code: "resolution_unavailable", invocation_id: "root" });
   });
 
-  it("needs a name", async () => {
+  it("has a trajectory only if it has an id", async () => {
     expect((await run(script(), { globalConfig })).reply.body).not.toHaveProperty("ng_trajectory");
     const bare = await run(script(), { globalConfig, path: "/v1/responses" });
     expect(bare.reply.body).not.toHaveProperty("_ng_trajectory");
@@ -294,7 +294,7 @@ describe("cookies", () => {
     verify: ({ session }) => ({ reward: session.calls }),
   });
 
-  it("keep the session through tools that throw, up to verification", async () => {
+  it("keep the session until verification, even if tools throw", async () => {
     const tools = await createTestServer(counter, { name: "tools" });
     const script = [
       answer([functionCallItem("count"), functionCallItem("fail"), functionCallItem("count")]),
@@ -313,7 +313,7 @@ describe("cookies", () => {
     ]);
   });
 
-  it("of resources and model servers are set on the answer", async () => {
+  it("of resources servers and model servers are set on the answer", async () => {
     const tools = await createTestServer(counter, { name: "tools" });
     const seeded = await tools.seed({});
     const server = await createTestServer(definition, {
@@ -344,7 +344,7 @@ describe("turns whose tokens drift", () => {
   const withIds = (response: { output: { generation_token_ids?: unknown }[] }) =>
     response.output.filter((item) => item.generation_token_ids !== undefined).length;
 
-  it("are reported in the result, and nothing is said where none do", async () => {
+  it("are reported in the result, which has no field without drift", async () => {
     expect((await rollout([1, 2, 3])).reply.body).not.toHaveProperty("_ng_turn_boundaries");
     const { reply, response } = await rollout([1, 9, 3]);
     expect(reply.body).toMatchObject({ reward: 0.5, _ng_turn_boundaries: { extend: 0, fork: 1, lost: 0 } });
@@ -352,7 +352,7 @@ describe("turns whose tokens drift", () => {
     expect(withIds(response)).toBe(2);
   });
 
-  it("are masked, cut off or refused when asked for", async () => {
+  it("are masked, truncated or refused by token_drift", async () => {
     const masked = await rollout([1, 9, 3], "mask");
     expect(masked.reply.body).toMatchObject({ mask_sample: true, instance_config: { mask_sample: true } });
     const cut = await rollout([1, 9, 3], "truncate");

@@ -44,7 +44,7 @@ it("asks once and verifies, without a session and without running tools", async 
   expect(body.response.output).toMatchObject([{ type: "function_call", name: "find" }]);
 });
 
-it("skips verification when told to", async () => {
+it("skips verification with skip_verification", async () => {
   const { body, paths } = await run({ skip_verification: true, skip_verification_reward: 0.25 });
   expect(paths).toEqual(["/v1/responses"]);
   expect(body).toMatchObject({ id: 7, reward: 0.25, verification_skipped: true });

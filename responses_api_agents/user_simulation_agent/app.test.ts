@@ -67,7 +67,7 @@ async function run(
 const order = functionCallItem("order", {}, "c1");
 
 describe("a conversation", () => {
-  it("goes on until the user is done, in one session", async () => {
+  it("continues until the user is done, in one session", async () => {
     const { body, asked } = await run(
       [says("Green or black?"), answer(order), says("Ordered.")],
       [says("Tea, please."), says("Green."), says("###STOP###")],
@@ -87,7 +87,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("is seen from the other side by the user, without tools and instructions", async () => {
+  it("is shown to the user's model with swapped roles, without tools and instructions", async () => {
     const { asked } = await run([answer(order), says("Ordered.")], [says("###STOP###")], {
       row: { initial_user_message: "Green tea!" },
     });
@@ -101,7 +101,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("begins with the user's message of the row", async () => {
+  it("begins with the initial user message of the row", async () => {
     const params = { input: "Tea." };
     const { body, asked } = await run([says("Here.")], [says("Thanks. BYE")], {
       row: { responses_create_params: params },
@@ -112,7 +112,7 @@ describe("a conversation", () => {
     expect(body.user_simulation.stop_reason).toBe("user_stop");
   });
 
-  it("is over after max_user_turns, or when the agent cannot go on", async () => {
+  it("ends after max_user_turns, or if the agent cannot continue", async () => {
     const short = await run([says("a"), says("b")], [says("x"), says("y")], {
       config: { max_user_turns: 2 },
     });
@@ -123,7 +123,7 @@ describe("a conversation", () => {
   });
 });
 
-it("fails with the user's model", async () => {
+it("fails if the user's model fails", async () => {
   const failure = {
     class: "provider_auth",
     stage: "model",
@@ -134,7 +134,7 @@ it("fails with the user's model", async () => {
   expect(reply).toMatchObject({ status: 401, body: { error: failure } });
 });
 
-it("attributes the calls of both, but records tokens of the policy only", async () => {
+it("attributes the calls of both models, but records only the tokens of the policy", async () => {
   const { asked } = await run([says("a")], [says("x"), says("###STOP###")], {
     config: { token_id_capture: true },
     globalConfig: { token_id_capture: { enabled: true, dir: "/nowhere" } },

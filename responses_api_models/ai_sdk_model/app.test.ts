@@ -46,7 +46,7 @@ const tools = [
 ];
 
 describe("ai_sdk_model", () => {
-  it("talks to a provider of the SDK, with tools and images", async () => {
+  it("calls a provider of the SDK, with tools and images", async () => {
     const { endpoint, server } = await compatible({
       answer: () => ({
         reasoning: "Look it up.",
@@ -102,7 +102,7 @@ describe("ai_sdk_model", () => {
     ]);
   });
 
-  it("sends the thoughts of a model back with the signature of its provider", async () => {
+  it("sends reasoning back with the signature of the provider", async () => {
     const double = await new AnthropicDouble({
       apiKey: KEY,
       answer: ({ body }) =>
@@ -140,7 +140,7 @@ describe("ai_sdk_model", () => {
     });
   });
 
-  it("has our retries, and keeps the provider's words and the key", async () => {
+  it("uses the retries of the gym, keeps the provider's message, and masks the key", async () => {
     const { endpoint, server } = await compatible();
     endpoint.fail(faults.rateLimited(0), faults.serverError(), faults.hangUp());
     expect((await server.post("/v1/responses", { input: "hi" })).status).toBe(200);
@@ -163,7 +163,7 @@ describe("ai_sdk_model", () => {
     expect(body.usage.ng_cost).toBeCloseTo(0.01);
   });
 
-  it("says what is missing before anything starts", async () => {
+  it("reports missing settings before it starts", async () => {
     const config = { package: "@ai-sdk/unheard-of", model: "m" };
     await expect(createTestServer(definition, { directory, config })).rejects.toThrow(
       "npm install @ai-sdk/unheard-of",

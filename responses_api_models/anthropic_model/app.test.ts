@@ -24,7 +24,7 @@ const tools = [
 ];
 
 describe("anthropic_model", () => {
-  it("answers with reasoning, text and calls, and takes the results back", async () => {
+  it("answers with reasoning, text and calls, and sends the results back", async () => {
     const server = await start({
       answer: ({ body }) =>
         (body["messages"] as unknown[]).length === 1
@@ -54,7 +54,7 @@ describe("anthropic_model", () => {
     expect(sent.messages[1]?.content.map(({ type }) => type)).toEqual(["thinking", "text", "tool_use"]);
   });
 
-  it("keeps integers beyond 2^53 and whole floats in the arguments of calls, both ways", async () => {
+  it("keeps integers beyond 2^53 and whole floats in the arguments of calls, in both directions", async () => {
     const given = '{"station": 1234567890123456789, "height": 2.0}';
     const server = await start({
       answer: ({ body }) =>
@@ -82,7 +82,7 @@ describe("anthropic_model", () => {
     expect(messages.text).toContain('{"station":1234567890123456789,"height":2.0}');
   });
 
-  it("serves chat and messages too, streamed as well", async () => {
+  it("also serves Chat Completions and Messages, with and without streaming", async () => {
     const server = await start();
     const messages = [{ role: "user", content: "hi" }];
     const chat = await server.post("/v1/chat/completions", { messages });
@@ -92,7 +92,7 @@ describe("anthropic_model", () => {
     expect(double.requests[1]?.body["max_tokens"]).toBe(5);
   });
 
-  it("sets thinking in one place, and refuses two", async () => {
+  it("refuses two settings for thinking", async () => {
     const budget = await start({}, { thinking_budget_tokens: 1024 });
     await budget.post("/v1/responses", { input: "hi" });
     expect(double.requests[0]?.body["thinking"]).toEqual({ type: "enabled", budget_tokens: 1024 });
@@ -101,7 +101,7 @@ describe("anthropic_model", () => {
     expect((await both.post("/v1/responses", { input: "hi" })).status).toBe(422);
   });
 
-  it("tries again when the provider is overloaded, and keeps its words when it refuses", async () => {
+  it("retries if the provider is overloaded, and keeps the message of a refusal", async () => {
     const server = await start();
     double.fail({ kind: "status", status: 529, message: "Overloaded" }, faults.rateLimited(0));
     expect((await server.post("/v1/responses", { input: "hi" })).status).toBe(200);
@@ -111,7 +111,7 @@ describe("anthropic_model", () => {
     expect(refused.body.detail).toMatch(/^401 from 127\.0\.0\.1:\d+: invalid x-api-key: \*\*\*\*$/);
   });
 
-  it("carries redacted thinking through a conversation, and pays once for what it has no form for", async () => {
+  it("keeps redacted thinking in a conversation, and does not retry an answer that it cannot convert", async () => {
     const server = await start();
     const content = [
       { type: "thinking", thinking: "hm", signature: "SIG" },
@@ -138,7 +138,7 @@ describe("anthropic_model", () => {
     expect(double.count).toBe(3);
   });
 
-  it("counts the cost by the list, cached tokens apart", async () => {
+  it("counts the cost by the price list, with cached tokens separately", async () => {
     const server = await start(
       { answer: () => ({ text: "x", usage: { input: 1_000_000, output: 0 } }) },
       { prices: undefined },

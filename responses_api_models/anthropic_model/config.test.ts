@@ -9,7 +9,7 @@ it.each([
   { thinking_budget_tokens: 9000 },
   { thinking: { type: "enabled", budget_tokens: 8192 } },
   { thinking_budget_tokens: 100, max_tokens: 100 },
-])("refuses %j, whose budget leaves nothing to answer with", async (config) => {
+])("refuses %j, because its thinking budget leaves no tokens for the answer", async (config) => {
   await expect(start(config)).rejects.toThrow(/budget_tokens: must be smaller than max_tokens \(\d+\)/);
 });
 
@@ -20,7 +20,7 @@ it.each([{ thinking_budget_tokens: 9000, max_tokens: 9001 }, { thinking: { type:
   },
 );
 
-it.each(["extra_body"])("refuses to have answers streamed (%s)", async (key) => {
+it.each(["extra_body"])("refuses %s.stream", async (key) => {
   await expect(start({ [key]: { stream: true } })).rejects.toThrow(`${key}.stream cannot be set`);
   await (await start({ [key]: { stream: false, top_k: 5 } })).close();
 });

@@ -11,11 +11,11 @@ it.each([
   ["https://r.openai.azure.com/openai/", "https://r.openai.azure.com/openai/deployments/my%20model"],
   ["https://r.openai.azure.com/openai/v1/", "https://r.openai.azure.com/openai/v1"],
   ["https://gateway/openai/deployments/other", "https://gateway/openai/deployments/other"],
-])("finds the deployment below %s", (url, base) => {
+])("finds the deployment under %s", (url, base) => {
   expect(deploymentBase(url, "my model")).toBe(base);
 });
 
-it("asks the deployment with its own header and version", async () => {
+it("calls the deployment with the Azure header and the API version", async () => {
   endpoint = await new MockModelEndpoint({ answer: () => ({ text: "<think>hm</think>Yes." }) }).start();
   const server = await createTestServer(definition, {
     config: {
@@ -44,7 +44,7 @@ it("asks the deployment with its own header and version", async () => {
   expect(endpoint.peak).toBeLessThanOrEqual(2);
 });
 
-it("wants a version of the API, except from the newer one", async () => {
+it("requires an API version, except for the newer API", async () => {
   const config = { openai_api_key: "k", openai_model: "m", num_concurrent_requests: 1, default_query: {} };
   const start = (openai_base_url: string) =>
     createTestServer(definition, { config: { ...config, openai_base_url } });

@@ -22,7 +22,7 @@ async function start(config: Record<string, unknown> = {}) {
 
 const metadata = { response_2: "B", response_1: "A", principle: "Be kind.", other: "x" };
 
-it("gives what is compared roles of its own, in their order", async () => {
+it("sends the compared responses with their own roles, in order", async () => {
   const server = await start();
   const { body } = await server.post("/v1/responses", { input: [{ role: "user", content: "Q" }], metadata });
   expect(body.output[0].content[0].text).toContain("score_1");
@@ -35,14 +35,14 @@ it("gives what is compared roles of its own, in their order", async () => {
   expect(double.requests[0]?.body).not.toHaveProperty("metadata");
 });
 
-it("leaves the principle out for models without that role", async () => {
+it("omits the principle for models without that role", async () => {
   const server = await start({ supports_principle_role: false });
   await server.post("/v1/responses", { input: "Q", metadata });
   const roles = ((double.requests[0]?.body["messages"] ?? []) as { role: string }[]).map(({ role }) => role);
   expect(roles).toEqual(["user", "response_1", "response_2"]);
 });
 
-it("refuses what its engine cannot combine, and counts turn boundaries", async () => {
+it("refuses settings that cannot be combined, and counts turn boundaries", async () => {
   await expect(start({ is_responses_native: true, sequential_reasoning_allowed: false })).rejects.toThrow(
     "is_responses_native: true cannot be combined with sequential_reasoning_allowed: false",
   );

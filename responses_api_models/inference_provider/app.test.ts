@@ -52,7 +52,7 @@ describe("inference_provider", () => {
     });
   });
 
-  it("keeps reasoning apart when told to", async () => {
+  it("separates reasoning with uses_reasoning_parser", async () => {
     const { endpoint, server } = await start(
       { answer: () => ({ text: "Yes.", reasoning: "hm" }) },
       { uses_reasoning_parser: true, max_tokens_field: "max_completion_tokens" },
@@ -66,7 +66,7 @@ describe("inference_provider", () => {
     expect(endpoint.requests[0]?.body).not.toHaveProperty("max_tokens");
   });
 
-  it("sends developer messages as it is told, and as system to endpoints nobody has described", async () => {
+  it("sends developer messages as configured, and as system messages to unknown endpoints", async () => {
     const roleSent = async (config: Record<string, unknown>) => {
       const { endpoint, server } = await start({}, config);
       await server.post("/v1/responses", { input });
@@ -83,7 +83,7 @@ describe("inference_provider", () => {
     expect(renamesDeveloper(undefined, "http://localhost:11434/v1")).toBe(true);
   });
 
-  it("passes settings of the engine on, streamed or not", async () => {
+  it("forwards settings of the engine, with and without streaming", async () => {
     const { endpoint, server } = await start();
     const settings = { top_k: 5, min_p: 0.1, chat_template_kwargs: { a: 1 }, functions: [{ name: "f" }] };
     for (const stream of [false, true]) {
@@ -98,7 +98,7 @@ describe("inference_provider", () => {
     }
   });
 
-  it("makes reasoning of objects, and none of what holds no text", async () => {
+  it("reads reasoning objects, and ignores those without text", async () => {
     const answered = (reasoning: unknown) => ({
       id: "c",
       choices: [
@@ -119,7 +119,7 @@ describe("inference_provider", () => {
     }
   });
 
-  it("takes errors that come with status 200 for what they are", async () => {
+  it("treats errors with status 200 as errors", async () => {
     const { server } = await start({
       answer: () => ({ text: "" }),
       faultFor: () => ({
@@ -133,7 +133,7 @@ describe("inference_provider", () => {
     expect(body.detail).toMatch(/^401 from .*: No cookie auth credentials found$/);
   });
 
-  it("needs to know where to go", async () => {
+  it("requires a base URL or a provider", async () => {
     await expect(createTestServer(definition, { config: { model: "m" } })).rejects.toThrow(
       "base_url and provider",
     );
@@ -142,7 +142,7 @@ describe("inference_provider", () => {
 });
 
 describe("quirks", () => {
-  it("follow the host or the name", () => {
+  it("are selected by host or name", () => {
     expect(quirksOf(undefined, "https://openrouter.ai/api/v1")).toBe(PROVIDERS.openrouter);
     expect(quirksOf(undefined, "https://api.tokenfactory.nebius.com/v1/")).toBe(PROVIDERS.nebius);
     expect(quirksOf("gemini", "http://localhost:1/v1")).toBe(PROVIDERS.gemini);
@@ -150,7 +150,7 @@ describe("quirks", () => {
     expect(quirksOf(undefined, "nonsense")).toBeUndefined();
   });
 
-  it("leave out what a provider refuses, and say so", () => {
+  it("leave out fields that a provider refuses, and log them", () => {
     const lost: string[] = [];
     const body = outboundChat(
       { messages: [{ role: "developer", content: "x" }], metadata: { a: "b" }, store: null, user: "u" },
@@ -160,7 +160,7 @@ describe("quirks", () => {
     expect(lost).toEqual(["metadata", "user"]);
   });
 
-  it("agree with the shipped configs", async () => {
+  it("agree with the included configs", async () => {
     const folder = new URL("./configs/", import.meta.url);
     for (const file of await readdir(folder)) {
       const name = file.replace(".yaml", "");

@@ -36,7 +36,7 @@ async function start(version: unknown, options: MockModelOptions = {}, config: R
 }
 
 describe("litellm_model", () => {
-  it("starts with a safe proxy only", async () => {
+  it("refuses to start with an unsafe proxy", async () => {
     await start("1.83.0");
     expect(endpoint.requests[0]?.headers).toMatchObject({
       authorization: "Bearer litellm-key-1",
@@ -65,11 +65,11 @@ describe("litellm_model", () => {
     ["0.99.99", false],
     ["1.83.0-nightly", false],
     ["latest", false],
-  ])("judges version %s", (version, safe) => {
+  ])("classifies version %s", (version, safe) => {
     expect(versionProblem(version) === undefined).toBe(safe);
   });
 
-  it("passes calls on and reads the cost from the header", async () => {
+  it("forwards calls and reads the cost from the header", async () => {
     const server = await start("1.83.0");
     const { status, body } = await server.post("/v1/responses", { input: "hi" });
     expect([status, body.output[0].content[0].text]).toEqual([200, "Hello."]);
@@ -85,7 +85,7 @@ describe("litellm_model", () => {
     expect(priced.body.usage.ng_cost).toBe(0.25);
   });
 
-  it("leaves reasoning out when told to", async () => {
+  it("omits reasoning with drop_input_reasoning_items", async () => {
     const input = [
       { role: "user", content: "hi" },
       { type: "reasoning", id: "rs_1", summary: [] },
@@ -98,7 +98,7 @@ describe("litellm_model", () => {
     }
   });
 
-  it("says at once that no proxy is there", async () => {
+  it("reports at once that no proxy answers", async () => {
     const config = { openai_base_url: "http://127.0.0.1:1/v1", openai_api_key: "k", openai_model: "m" };
     await expect(createTestServer(definition, { config })).rejects.toThrow(
       /cannot be found out: no connection to 127\.0\.0\.1:1: .*ECONNREFUSED/,
@@ -107,7 +107,7 @@ describe("litellm_model", () => {
 });
 
 describe("normalizeResponse", () => {
-  it("mends the effort and leaves the rest alone", () => {
+  it("corrects the effort and changes nothing else", () => {
     expect(normalizeResponse({ object: "response", reasoning: { effort: "none", summary: null } })).toEqual({
       object: "response",
       reasoning: { effort: null, summary: null },
@@ -115,7 +115,7 @@ describe("normalizeResponse", () => {
     expect(normalizeResponse("x")).toBe("x");
   });
 
-  it("turns a chat completion into a response", () => {
+  it("converts a chat completion to a response", () => {
     const response = normalizeResponse({
       id: "c",
       object: "chat.completion",
@@ -143,7 +143,7 @@ describe("normalizeResponse", () => {
     });
   });
 
-  it("takes usage in either vocabulary, and no choice for an empty message", () => {
+  it("reads both forms of usage, and treats a missing choice as an empty message", () => {
     const completion = { id: "c", object: "chat.completion", created: 5, model: "m", choices: [] };
     const usage = {
       input_tokens: 3,

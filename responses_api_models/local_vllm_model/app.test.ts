@@ -50,7 +50,7 @@ function isAlive(pid: number): boolean {
   return stat !== "" && !stat.startsWith("Z");
 }
 
-it("writes the options of vllm serve", () => {
+it("creates the options of vllm serve", () => {
   expect(
     serveArguments({
       tensor_parallel_size: 8,
@@ -74,7 +74,7 @@ it("writes the options of vllm serve", () => {
 });
 
 describe("local_vllm_model", () => {
-  it("starts the engine, serves with it, and leaves nothing behind", async () => {
+  it("starts the engine, uses it, and leaves no processes behind", async () => {
     const pids = join(folder, "pids");
     const server = await start({}, { FAKE_VLLM_PIDS: pids });
     const { status, body } = await server.post("/v1/responses", { input: "Hello" });
@@ -89,7 +89,7 @@ describe("local_vllm_model", () => {
     expect(started.map(isAlive)).toEqual([false, false]);
   });
 
-  it("tells why the engine did not start, without secrets", async () => {
+  it("reports why the engine did not start, without secrets", async () => {
     await expect(start({}, { FAKE_VLLM: "crash" })).rejects.toSatisfy(({ message }: Error) => {
       expect(message).toContain("vllm serve toy/toy-1b ended with code 3. Its last lines:");
       expect(message).toContain('"--tensor-parallel-size","1","--enable-auto-tool-choice"');
@@ -104,7 +104,7 @@ describe("local_vllm_model", () => {
     );
   });
 
-  it("starts an engine that died again, and calls wait for it", { timeout: 90_000 }, async () => {
+  it("restarts an engine that died, while calls wait", { timeout: 90_000 }, async () => {
     const server = await start({ retry_seconds: 80 });
     const dying = server.post("/v1/responses", { input: "die now" }, server.newJar());
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -112,13 +112,13 @@ describe("local_vllm_model", () => {
     expect(await dying).toMatchObject({ status: 200 });
   });
 
-  it("starts it again more than once when it does not come up at once", { timeout: 60_000 }, async () => {
+  it("restarts the engine several times if it does not start at once", { timeout: 60_000 }, async () => {
     const server = await start({ retry_seconds: 50 }, { FAKE_VLLM_CRASHES: "2" });
     expect(await server.post("/v1/responses", { input: "die now" })).toMatchObject({ status: 200 });
     expect((await readFile(`${executable}.crashes`, "utf8")).length).toBe(2);
   });
 
-  it("ends calls at once when the engine is given up, and says why", { timeout: 60_000 }, async () => {
+  it("ends calls at once after the last restart, with the reason", { timeout: 60_000 }, async () => {
     const server = await start({ max_restarts: 1, retry_seconds: 3_600 }, { FAKE_VLLM_CRASHES: "9" });
     const waiting = await server.post("/v1/responses", { input: "die now" });
     const cause =
@@ -131,11 +131,11 @@ describe("local_vllm_model", () => {
     expect(later).toMatchObject({ status: 502, body: { error: { message: expect.stringMatching(cause) } } });
   });
 
-  it("does not start an engine per worker", async () => {
+  it("refuses num_workers, because each worker would start an engine", async () => {
     await expect(start({ num_workers: 2 })).rejects.toThrow("num_workers: each worker would start an engine");
   });
 
-  it("chooses address and model itself, and takes an empty base_url for none", async () => {
+  it("chooses the address and the model, and treats an empty base_url as missing", async () => {
     const server = await start({
       base_url: "",
       vllm_serve_kwargs: { port: 1, host: "0.0.0.0", model: "other", seed: 3 },
@@ -144,7 +144,7 @@ describe("local_vllm_model", () => {
     expect((await server.post("/v1/responses", { input: "Hello" })).status).toBe(200);
   });
 
-  it("says that a start takes long, and what the engine does", async () => {
+  it("reports a slow start and the state of the engine", async () => {
     const lines: string[] = [];
     const log = { debug() {}, info() {}, warn: (line: string) => lines.push(line), error() {} };
     const engine = new VllmEngine({
@@ -164,7 +164,7 @@ describe("local_vllm_model", () => {
     expect(lines.at(-1)).toMatch(/^the engine has been starting for \d+ s; it said last: /);
   });
 
-  it("only connects when it is told where", async () => {
+  it("connects to base_url instead of starting an engine", async () => {
     const double = await new VllmDouble().start();
     open.push(double);
     const server = await start({ base_url: double.baseUrl, vllm_executable: "/nowhere" });
@@ -173,7 +173,7 @@ describe("local_vllm_model", () => {
   });
 });
 
-it("does not outlive a server that is killed", async () => {
+it("ends when the server is killed", async () => {
   const owner = `
     const { spawn } = require("node:child_process");
     const options = { detached: true, stdio: ["pipe", "ignore", "ignore"] };

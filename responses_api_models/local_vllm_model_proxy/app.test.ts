@@ -2,7 +2,7 @@ import { createTestServer, VllmDouble } from "nemo-gym/testing";
 import { expect, it, onTestFinished } from "vitest";
 import definition from "./app.ts";
 
-it("waits for a server that is starting, and not for one without an engine", async () => {
+it("waits for a server that starts, but not for a server without an engine", async () => {
   let asked = 0;
   const double = await new VllmDouble().start();
   onTestFinished(() => double.close());

@@ -28,7 +28,7 @@ async function start(
 }
 
 describe("openai_model", () => {
-  it("passes requests on under the configured model", async () => {
+  it("forwards requests with the configured model", async () => {
     const { endpoint, server } = await start({}, { extra_body: { temperature: 0.1, store: false } });
     const reply = await server.post("/v1/responses", { model: "anything", input: "hi", temperature: 0.9 });
     expect(reply.status).toBe(200);
@@ -49,7 +49,7 @@ describe("openai_model", () => {
     expect(message.body).toMatchObject({ model: "claude-x", content: [{ type: "text", text: "Hello." }] });
   });
 
-  it("sends its headers under its own key, and drops what items should not have", async () => {
+  it("sends its headers with its own key, and removes unknown fields of items", async () => {
     const answer = {
       ...{ id: "r", object: "response", created_at: 1, model: "told", parallel_tool_calls: true },
       ...{ tool_choice: "auto", tools: [], extra: "kept" },
@@ -64,7 +64,7 @@ describe("openai_model", () => {
     expect(body.output[0]).not.toHaveProperty("oddity");
   });
 
-  it("never sends token lists of chat messages on", async () => {
+  it("does not forward token lists of chat messages", async () => {
     const { endpoint, server } = await start();
     const tokens = { prompt_token_ids: [1], generation_token_ids: [2], generation_log_probs: [-0.5] };
     await server.post("/v1/chat/completions", {
@@ -78,13 +78,13 @@ describe("openai_model", () => {
     expect(JSON.stringify(endpoint.requests[0]?.body)).not.toMatch(/token_ids|log_probs/);
   });
 
-  it("takes the older key for the model", async () => {
+  it("accepts the older key for the model", async () => {
     const { endpoint, server } = await start({}, { openai_model: undefined, openai_model_name: "gpt-old" });
     await server.post("/v1/responses", { input: "hi" });
     expect(endpoint.requests[0]?.body["model"]).toBe("gpt-old");
   });
 
-  it("leaves reasoning out when told to, and token lists always", async () => {
+  it("omits reasoning with drop_input_reasoning_items, and always omits token lists", async () => {
     const input = [
       { role: "user", content: "hi" },
       { type: "reasoning", id: "rs_1", summary: [] },
@@ -126,7 +126,7 @@ describe("openai_model", () => {
     expect(reply.text).not.toContain(KEY);
   });
 
-  it("tries again after what passes, within one budget", async () => {
+  it("retries temporary failures within one budget", async () => {
     const { endpoint, server } = await start();
     endpoint.fail(faults.rateLimited(0), faults.serverError(503), faults.garbage(), faults.hangUp());
     const reply = await server.post("/v1/responses", { input: "hi" });
@@ -137,7 +137,7 @@ describe("openai_model", () => {
     expect((await server.post("/v1/responses", { input: "hi" })).body.usage).not.toHaveProperty("ng_retries");
   });
 
-  it("does not try again what cannot succeed", async () => {
+  it("does not retry permanent failures", async () => {
     const { endpoint, server } = await start();
     endpoint.fail({ kind: "status", status: 400, message: "Unsupported parameter." });
     const reply = await server.post("/v1/responses", { input: "hi" });
@@ -146,7 +146,7 @@ describe("openai_model", () => {
     expect(endpoint.count).toBe(1);
   });
 
-  it("ends by its budget with the cause", async () => {
+  it("fails with the cause when the budget is used up", async () => {
     const { endpoint, server } = await start({ faultFor: () => faults.serverError() }, { retry_attempts: 3 });
     const reply = await server.post("/v1/responses", { input: "hi" });
     expect(reply.status).toBe(500);
@@ -157,7 +157,7 @@ describe("openai_model", () => {
     expect(endpoint.count).toBe(3);
   });
 
-  it("counts what calls cost and stops when the money is spent", async () => {
+  it("counts the cost of calls and stops at max_cost", async () => {
     const prices = { input: 1_000, output: 2_000 };
     const { server, endpoint } = await start({}, { prices, max_cost: 0.03 });
     const reply = await server.post("/v1/responses", { input: "hi" });

@@ -27,14 +27,14 @@ async function ask(config: object, body: object) {
 }
 
 describe("random_model", () => {
-  it("always gives the same answer to the same request, and another with another seed", async () => {
+  it("always gives the same answer to the same request, and a different one with another seed", async () => {
     const body = { input: "Book a room.", tools };
     const [first, again, other] = await Promise.all([ask({}, body), ask({}, body), ask({ seed: 7 }, body)]);
     expect(again.text).toBe(first.text);
     expect(other.text).not.toBe(first.text);
   });
 
-  it("draws calls that fit their schema", async () => {
+  it("generates calls that match their schema", async () => {
     for (let seed = 0; seed < 30; seed++) {
       const { body } = await ask({ seed, tool_call_rate: 1 }, { input: "Book.", tools });
       const [call] = body.output;
@@ -45,7 +45,7 @@ describe("random_model", () => {
     }
   });
 
-  it("stops calling after max_tool_turns and never calls when told not to", async () => {
+  it("stops calling tools after max_tool_turns, and never calls them with tool_choice none", async () => {
     const call = { type: "function_call", call_id: "c", name: "book", arguments: "{}" };
     const input = [
       { role: "user", content: "Book." },
@@ -58,7 +58,7 @@ describe("random_model", () => {
     expect(none.body.output[0].type).toBe("message");
   });
 
-  it("answers in the format asked for", async () => {
+  it("answers in the requested format", async () => {
     const format = {
       type: "json_schema",
       name: "colour",
@@ -68,7 +68,7 @@ describe("random_model", () => {
     expect(JSON.parse(body.output[0].content[0].text)).toEqual({ colour: "green" });
   });
 
-  it("breaks calls and fails as often as it is told", async () => {
+  it("creates invalid calls and failures at the configured rates", async () => {
     const failed = await ask({ failure_rate: 1 }, { input: "x" });
     expect(failed.body.error).toMatchObject({ class: "provider_error", stage: "model", retryable: true });
     const broken = await ask({ tool_call_rate: 1, invalid_call_rate: 1 }, { input: "Book.", tools });

@@ -36,7 +36,7 @@ async function replay(text: string) {
 }
 
 describe("replay_model", () => {
-  it("plays a rollout back turn by turn", async () => {
+  it("replays a rollout turn by turn", async () => {
     const call = functionCallItem("get_weather", { city: "Oslo" }, "c1");
     const server = await replay(
       `${rollout([call, functionCallOutputItem("cold", "c1"), messageItem("It is cold.")])}\n`,
@@ -53,7 +53,7 @@ describe("replay_model", () => {
     await server.close();
   });
 
-  it("does not count the turns a row begins with", async () => {
+  it("does not count turns in the input of a row", async () => {
     const input = [...question, messageItem("Where?"), { role: "user", content: "Oslo" }];
     const row = { ...JSON.parse(rollout([messageItem("Cold.")])), responses_create_params: { input } };
     const server = await replay(`${JSON.stringify(row)}\n`);
@@ -62,14 +62,14 @@ describe("replay_model", () => {
     await server.close();
   });
 
-  it("names the key of a file that is not there", async () => {
+  it("names the key of a missing file", async () => {
     const config = { rollouts_jsonl_fpath: join(folder, "none.jsonl") };
     await expect(createTestServer(definition, { config, name: "policy_model" })).rejects.toThrow(
       /policy_model\.rollouts_jsonl_fpath cannot be read: ENOENT/,
     );
   });
 
-  it("says once that it plays a rollout for more repeats than were recorded", () => {
+  it("warns once if it replays a rollout for more repeats than were recorded", () => {
     const said: string[] = [];
     const recordings = new Recordings("r.jsonl", (text) => said.push(text));
     recordings.add(rollout([messageItem("a")]), 1);
@@ -79,7 +79,7 @@ describe("replay_model", () => {
     ]);
   });
 
-  it("says that a question was not recorded", async () => {
+  it("reports a request that was not recorded", async () => {
     const server = await replay(`${rollout([messageItem("x")])}\n`);
     const miss = await server.post("/v1/responses", { input: "Something else?" });
     expect(miss.status).toBe(404);
@@ -95,7 +95,7 @@ describe("replay_model", () => {
   });
 });
 
-it("cuts a trajectory where the environment speaks", () => {
+it("splits a trajectory at messages of the environment", () => {
   const user = { type: "message", role: "user", content: "Go on." };
   const items = [messageItem("a"), user, messageItem("b"), messageItem("c")];
   expect(splitTurns(items as never).map((turn) => turn.length)).toEqual([1, 2]);

@@ -50,7 +50,7 @@ const ask = { model: "ignored", input: [{ role: "user", content: "What time does
 describe("chat requests", () => {
   const messages = [{ role: "user", content: "Hi" }];
 
-  it("keep the settings of the engine; template settings add up", async () => {
+  it("keep the settings of the engine and merge template settings", async () => {
     const double = await engine();
     const server = await model(double, {
       chat_template_kwargs: { enable_thinking: true, lang: "en" },
@@ -74,7 +74,7 @@ describe("chat requests", () => {
 });
 
 describe("answers", () => {
-  it("become items: reasoning, message, calls", async () => {
+  it("become reasoning, message and call items", async () => {
     const double = await engine({
       answer: () => ({
         reasoning: "Look it up.",
@@ -96,7 +96,7 @@ describe("answers", () => {
     expect(body.output[2]).not.toHaveProperty("prompt_token_ids");
   });
 
-  it("carry the engine's ids and log-probabilities on their last item", async () => {
+  it("have the engine's ids and log-probabilities on their last item", async () => {
     for (const [asks, knows] of [
       [true, true],
       [true, false],
@@ -121,7 +121,7 @@ describe("answers", () => {
     }
   });
 
-  it("without ids that were asked for are an error, not an invention", async () => {
+  it("without the requested ids are an error", async () => {
     const double = await engine();
     const server = await model(double, {
       return_token_id_information: true,
@@ -133,7 +133,7 @@ describe("answers", () => {
     expect(body.detail).toContain("without log-probabilities");
   });
 
-  it("to what does not fit are incomplete, other refusals are errors", async () => {
+  it("to a prompt beyond the context are incomplete, and other refusals are errors", async () => {
     const double = await engine({ maxModelLen: 8 });
     const server = await model(double);
     const { status, body } = await server.post("/v1/responses", ask);
@@ -152,8 +152,8 @@ describe("answers", () => {
   });
 });
 
-describe("answers of an engine that is set up otherwise", () => {
-  it("are told apart from bad requests", async () => {
+describe("answers of an engine with other settings", () => {
+  it("are reported as invalid responses, not as bad requests", async () => {
     const double = await engine({ answer: () => ({ reasoning: "hm", text: "At noon." }) });
     const server = await model(double, { uses_reasoning_parser: false });
     const { status, body } = await server.post("/v1/responses", ask);
@@ -162,7 +162,7 @@ describe("answers of an engine that is set up otherwise", () => {
     expect(body.detail).toMatch(/^200 from 127.0.0.1:\d+, but the engine reports reasoning apart/);
   });
 
-  it("that are too long for it are recognised by their words and status only", async () => {
+  it("that are too long are recognized by their message and status", async () => {
     const double = await engine();
     const server = await model(double, { retry_attempts: 1 });
     const messages = [{ role: "user", content: "When?" }];
@@ -180,7 +180,7 @@ describe("answers of an engine that is set up otherwise", () => {
 });
 
 describe("requests", () => {
-  it("carry reasoning back in its own fields, or not, or as it was", async () => {
+  it("send reasoning back in separate fields, or omit it, or send it unchanged", async () => {
     const double = await engine();
     const reasoning = (text: string) => ({
       type: "reasoning",
@@ -208,7 +208,7 @@ describe("requests", () => {
     expect(await sent({ uses_reasoning_parser: false })).toMatchObject(whole);
   });
 
-  it("keep their metadata, lose a null top_logprobs, and are refused when settings in them are no JSON", async () => {
+  it("keep their metadata, omit a null top_logprobs, and are refused if metadata.extra_body is not a JSON object", async () => {
     const double = await engine();
     const metadata = { note: "n", extra_body: '{"min_p": 0.2}' };
     await (await model(double)).post("/v1/responses", { ...ask, metadata, top_logprobs: null });
@@ -224,7 +224,7 @@ describe("requests", () => {
     }
   });
 
-  it("merge settings by rank: extra_body, request, overrides", async () => {
+  it("merge settings in the order extra_body, request, overrides", async () => {
     const double = await engine();
     const server = await model(double, {
       extra_body: { top_k: 5, temperature: 0.1 },
@@ -250,7 +250,7 @@ describe("requests", () => {
     });
   });
 
-  it("that end in thoughts only are answered here when the engine may not think on", async () => {
+  it("that end with reasoning are answered without the engine if sequential_reasoning_allowed is false", async () => {
     const double = await engine();
     const server = await model(double, { sequential_reasoning_allowed: false });
     const input = [
@@ -262,7 +262,7 @@ describe("requests", () => {
     expect(double.count).toBe(0);
   });
 
-  it("go to the engine's own Responses API when it has one", async () => {
+  it("go to the engine's Responses API if it has one", async () => {
     const double = await engine();
     const server = await model(double, {
       is_responses_native: true,
@@ -279,7 +279,7 @@ describe("requests", () => {
     ).rejects.toThrow("cannot be combined");
   });
 
-  it("carry recordings before the last question", async () => {
+  it("contain recordings before the last question", async () => {
     const folder = await mkdtemp(join(tmpdir(), "gym-audio-"));
     folders.push(folder);
     await writeFile(join(folder, "a.mp3"), "sound");
@@ -309,7 +309,7 @@ describe("requests", () => {
 
 describe("replicas", () => {
   it.each([false, true])(
-    "keep their sessions, and stand in for each other; training: %s",
+    "keep their sessions, and replace each other after a failure; training: %s",
     async (training) => {
       const doubles = [await engine(), await engine(), await engine()];
       const server = await model(doubles, { return_token_id_information: training });
@@ -335,7 +335,7 @@ describe("replicas", () => {
 });
 
 describe("a training pause", () => {
-  it("is waited through", async () => {
+  it("delays calls without failing them", async () => {
     const double = await engine();
     const server = await model(double);
     double.pause();
@@ -348,7 +348,7 @@ describe("a training pause", () => {
 });
 
 describe("signals of a trainer", () => {
-  it("reach every replica, past the calls that wait for it", async () => {
+  it("reach every replica, ahead of waiting calls", async () => {
     const doubles = [await engine(), await engine()];
     const server = await model(doubles, { return_token_id_information: true });
     const { status, body } = await server.post("/pause?mode=keep", undefined);
@@ -367,7 +367,7 @@ describe("signals of a trainer", () => {
     }
   });
 
-  it("that an engine does not know or take are errors that name it", async () => {
+  it("that an engine refuses or cannot receive are errors that name the engine", async () => {
     const double = await engine();
     const server = await model(double);
     const unknown = await server.post("/sleep", undefined);
@@ -395,7 +395,7 @@ it("waits at least half an hour for an engine in training", async () => {
 describe("completions", () => {
   const base = { use_completions_api: true, uses_reasoning_parser: false };
 
-  it("send the text as it is", async () => {
+  it("send the text unchanged", async () => {
     const double = await engine({ answer: () => ({ text: " four o'clock." }) });
     const server = await model(double, { ...base, extra_body: { top_k: 3 } });
     const input = [
@@ -420,7 +420,7 @@ describe("completions", () => {
     expect((await server.post("/v1/responses", { input: turns })).status).toBe(422);
   });
 
-  it("carry token ids, with or without the engine's help", async () => {
+  it("contain token ids, with or without support of the engine", async () => {
     for (const returnsTokenIds of [true, false]) {
       const double = await engine({ returnsTokenIds });
       const server = await model(double, { ...base, return_token_id_information: true });
@@ -430,7 +430,7 @@ describe("completions", () => {
     }
   });
 
-  it("apply the engine's template, or that of a tokenizer", async () => {
+  it("apply the template of the engine or of a tokenizer", async () => {
     const folder = await mkdtemp(join(tmpdir(), "gym-tokenizer-"));
     folders.push(folder);
     const chat_template =
@@ -457,7 +457,7 @@ describe("completions", () => {
   });
 });
 
-it("writes a transport log when the environment asks, without keys", async () => {
+it("writes a transport log without keys if the environment variable is set", async () => {
   const folder = await mkdtemp(join(tmpdir(), "gym-transport-"));
   folders.push(folder);
   const file = join(folder, "deep", "log.jsonl");

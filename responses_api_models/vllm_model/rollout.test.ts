@@ -72,18 +72,15 @@ describe("a rollout of twenty turns with tools", () => {
     ["an engine that renders the conversation again", {}],
     ["an engine that splices what was generated", { splicesPrefix: true }],
     ["an engine without token ids beside its answers", { returnsTokenIds: false }],
-  ] satisfies [string, VllmDoubleOptions][])(
-    "keeps every prompt an exact extension: %s",
-    async (_name, options) => {
-      const { double, counts, reported } = await rollout(options);
-      expect(double.calls).toHaveLength(TURNS);
-      expect(double.calls.slice(1).every(({ continues }) => continues)).toBe(true);
-      expect(counts).toEqual({ extend: TURNS - 1, fork: 0, lost: 0 });
-      expect(reported).toEqual({ boundaries: counts, examples: [] });
-    },
-  );
+  ] satisfies [string, VllmDoubleOptions][])("extends every prompt exactly: %s", async (_name, options) => {
+    const { double, counts, reported } = await rollout(options);
+    expect(double.calls).toHaveLength(TURNS);
+    expect(double.calls.slice(1).every(({ continues }) => continues)).toBe(true);
+    expect(counts).toEqual({ extend: TURNS - 1, fork: 0, lost: 0 });
+    expect(reported).toEqual({ boundaries: counts, examples: [] });
+  });
 
-  it("tells drift in what was generated", async () => {
+  it("detects drift in generated tokens", async () => {
     const odd = new Set([3, 11]);
     const drift = (turn: number) => (odd.has(turn) ? ("odd-spelling" as const) : undefined);
     const { double, counts, boundaries, reported } = await rollout({ drift });
@@ -98,26 +95,26 @@ describe("a rollout of twenty turns with tools", () => {
     expect(reported.examples).toHaveLength(2);
   });
 
-  it("survives the same drift where the engine splices", async () => {
+  it("has no drift if the engine splices the prefix", async () => {
     const drift = (turn: number) => (turn % 4 === 1 ? ("odd-spelling" as const) : undefined);
     const { counts } = await rollout({ drift, splicesPrefix: true });
     expect(counts).toEqual({ extend: TURNS - 1, fork: 0, lost: 0 });
   });
 
-  it("tells drift in the prompt", async () => {
+  it("detects drift in the prompt", async () => {
     const drift = (turn: number) => (turn >= 5 ? ("changing-prompt" as const) : undefined);
     const { counts, boundaries } = await rollout({ drift });
     expect(counts.fork).toBe(TURNS - 5);
     expect(boundaries[4]).toMatchObject({ kind: "fork", departsIn: "prompt" });
   });
 
-  it("tells a template that cuts earlier thoughts", async () => {
+  it("detects a template that removes earlier reasoning", async () => {
     const { counts, boundaries } = await rollout({ keepsReasoning: false });
     expect(counts).toEqual({ extend: 0, fork: TURNS - 1, lost: 0 });
     expect(boundaries[0]).toMatchObject({ departsIn: "generation" });
   });
 
-  it("calls a boundary lost when ids are missing", async () => {
+  it("counts a boundary as lost if ids are missing", async () => {
     const { output } = await rollout({}, { return_token_id_information: false });
     expect(classifyCalls(callsOf(output)).counts).toEqual({ extend: 0, fork: 0, lost: TURNS - 1 });
   });

@@ -17,7 +17,7 @@ describe("shared fixtures", () => {
   for (const environment of environments) {
     const folder = `${fixtures}${environment}`;
     const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".jsonl")) : [];
-    if (files.length === 0) it(`${environment}: there are none beside the repository`, () => {});
+    if (files.length === 0) it(`${environment}: there are no fixtures next to the repository`, () => {});
     it.each(files)(`${environment}: %s`, async (file) => {
       const results = await suite(`${folder}/${file}`, environment);
       expect(results.length).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ function write(name: string, text: string): string {
 }
 
 describe("docs/guide/auditing.md", () => {
-  it("shows an audit.yaml that can be used", () => {
+  it("shows a valid audit.yaml", () => {
     const [settings = ""] = blocks("auditing.md", "yaml");
     write("audit.yaml", settings);
     expect(readSettings(base, "lc_judge").judge).toEqual({ accept: "CORRECT", reject: "INCORRECT" });

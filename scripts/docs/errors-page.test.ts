@@ -21,7 +21,7 @@ async function raisedCodes(folder: string): Promise<Set<string>> {
 describe("tables of error codes", async () => {
   const tables = await errorTables();
 
-  it("give each code once", () => {
+  it("contain each code once", () => {
     const codes = tables.flatMap(({ rows }) => rows.map(({ code }) => code));
     expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toEqual([]);
   });

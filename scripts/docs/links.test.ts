@@ -79,10 +79,10 @@ const ALL = [
   ...FOLDERS.flatMap(pages),
 ].filter((page) => existsSync(path.join(repositoryRoot, page)));
 
-it("every link between pages leads somewhere", () => {
+it("every link between pages has a target", () => {
   expect(ALL.flatMap(brokenLinks)).toEqual([]);
 });
 
-it("every table is whole", () => {
+it("every table is complete", () => {
   expect(ALL.flatMap(brokenTables)).toEqual([]);
 });

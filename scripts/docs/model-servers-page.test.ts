@@ -32,11 +32,11 @@ function keysOf(schema: z.ZodType): string[] {
 const shared = Object.keys(providerConfig());
 
 describe("docs/reference/model-servers.md", () => {
-  it("has the keys that all servers share", () => {
+  it("lists the keys that all servers share", () => {
     expect(documented("Keys of every server that calls an endpoint")).toEqual(shared);
   });
 
-  it.each(readdirSync(models))("has the keys of %s", async (name) => {
+  it.each(readdirSync(models))("lists the keys of %s", async (name) => {
     const file = path.join(models, name, "app.ts");
     const { options } = (await loadDefinition(file, repositoryRoot)) as ModelDefinition;
     const own = (server: string): string[] => [

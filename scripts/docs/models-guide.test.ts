@@ -7,7 +7,7 @@ import { createTestServer } from "../../src/hosting/test-server.ts";
 import { MockModelEndpoint } from "../../src/testing/mock-model-endpoint.ts";
 import { repositoryRoot } from "./generated-files.ts";
 
-it("the server of the guide works as it is printed", async () => {
+it("the server in the guide works unchanged", async () => {
   const guide = readFileSync(path.join(repositoryRoot, "docs/guide/models.md"), "utf8");
   const source = /```ts\n([\s\S]*?)```/.exec(guide)?.[1] ?? "";
   const folder = mkdtempSync(path.join(tmpdir(), "gym-guide-"));

@@ -23,7 +23,7 @@ async function play(...turns: unknown[][]) {
 }
 const guess = (value: unknown) => [functionCallItem("guess", { value }, "c1")];
 
-it("tells where to look, and pays for the number", async () => {
+it("gives hints, and rewards the number", async () => {
   const [start, low, high, found] = await play(guess(3), guess(9), guess(5));
   expect(start.observation).toBe("I am thinking of a number. You have 3 guesses.");
   expect(low.info.tool_outputs).toEqual([{ call_id: "c1", output: '{"answer": "higher", "left": 2}' }]);
@@ -31,7 +31,7 @@ it("tells where to look, and pays for the number", async () => {
   expect(found).toMatchObject({ reward: 1, terminated: true, truncated: false });
 });
 
-it("ends when the guesses are used up, whatever they were spent on", async () => {
+it("ends when the guesses are used up, including invalid ones", async () => {
   const [, text, nonsense, last] = await play([messageItem("Five?")], guess("five"), guess(1));
   expect(text).toMatchObject({ observation: "Call guess.", truncated: false });
   expect(nonsense.info.tool_outputs[0].output).toContain("no number");

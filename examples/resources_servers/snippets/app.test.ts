@@ -21,13 +21,13 @@ async function verdict(answer: string, config = {}) {
 const python = (code: string) => `Here:\n\`\`\`python\n${code}\n\`\`\``;
 
 describe.skipIf(isMissing)("snippets", () => {
-  it("runs the code of the answer", async () => {
+  it("runs the code in the answer", async () => {
     expect((await verdict(python("print(6 * 7)"))).body).toMatchObject({ reward: 1, reason: "ran" });
     expect((await verdict(python("print(41)"))).body).toMatchObject({ reward: 0, reason: "ran" });
     expect((await verdict("I would print 42.")).body).toMatchObject({ reward: 0, reason: "no code" });
   });
 
-  it("scores code that never ends, and code that looks around, as wrong", async () => {
+  it("gives 0 to code that never ends and to code that reads other files", async () => {
     const loop = await verdict(python("while True: pass"), { time_limit_s: 1 });
     expect(loop.body).toMatchObject({ reward: 0, reason: "timeout" });
     const curious = "import os\nprint(42 if os.path.exists('/etc/shadow') else 0)";

@@ -2,7 +2,7 @@ import { createTestServer, messageItem } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
-it("asks twice and hands in the whole conversation", async () => {
+it("asks twice and returns the whole conversation", async () => {
   const asked: { input: unknown[] }[] = [];
   const server = await createTestServer(definition, {
     config: {

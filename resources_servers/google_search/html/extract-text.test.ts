@@ -7,7 +7,7 @@ const paragraph =
   "Lighthouses were lit with coal before oil lamps and lenses made their beams reach further out to sea. ";
 
 describe("extractText", () => {
-  it("keeps prose and leaves out what surrounds it", () => {
+  it("keeps prose and omits navigation and other surroundings", () => {
     const page = `<!doctype html><html><head><title>Lights</title><style>p{color:red}</style><script>if (a<b) "<p>no</p>"</script></head>
       <body class="has-sidebar"><nav><a href="/">Home</a><a href="/x">Other</a></nav><div class="cookie-banner">We use cookies</div>
       <h1>On lighthouses</h1><p>${paragraph}</p><ul><li>Fresnel&nbsp;lens</li><li>Fog &amp; horn</li></ul>
@@ -15,13 +15,13 @@ describe("extractText", () => {
     expect(extractText(page)).toBe(`On lighthouses\n${paragraph.trim()}\n- Fresnel lens\n- Fog & horn`);
   });
 
-  it("prefers the part a page marks as its main one", () => {
+  it("prefers the part that the page marks as main", () => {
     const page = `<div>Trending stories elsewhere on this site</div><main><p>${paragraph.repeat(3)}</p></main><div>More outside</div>`;
     expect(extractText(page)).toBe(paragraph.repeat(3).trim());
     expect(extractText("<div>All of it</div><article>Teaser</article>")).toBe("All of it\nTeaser");
   });
 
-  it("leaves out lists of links but not linked prose", () => {
+  it("omits lists of links but keeps prose with links", () => {
     const links = "<p><a>First link</a> <a>Second link</a></p>";
     const prose = `<p>See <a>the lens</a>. ${paragraph}</p>`;
     expect(extractText(links + prose)).toBe(`See the lens. ${paragraph.trim()}`);
@@ -53,11 +53,11 @@ describe("extractText", () => {
       "<p> é é © &unknown; \ufffd \ufffd &lt;",
     ],
     ["", ""],
-  ])("survives %j", (html, text) => {
+  ])("reads %j", (html, text) => {
     expect(extractText(html)).toBe(text);
   });
 
-  it("reads the same however the page is cut", () => {
+  it("returns the same text for any chunking of the page", () => {
     const page = `<body><!-- note --><h1 class="a b">Tïtle</h1><script>"</scr"+"ipt>"</script><p>One &amp; two &#8212; ${paragraph}</p></body>`;
     const whole = extractText(page);
     for (const size of [1, 2, 3, 7, 64]) {
@@ -79,13 +79,13 @@ describe("extractText", () => {
     ["scripts", (size: number) => "<script></scrip".repeat(size)],
     ["equals", (size: number) => "<a ".concat("= ".repeat(size), ">")],
     ["angles", (size: number) => "<".repeat(size)],
-  ])("takes time proportional to %s", async (_, page) => {
+  ])("takes linear time for %s", async (_, page) => {
     expect(await growthOf((size) => extractText(page(size)), 5_000)).toBeLessThan(1.6);
   });
 });
 
 describe("decodeEntities", () => {
-  it("knows the names of HTML 4", () => {
+  it("decodes the named entities of HTML 4", () => {
     expect(decodeEntities("&eacute;&Omega;&sigmaf;&hellip;&rarr;&le;&euro;&yuml;&Sigma;")).toBe("éΩς…→≤€ÿΣ");
   });
 });

@@ -86,7 +86,7 @@ describe("hostile answers", () => {
     60_000,
   );
 
-  it("takes what is no proper text", () => {
+  it("accepts invalid and unusual text", () => {
     for (const id of Object.keys(instructions)) {
       for (const text of ["", "\ud800", "\udc00 \ud83d", "\u0000", "NaN", "9".repeat(5000), "\u2028\u0085"])
         check(id, text);

@@ -104,7 +104,7 @@ const cases: Case[] = [
 ];
 
 describe("instructions", () => {
-  it("knows all 54", () => {
+  it("implements 54 instructions", () => {
     expect(Object.keys(instructions)).toHaveLength(54);
     expect(new Set(cases.map(([id]) => id))).toEqual(new Set(Object.keys(instructions)));
   });
@@ -113,7 +113,7 @@ describe("instructions", () => {
     expect(follows(id, kwargs, text)).toBe(followed);
   });
 
-  it("does not follow what cannot be checked", () => {
+  it("counts an instruction that cannot be checked as not followed", () => {
     expect(follows("bogus:unknown", {}, "x")).toBe(false);
     expect(follows("toString", {}, "x")).toBe(false);
     expect(follows("punctuation:no_comma", { extra: 1 }, "x")).toBe(false);

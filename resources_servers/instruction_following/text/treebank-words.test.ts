@@ -17,7 +17,7 @@ describe("wordTokens", () => {
     expect(wordTokens(text).join(" ")).toBe(tokens);
   });
 
-  it("is linear", async () => {
+  it("takes linear time", async () => {
     for (const unit of [
       ".",
       ". ",

@@ -10,12 +10,12 @@ const levels: Level[] = [1, 2, 3];
 const TASKS_PER_LEVEL = 25;
 
 describe("generators", () => {
-  it("are at least twelve", () => {
+  it("cover at least twelve tasks", () => {
     expect(generators.size).toBeGreaterThanOrEqual(12);
   });
 
   describe.each([...generators.values()])("$task", (generator) => {
-    it("makes tasks whose solution earns the full reward and nonsense does not", () => {
+    it("creates tasks that reward the solution fully and nonsense less", () => {
       for (const level of levels) {
         for (let index = 0; index < TASKS_PER_LEVEL; index++) {
           const row = makeRow(generator, 7, index, level);
@@ -29,7 +29,7 @@ describe("generators", () => {
       }
     });
 
-    it("makes the same tasks from the same seed and others from another", () => {
+    it("creates the same tasks from the same seed and other tasks from another seed", () => {
       const draw = (seed: number) =>
         levels.map((level) =>
           JSON.stringify([0, 1, 2, 3].map((index) => makeRow(generator, seed, index, level))),
@@ -38,13 +38,13 @@ describe("generators", () => {
       expect(draw(1)).not.toEqual(draw(2));
     });
 
-    it("tells the model all it needs in the question and nothing of the answer in the prompt", () => {
+    it("sends the question as the last message of the prompt", () => {
       const { responses_create_params, question } = makeRow(generator, 3, 0, 1);
       expect(responses_create_params.input.at(-1)).toEqual({ role: "user", content: question });
     });
   });
 
-  it("survive the way through a row and the server", async () => {
+  it("create rows whose answers the server rewards", async () => {
     const server = await createTestServer(app);
     for (const generator of generators.values()) {
       const row = makeRow(generator, 11, 0, 2);

@@ -351,19 +351,19 @@ describe("scoreAnswer", () => {
     }
   });
 
-  it("gives nothing for unknown tasks, missing answers and rows a scorer cannot read", () => {
+  it("gives 0 for unknown tasks, missing answers and rows that a scorer cannot read", () => {
     expect(scoreAnswer("no_such_task", "x", { question: "", answer: "x", metadata: {} })).toBe(0);
     expect(scoreAnswer("gcd", "x", { question: "", answer: null, metadata: {} })).toBe(0);
     expect(scoreAnswer("survo", "1", { question: "", answer: "1", metadata: {} })).toBe(0);
     expect(scoreAnswer("toString", "x", { question: "", answer: "x", metadata: {} })).toBe(0);
   });
 
-  it("knows the tasks of the library", () => {
+  it("has a scorer for every task of the library", () => {
     expect(taskNames).toHaveLength(105);
   });
 
   it.each(cases)(
-    "takes hostile answers to %s in linear time",
+    "handles hostile answers to %s in linear time",
     async (task, { answer = "", metadata = {} }) => {
       const score = (given: string) => scoreAnswer(task, given, { question: "", answer, metadata });
       for (const given of ["9**9**9**9", "1e999999999", "\ud800", "NaN", "R99999999", DEEP]) {

@@ -14,7 +14,7 @@ describe("treeDistance", () => {
     expect(treeDistance(a, node("f"), unit)).toBe(5);
   });
 
-  it("counts labels by their own distance", () => {
+  it("uses the given distance between labels", () => {
     expect(treeDistance(node("root", node("n:3")), node("root"), editDistance)).toBe(3);
     expect(treeDistance(node("root", node("abc")), node("root", node("abd")), editDistance)).toBe(1);
   });

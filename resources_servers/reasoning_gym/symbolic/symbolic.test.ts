@@ -44,11 +44,11 @@ describe("evaluateNumber", () => {
     expect(evaluateNumber(parseExpression(text))).toBeCloseTo(value, 9);
   });
 
-  it("has no number for what is not real", () => {
+  it("returns no number for values that are not real", () => {
     expect(evaluateNumber(parseExpression("sqrt(-1)"))).toBeNaN();
   });
 
-  it("refuses what has no value", () => {
+  it("refuses expressions without a value", () => {
     for (const text of ["x", "1/0", "foo(2)", "10**100000"])
       expect(() => evaluateNumber(parseExpression(text))).toThrow();
   });

@@ -93,7 +93,7 @@ describe("parseToml", () => {
     expect(() => parseToml(text)).toThrow(FormatError);
   });
 
-  it("bounds nesting", () => {
+  it("limits nesting", () => {
     expect(() => parseToml(`a = ${"[".repeat(100_000)}`)).toThrow(FormatError);
   });
 });

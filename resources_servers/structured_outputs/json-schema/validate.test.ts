@@ -94,7 +94,7 @@ describe("schemaFault", () => {
     null,
     5,
     { description: 5 },
-  ])("calls %j no schema", (schema) => {
+  ])("refuses %j as a schema", (schema) => {
     expect(schemaFault(loads(JSON.stringify(schema)), 1)).toMatch(/^SchemaError/);
   });
 
@@ -103,7 +103,7 @@ describe("schemaFault", () => {
     expect(fits({ format: "date" }, '"no date"')).toBe(true);
   });
 
-  it("refuses references that lead nowhere and recursion without end", () => {
+  it("refuses broken references and endless recursion", () => {
     expect(schemaFault({ $ref: "#/nope" }, 1)).toMatch(/PointerToNowhere/);
     expect(schemaFault({ $ref: "http://elsewhere/schema" }, 1)).toMatch(/Unresolvable/);
     expect(schemaFault({ $ref: "#" }, 1)).toMatch(/without end/);
@@ -121,7 +121,7 @@ describe("schemaFault", () => {
     expect(schemaFault(schema, {})).toBeDefined();
   });
 
-  it("knows keys that are not strings and values JSON has no type for", () => {
+  it("validates keys that are not strings and values without a JSON type", () => {
     const map = new Map<unknown, unknown>([[1, "x"]]);
     expect(schemaFault({ type: "object", additionalProperties: { type: "string" } }, map)).toBeUndefined();
     expect(schemaFault({ properties: { "1": true }, additionalProperties: false }, map)).toBeDefined();
@@ -131,7 +131,7 @@ describe("schemaFault", () => {
     }
   });
 
-  it("stops when branches multiply", () => {
+  it("stops if the number of branches explodes", () => {
     const schema = { anyOf: [0, 1].map(() => ({ properties: { a: { $ref: "#" } }, required: ["b"] })) };
     let instance: unknown = {};
     for (let depth = 0; depth < 100; depth++) instance = { a: instance };
@@ -139,7 +139,7 @@ describe("schemaFault", () => {
   });
 });
 
-it("bounds the work of many patterns on many keys", () => {
+it("limits the work of many patterns on many keys", () => {
   // The work grows with patterns x keys x characters. All searches together may take a fixed number of steps.
   const keys = Object.fromEntries(
     Array.from({ length: 300 }, (_, index) => [`${"k".repeat(60)}${index}`, 1]),
@@ -153,7 +153,7 @@ it("bounds the work of many patterns on many keys", () => {
   expect(schemaFault(schema(2_000), keys)).toMatch(/^RegexBudgetError/);
 });
 
-it("compiles each pattern once, however many keys there are", () => {
+it("compiles each pattern once for any number of keys", () => {
   const time = (patterns: number) => {
     const keys = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, 1]));
     const named = Array.from({ length: patterns }, (_, index) => [`^a${index}$`, true]);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe("tools", () => {
-  it("are 27, all declared", () => {
+  it("declare 27 tools", () => {
     expect(Object.keys(tools)).toHaveLength(27);
     expect(toolDeclarations().map(({ name }) => name)).toEqual(Object.keys(tools));
   });
@@ -28,7 +28,7 @@ describe("tools", () => {
 });
 
 describe("company directory", () => {
-  it("finds addresses by a pattern", () => {
+  it("finds addresses by pattern", () => {
     expect(call("company_directory_find_email_address", { name: "KEIKO" })).toEqual([
       "keiko.mori@fernhill.example",
     ]);
@@ -42,7 +42,7 @@ describe("company directory", () => {
 });
 
 describe("e-mail", () => {
-  it("searches all words, newest first", () => {
+  it("finds e-mails that contain all words, newest first", () => {
     const { emails, pagination } = call("email_search_emails", { query: "Banner KEIKO", page_size: 2 });
     expect(emails[0]["email_id"]).toBe("00000384");
     expect(pagination).toMatchObject({ page: 1, page_size: 2 });
@@ -56,7 +56,7 @@ describe("e-mail", () => {
     }
   });
 
-  it("sends, forwards and answers under growing ids", () => {
+  it("sends, forwards and replies with increasing ids", () => {
     expect(call("email_forward_email", { email_id: "00000384", recipient: "Wei.Lin@fernhill.example" })).toBe(
       "Email forwarded successfully.",
     );
@@ -80,7 +80,7 @@ describe("e-mail", () => {
     );
   });
 
-  it("gives single fields", () => {
+  it("returns single fields", () => {
     expect(
       call("email_get_email_information_by_id", { email_id: "00000384", field: "inbox/outbox" }),
     ).toEqual({
@@ -96,7 +96,7 @@ describe("e-mail", () => {
 });
 
 describe("calendar", () => {
-  it("creates, changes and deletes", () => {
+  it("creates, changes and deletes events", () => {
     const event = {
       event_name: "Tea",
       participant_email: "A@B.C",
@@ -157,7 +157,7 @@ describe("calendar", () => {
 });
 
 describe("analytics", () => {
-  it("counts by day", () => {
+  it("counts visits by day", () => {
     const days = { time_min: "2023-11-28", time_max: "2023-11-29" };
     const visits = call("analytics_total_visits_count", days);
     expect(Object.keys(visits)).toEqual(["2023-11-28", "2023-11-29"]);
@@ -168,7 +168,7 @@ describe("analytics", () => {
     expect(() => call("analytics_total_visits_count", { time_min: 5 })).toThrow(ToolError);
   });
 
-  it("shows durations as numbers once it has averaged all of them", () => {
+  it("returns durations as numbers after an average was computed", () => {
     const visitor_id = databases.analytics[0]?.["visitor_id"];
     const before = call("analytics_get_visitor_information_by_id", { visitor_id });
     expect(before[0].session_duration_seconds).toBeTypeOf("string");
@@ -177,7 +177,7 @@ describe("analytics", () => {
     expect(after[0].session_duration_seconds).toBe(Number(before[0].session_duration_seconds));
   });
 
-  it("notes the charts it draws", () => {
+  it("records the charts that it creates", () => {
     const chart = {
       time_min: "2023-11-01",
       time_max: "2023-11-02",
@@ -196,7 +196,7 @@ describe("analytics", () => {
 });
 
 describe("project management", () => {
-  it("gives tasks only to team members, on known lists and boards", () => {
+  it("assigns tasks only to team members, on known lists and boards", () => {
     const task = {
       task_name: "Test",
       assigned_to_email: "Joon.Park@fernhill.example",
@@ -215,7 +215,7 @@ describe("project management", () => {
     expect(call("project_management_create_task", { ...task, due_date: "" })).toBe("Missing task details.");
   });
 
-  it("searches", () => {
+  it("searches tasks", () => {
     const found = call("project_management_search_tasks", {
       assigned_to_email: "PRIYA.raman@fernhill.example",
       list_name: "review",
@@ -244,7 +244,7 @@ describe("customers", () => {
     expect(none).toBe("No customers found.");
   });
 
-  it("adds with what is given and cannot search addresses that are missing", () => {
+  it("adds a customer with the given fields, and cannot search missing addresses", () => {
     const given = { customer_name: "New Guy", assigned_to_email: "GRETA@x.y", status: "Whatever" };
     expect(call("customer_relationship_manager_add_customer", given)).toBe("00000200");
     expect(workplace.customers.rows.at(-1)?.cells).toMatchObject({
@@ -263,7 +263,7 @@ describe("customers", () => {
     );
   });
 
-  it("checks what it can when changing a record", () => {
+  it("validates the new value when it changes a record", () => {
     const change = (field: string, new_value: unknown) =>
       call("customer_relationship_manager_update_customer", { customer_id: "00000007", field, new_value });
     expect(change("status", "won")).toMatch(/^Status not valid/);
@@ -282,7 +282,7 @@ describe("customers", () => {
 });
 
 describe("pages", () => {
-  it("follow Python's arithmetic for odd sizes", () => {
+  it("follow Python's arithmetic for unusual sizes", () => {
     const { events, pagination } = call("calendar_search_events", { query: "lab tour", page_size: -5 });
     expect(pagination).toMatchObject({ page: 1, page_size: -5 });
     expect(events).toHaveLength(pagination.total_events - 5);
@@ -293,10 +293,10 @@ describe("pages", () => {
   });
 });
 
-describe("numbers and bounds that make no sense", () => {
+describe("invalid numbers and bounds", () => {
   const search = (given: Record<string, unknown>) => call("email_search_emails", given);
 
-  it("are refused only where they are used", () => {
+  it("are refused only if they are used", () => {
     expect(search({ query: "nosuchword", date_min: "garbage" })).toBe("No emails found.");
     expect(search({ query: "nosuchword", page_size: 0 })).toMatch(/^Error searching emails/);
     expect(search({ date_min: "garbage" })).toMatch(/^Error searching emails/);
@@ -312,7 +312,7 @@ describe("numbers and bounds that make no sense", () => {
     expect(() => call("analytics_total_visits_count", { time_max: 5 })).toThrow(ToolError);
   });
 
-  it("take a list for an address without @", () => {
+  it("treat a list as an address without @", () => {
     expect(call("email_send_email", { recipient: ["a"], subject: "s", body: "b" })).toBe(
       "Invalid recipient email address.",
     );
