@@ -42,7 +42,7 @@ async function serve(...answers: (MockAnswer | Promise<MockAnswer>)[]): Promise<
   return new OpenAI({ baseURL, apiKey: "none", maxRetries: 0 });
 }
 
-it("streams what the agent does while it does it", async () => {
+it("streams the items of the agent while it works", async () => {
   let answer = (_: MockAnswer): void => {};
   // The model does not respond before the client has seen the output of the tool: a stream that waits for the end would never end.
   const later = new Promise<MockAnswer>((resolve) => {
@@ -76,7 +76,7 @@ it("streams what the agent does while it does it", async () => {
   expect(usage?.total_tokens).toBe(30);
 });
 
-it("gives a client its session before the answer", async () => {
+it("sets the session cookie of a client before the answer", async () => {
   const client = await serve(call, { text: "Cold." });
   const reply = await client.responses.create({ ...ask, stream: true }).asResponse();
   const names = reply.headers.getSetCookie().map((cookie) => cookie.split("=")[0]);
@@ -84,7 +84,7 @@ it("gives a client its session before the answer", async () => {
   expect(await reply.text()).toContain("Cold.");
 });
 
-it("fails as an HTTP error before the stream has begun, and as an event afterwards", async () => {
+it("reports a failure as an HTTP error before the stream begins, and as an event afterwards", async () => {
   const never = await serve();
   await expect(never.responses.create({ ...ask, stream: true })).rejects.toThrow("401 from 127.0.0.1");
   const later = await serve(call);

@@ -58,7 +58,7 @@ const kinds = (row: { response: { output: { type: string }[] } }) =>
 const TURNS = ["function_call", "function_call_output", "message"];
 
 it.skipIf(skipWithoutBubblewrap)(
-  "runs Harbor tasks: a shell for the model, the task's tests for the reward",
+  "runs Harbor tasks with a shell for the model and the tests of the task for the reward",
   async () => {
     const { rows, text } = await run({
       from: ["harbor", "./tasks"],
@@ -116,7 +116,7 @@ const story: Answer = (_, tools) => {
   return { toolCalls: [{ name: "print_story", arguments: { story: "A ship came home safely" } }] };
 };
 
-describe.skipIf(!python && !process.env["CI"])("Python beside ours", () => {
+describe.skipIf(!python && !process.env["CI"])("environments of Python libraries", () => {
   const words = [`+python_executable=${python}`];
 
   it("runs a task dataset of Aviary", async () => {

@@ -211,7 +211,7 @@ it.each(["cohosted", "process"])(
 );
 
 it.each(["cohosted", "process"])(
-  "names the rollout in what servers log while they work for it (%s)",
+  "names the rollout in the log lines of its servers (%s)",
   async (hosting) => {
     const setup = await start({ observability_enabled: true, hosting });
     await run(setup, ["where?", "what?"]);
@@ -228,7 +228,7 @@ it.each(["cohosted", "process"])(
   },
 );
 
-it("answers writes that are killed or fail with gaps, not with failures", async () => {
+it("records gaps, not failures, for writes that fail or are interrupted", async () => {
   const setup = await start({ observability_enabled: true });
   const { rows, result } = await run(setup, ["tear", "deny", "fine"]);
   expect(result).toMatchObject({ completed: 6, failed: 0 });
@@ -241,7 +241,7 @@ it("answers writes that are killed or fail with gaps, not with failures", async 
   for (const row of rows) expect(row["reward"]).toBe(1);
 });
 
-it("starts every run with empty files and keeps what failed rollouts did", async () => {
+it("starts every run with empty files and keeps the calls of failed rollouts", async () => {
   const setup = await start({ observability_enabled: true });
   await run(setup, ["where?"]);
   const again = await run(setup, ["where?", "break"]);
@@ -252,7 +252,7 @@ it("starts every run with empty files and keeps what failed rollouts did", async
   }
 });
 
-it("leaves rows and disk alone when nothing is to be recorded", async () => {
+it("adds no fields and writes no files without observability", async () => {
   const setup = await start();
   const { rows } = await run(setup, ["where?"]);
   for (const row of rows) {
@@ -262,7 +262,7 @@ it("leaves rows and disk alone when nothing is to be recorded", async () => {
   expect(existsSync(setup.captures)).toBe(false);
 });
 
-it("rebuilds responses of agents that only see text from recorded tokens", async () => {
+it("rebuilds the responses of text-only agents from recorded tokens", async () => {
   const setup = await start({ token_id_capture: { enabled: true } }, "harness", { token_id_capture: true });
   const { rows, notices, summary, paths } = await run(setup, ["where?"]);
   expect(rows).toHaveLength(2);
@@ -284,7 +284,7 @@ it("rebuilds responses of agents that only see text from recorded tokens", async
   expect(notices).toContainEqual(expect.stringContaining("Turn boundaries: 2 extend, 0 fork, 0 lost"));
 });
 
-it("ends a run whose rollouts are mostly masked", async () => {
+it("ends a run if most rollouts are masked", async () => {
   // The harness does not request captures, so its calls are not recorded.
   const setup = await start(
     { token_id_capture: { enabled: true, max_mask_fraction: 0.1, mask_fraction_min_samples: 2 } },

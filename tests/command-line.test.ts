@@ -22,7 +22,7 @@ const run = async (files: Record<string, string | Uint8Array>, ...argv: string[]
 };
 
 describe("gym env validate", () => {
-  it("knows the keys that servers of the package need, and finds every shipped config complete", async () => {
+  it("accepts every included config as complete, and names a missing key", async () => {
     const search = await run({}, "env", "validate", "--resources-server", "google_search");
     expect(search.exitCode).toBe(1);
     expect(search.stdout).toContain(
@@ -42,7 +42,7 @@ describe("gym env validate", () => {
     expect(invalid).toEqual([]);
   }, 60_000);
 
-  it("locates a wrong reference where it was written", async () => {
+  it("reports the position of a wrong reference", async () => {
     const key = "++mcqa_simple_agent.responses_api_agents.simple_agent.resources_server.name";
     const { exitCode, stdout } = await run(
       {},
@@ -56,7 +56,7 @@ describe("gym env validate", () => {
     expect(stdout).toContain(`refers to resources_servers/'nope', which is not configured (${key}:1:`);
   });
 
-  it("accepts a good config and writes nothing", async () => {
+  it("accepts a valid config and writes no files", async () => {
     const app = `import { defineResourcesServer } from "nemo-gym";
 export default defineResourcesServer({ verify: () => ({ reward: 1 }) });
 `;
@@ -70,7 +70,7 @@ export default defineResourcesServer({ verify: () => ({ reward: 1 }) });
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "✓ Config is valid.\n", stderr: "" });
   });
 
-  it("warns of a server whose code is not there", async () => {
+  it("warns about a server whose folder is missing", async () => {
     const { exitCode, stderr } = await run({ "a.yaml": KILN }, "env", "validate", "--config", "a.yaml");
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
@@ -179,7 +179,7 @@ describe("bad input", () => {
       says: ["'b.yaml' was not found"],
     },
     {
-      title: "config_paths that are no list",
+      title: "config_paths that is not a list",
       files: { "a.yaml": "config_paths: {x: 1}\n" },
       says: ["Error: ", "config_paths"],
     },
@@ -198,7 +198,7 @@ describe("bad input", () => {
       stream: "stderr",
     },
     {
-      title: "a workload beside a config",
+      title: "a workload and a config",
       files: { "a.yaml": KILN },
       words: ["nonsense"],
       says: ["Error: ", "take no config of a run", "config_paths"],
@@ -251,7 +251,7 @@ it("refuses a word that is not an override", async () => {
   expect(stderr).toContain("nonsense");
 });
 
-it("asks for the model under test once, by the flags that give it", async () => {
+it("asks once for the model under test and names its flags", async () => {
   const words = ["env", "resolve", "--model-type", "openai_model"];
   const none = await run({}, ...words);
   expect(none.stdout).toContain("references 'policy_base_url', which is not defined");
@@ -266,7 +266,7 @@ it("asks for the model under test once, by the flags that give it", async () => 
   );
 });
 
-it("warns of blocks and references that are nearly servers", async () => {
+it("warns about blocks and references that are almost servers", async () => {
   const yaml = "kiln:\n  resource_servers:\n    oven: {entrypoint: app.py}\n";
   const { exitCode, stdout, stderr } = await run({ "a.yaml": yaml }, "env", "validate", "--config", "a.yaml");
   expect([exitCode, stdout]).toEqual([1, expect.stringContaining("The config has no servers")]);
@@ -285,7 +285,7 @@ it("shows help for `gym help` too", async () => {
   expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining("Did you mean `env`?")]);
 });
 
-it("says in one line that its output cannot be written", async () => {
+it("reports in one line that its output cannot be written", async () => {
   const gym = path.join(repository, "bin/gym.js");
   const line = 'node "$0" --help > /dev/full; echo "$?"';
   const { stdout, stderr } = await promisify(execFile)("bash", ["-c", line, gym]);
@@ -294,7 +294,7 @@ it("says in one line that its output cannot be written", async () => {
 });
 
 describe("gym env resolve", () => {
-  it("prints nothing but the config on stdout", async () => {
+  it("prints only the config on stdout", async () => {
     const files = {
       "a.yaml": "config_paths: [c.yaml]\n",
       "b.yaml": "config_paths: [c.yaml]\n",
@@ -305,7 +305,7 @@ describe("gym env resolve", () => {
     expect(stderr).toContain("c.yaml");
   });
 
-  it("prints the masked config in order, with defaults behind the user's keys", async () => {
+  it("prints the masked config in order, with defaults after the user's keys", async () => {
     const files = { "main.yaml": KILN, "env.yaml": "zeta: 1\n" };
     const { stdout, exitCode } = await run(files, "env", "resolve", "--config", "main.yaml", "+alpha=2");
     expect(exitCode).toBe(0);
@@ -315,7 +315,7 @@ describe("gym env resolve", () => {
     expect(stdout).not.toContain("hush");
   });
 
-  it("prints JSON, the same data", async () => {
+  it("prints the same data as JSON", async () => {
     const { stdout } = await run({ "main.yaml": KILN }, "env", "resolve", "--config", "main.yaml", "--json");
     expect(JSON.parse(stdout)).toMatchObject({
       kiln: { resources_servers: { oven: { port: 7001, api_key: "****" } } },
@@ -345,7 +345,7 @@ describe("gym env resolve", () => {
     expect(JSON.parse((await explain("limit", "--json")).stdout)).toMatchObject({ path: "limit", value: 4 });
   });
 
-  it("takes text flags literally", async () => {
+  it("uses text flags literally", async () => {
     const url = "http://host:1/v1?a=b,c#d";
     const { stdout } = await run({}, "env", "resolve", "--model-url", url, "--json");
     expect(JSON.parse(stdout)).toMatchObject({ policy_base_url: url });
@@ -377,7 +377,7 @@ describe("gym env resolve", () => {
     });
   });
 
-  it("lets a reader leave early", async () => {
+  it("exits quietly if the reader closes the pipe", async () => {
     const cwd = await project({ "main.yaml": KILN });
     const gym = path.join(repository, "bin/gym.js");
     const line = 'node "$0" env resolve --config main.yaml | head -n 1; echo "${PIPESTATUS[0]}"';
@@ -419,7 +419,7 @@ describe("older commands", () => {
     }
   });
 
-  it("take a list of paths from env.yaml", async () => {
+  it("read a list of paths from env.yaml", async () => {
     const files = { "a.yaml": KILN, "env.yaml": "mine:\n- a.yaml\n" };
     expect((await legacy("ng_dump_config", files, "+config_paths=${mine}")).stdout).toContain("kiln:\n");
   });
@@ -431,7 +431,7 @@ describe("older commands", () => {
 });
 
 describe("completion", () => {
-  it("works in bash with the scripts of the real program", async () => {
+  it("works in bash with the generated script", async () => {
     const cwd = await project({});
     const gym = path.join(repository, "bin/gym.js");
     const script = `
@@ -445,7 +445,7 @@ describe("completion", () => {
   });
 });
 
-it("names the limit when too few files may be open", async () => {
+it("names the limit if too few files can be open", async () => {
   const cwd = await project({});
   const gym = path.join(repository, "bin", "gym.js");
   const words = "eval run --resources-server example_single_tool_call --model-type random_model -o out.jsonl";

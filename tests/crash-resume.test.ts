@@ -64,7 +64,7 @@ const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 
 const sortedLines = (output: string) => rowsWithoutTimes(join(folder, output));
 
-it(`survives ${KILLS} kills at random moments without losing or doubling a rollout`, {
+it(`loses and duplicates no rollout after ${KILLS} kills at random moments`, {
   timeout: 600_000,
 }, async () => {
   let kills = 0;

@@ -72,7 +72,7 @@ describe("deploy", () => {
     }
   });
 
-  it("has a compose file whose parts fit together", () => {
+  it("has a consistent compose file", () => {
     const { services, volumes } = parse(read("compose.yaml"), { merge: true }) as {
       services: Record<string, ComposeService>;
       volumes: Record<string, unknown>;
@@ -94,7 +94,7 @@ describe("deploy", () => {
     expect(existsSync(path.resolve(folder, build?.context ?? "", build?.dockerfile ?? ""))).toBe(true);
   });
 
-  it("copies into the image only what exists", () => {
+  it("copies only existing files into the image", () => {
     const instructions = read("Dockerfile")
       .replaceAll("\\\n", " ")
       .split("\n")
@@ -110,7 +110,7 @@ describe("deploy", () => {
     expect(instructions.filter((line) => line.startsWith("USER"))).toEqual(["USER gym"]);
   });
 
-  it("runs containers as a user of their own", () => {
+  it("runs containers as an unprivileged user", () => {
     const dockerfile = read("Dockerfile");
     expect(dockerfile.match(/^FROM /gm)).toHaveLength(2);
     expect(dockerfile).toMatch(/^USER gym$/m);

@@ -182,7 +182,7 @@ describe("the old README", () => {
   );
 
   it(
-    "starts a model of one's own called openai_model with a shipped environment",
+    "starts a user's model named openai_model with an included environment",
     async () => {
       await writeFile(
         path.join(cwd, "model.yaml"),
@@ -203,7 +203,7 @@ describe("the old README", () => {
   );
 
   it(
-    "prepares, collects and views multineedle, by its old names",
+    "prepares, collects and views multineedle with its old names",
     async () => {
       const configs = `[${OPENAI_MODEL},resources_servers/multineedle/configs/multineedle.yaml]`;
       const prepared = await succeeds(
@@ -232,7 +232,7 @@ describe("the old README", () => {
   );
 
   it(
-    "makes a resources server of one's own and tests it",
+    "creates a resources server and tests it",
     async () => {
       await succeeds("ng_init_resources_server +entrypoint=resources_servers/test_weather");
       const config = "resources_servers/test_weather/configs/test_weather.yaml";
@@ -349,7 +349,7 @@ yes | ng_gitlab_to_hf_dataset \\
 
 describe("the CLI page", () => {
   it(
-    "lists, searches and validates whatever it lists",
+    "lists, searches and validates all listed names",
     async () => {
       for (const list of ["benchmarks", "environments", "agents"])
         expect(JSON.parse(await succeeds(`gym list ${list} --json`))).not.toEqual([]);

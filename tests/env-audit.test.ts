@@ -30,8 +30,8 @@ const quiz = (verify: string, files: Record<string, string> = {}) =>
 
 const NONSENSE = ["--check", "nonsense-earns-minimum"];
 
-describe("our own environments", () => {
-  it("pass the audit, or say why a finding stands", { timeout: 600_000 }, async () => {
+describe("included environments", () => {
+  it("pass the audit, or have a waiver with a reason", { timeout: 600_000 }, async () => {
     const { exitCode, stdout } = await runGym(["env", "audit"], { cwd: await project({}) });
     expect(stdout).toMatch(/environments audited: \d+ passed.*, 0 failed\.\n$/);
     expect(exitCode).toBe(0);
@@ -39,7 +39,7 @@ describe("our own environments", () => {
 });
 
 describe("gym env audit", () => {
-  it("fails with evidence, and with a report for programs", async () => {
+  it("fails with evidence, and with a JSON report", async () => {
     const cwd = await quiz("() => ({ reward: 1 })");
     const shown = await runGym(["env", "audit", "quiz", ...NONSENSE, "--evidence"], { cwd });
     expect(shown.exitCode).toBe(1);
@@ -56,7 +56,7 @@ describe("gym env audit", () => {
     });
   });
 
-  it("passes when the finding is explained", async () => {
+  it("passes if a waiver explains the finding", async () => {
     const reason = "Every answer is welcome in this environment.";
     const cwd = await quiz("() => ({ reward: 1 })", {
       "resources_servers/quiz/audit.yaml": `waivers: [{check: nonsense-earns-minimum, reason: ${reason}}]\n`,
@@ -78,14 +78,14 @@ describe("gym env audit", () => {
     );
   });
 
-  it("survives a verifier that ends the process", async () => {
+  it("reports a verifier that ends the process", async () => {
     const cwd = await quiz("() => process.exit(3)");
     const { exitCode, stdout } = await runGym(["env", "audit", "quiz", ...NONSENSE], { cwd });
     expect(exitCode).toBe(1);
     expect(stdout).toContain("The process ended with code 3 at: quiz, nonsense-earns-minimum: row 1");
   });
 
-  it("says what is unknown", async () => {
+  it("refuses unknown names and checks", async () => {
     const cwd = await quiz("() => ({ reward: 0 })");
     const unknown = await runGym(["env", "audit", "quizz"], { cwd });
     expect(unknown.exitCode).toBe(2);

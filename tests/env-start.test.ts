@@ -90,7 +90,7 @@ it.each(["SIGINT", "SIGKILL"] as const)("leaves no server process behind after %
   await expect.poll(() => servers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
 });
 
-it("ends although code of a server has left timers and processes, and ends those too", async () => {
+it("exits despite timers and processes of a server, and ends these processes", async () => {
   const server = join(folder, "resources_servers", "parent");
   mkdirSync(server, { recursive: true });
   writeFileSync(
@@ -120,7 +120,7 @@ export default defineResourcesServer({
   expect(left.filter(isRunning)).toEqual([]);
 });
 
-it("shows what the provider says about the key before it says ready", async () => {
+it("shows the provider's message about the key before it reports that it is ready", async () => {
   const provider = createServer((_request, response) => {
     response.writeHead(401, { "content-type": "application/json" });
     response.end('{"error":{"message":"this key was revoked"}}');
@@ -143,7 +143,7 @@ it("shows what the provider says about the key before it says ready", async () =
   provider.close();
 });
 
-it("puts the logs below the working directory", async () => {
+it("writes the logs under the working directory", async () => {
   const gym = await startGym(example);
   await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
   const [run] = readdirSync(join(folder, "results", "logs"));
@@ -152,7 +152,7 @@ it("puts the logs below the working directory", async () => {
   await gym.ended;
 });
 
-it("names a server that dies, shows its last lines and stops the rest", async () => {
+it("names a server that dies, shows its last lines and stops the others", async () => {
   const gym = await startGym([...example, "++hosting=process"]);
   await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
   const servers = await pids(gym.head);
@@ -200,13 +200,13 @@ export default defineResourcesServer({
   expect(await gym.ended).toBe(0);
 });
 
-it("says what to run when there is nothing to start", async () => {
+it("names the command to run if there is nothing to start", async () => {
   const { exitCode, stdout } = await runGym(["env", "start"], { cwd: folder });
   expect(exitCode).toBe(1);
   expect(stdout).toContain("Error:");
 });
 
-it("stops from another terminal, and says so when nothing runs", async () => {
+it("stops from another terminal, and reports if nothing runs", async () => {
   const { head, ended, output } = await startGym(example);
   await expect.poll(output, ready).toContain("ready");
   await expect.poll(async () => (await pids(head)).length, ready).toBe(3);
@@ -218,7 +218,7 @@ it("stops from another terminal, and says so when nothing runs", async () => {
   expect(again).toMatchObject({ exitCode: 0, stdout: '{"stopped":false,"pid":null,"servers":[]}\n' });
 });
 
-it("answers the client of the documents, whatever agent runs and whatever it used to be called", async () => {
+it("answers the client of the documents for any agent and for old agent names", async () => {
   const { head, output } = await startGym(example);
   await expect.poll(output, ready).toContain("ready");
   const [, port = ""] = /port: (\d+)/.exec(head) ?? [];

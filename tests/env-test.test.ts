@@ -39,7 +39,7 @@ describe("gym env test", () => {
     expect(complete.exitCode).toBe(0);
   });
 
-  it("leaves the servers of the package out where the project has its own, unless told otherwise", async () => {
+  it("omits the servers of the package if the project has its own, unless --all is given", async () => {
     const server = (name: string) => ({
       [`responses_api_agents/${name}/app.ts`]: "",
       [`responses_api_agents/${name}/README.md`]: "",
@@ -59,7 +59,7 @@ describe("gym env test", () => {
     expect(empty.stdout).toContain("Testing 1 of 1 servers.\n");
   });
 
-  it("tests every server with a README, and lists the outcomes", async () => {
+  it("tests every server with a README, and lists the results", async () => {
     const files: Record<string, string> = {};
     for (const name of ["good", "bad", "bare", "hidden"]) files[`responses_api_agents/${name}/app.ts`] = "";
     for (const name of ["good", "bad", "bare"]) files[`responses_api_agents/${name}/README.md`] = "";

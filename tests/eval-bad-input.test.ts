@@ -91,7 +91,7 @@ describe("bad input of gym eval run", () => {
       says: /would overwrite the input that 1 rows/,
     },
     {
-      title: "repeats that are no number",
+      title: "repeats that are not a number",
       content: lines([good]),
       words: ["--num-repeats", "0"],
       says: /gym eval run: error: invalid configuration: num_repeats must be a whole number of at least 1, not 0/,
@@ -105,7 +105,7 @@ describe("bad input of gym eval run", () => {
       code: 2,
     },
     {
-      title: "repeats of an agent that is not there",
+      title: "repeats of an unknown agent",
       content: lines([good]),
       words: ["--num-repeats", "{other: 2}"],
       says: /num_repeats says nothing about example_single_tool_call_simple_agent/,
@@ -138,7 +138,7 @@ describe("bad input of gym eval run", () => {
     expect(run.stderr).toContain("example_single_tool_call");
   });
 
-  it("a model that nobody named", async () => {
+  it("a missing model", async () => {
     const run = await gym(await project({}), ["eval", "run", ...TOOL_CALL.slice(0, 3), "openai_model"]);
     expect(run.exitCode).toBe(1);
     expect(run.text).toMatch(
@@ -153,7 +153,7 @@ describe("bad input of gym eval run", () => {
     expect(run.text).not.toContain("starting");
   });
 
-  it("a pipe, which nobody may ever write to", async () => {
+  it("a pipe without a writer", async () => {
     const cwd = await project({});
     execFileSync("mkfifo", [path.join(cwd, "rows")]);
     const run = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-i", "rows", "-o", "out.jsonl"]);
@@ -217,7 +217,7 @@ describe("bad input of gym eval run", () => {
     expect(readFileSync(path.join(cwd, "notes.md"), "utf8")).toBe("# Notes\n");
   });
 
-  it("nothing, over an earlier run, which stays as it was", { timeout: 60_000 }, async () => {
+  it("a refused command over an earlier run, which stays unchanged", { timeout: 60_000 }, async () => {
     const cwd = await project({ "in.jsonl": lines([good]), "empty.jsonl": "" });
     const words = ["eval", "run", "-o", "out.jsonl"];
     const run = await gym(cwd, [...words, ...TOOL_CALL, "-i", "in.jsonl"]);
@@ -254,7 +254,7 @@ describe("bad input of gym eval run", () => {
     }
   });
 
-  it("no output, twice in the same moment", { timeout: 60_000 }, async () => {
+  it("two runs without --output at the same moment", { timeout: 60_000 }, async () => {
     const cwd = await project({ "in.jsonl": lines([good]) });
     const words = ["eval", "run", ...TOOL_CALL, "-i", "in.jsonl"];
     const runs = await Promise.all([gym(cwd, words), gym(cwd, words)]);
@@ -262,7 +262,7 @@ describe("bad input of gym eval run", () => {
     expect(readdirSync(path.join(cwd, "results", AGENT))).toHaveLength(2);
   });
 
-  it("a second run on one output", { timeout: 60_000 }, async () => {
+  it("a second run with the same output", { timeout: 60_000 }, async () => {
     const cwd = await project({});
     const slow = "++policy_model.responses_api_models.random_model.latency_ms=700";
     const words = ["eval", "run", ...TOOL_CALL, "-o", "out.jsonl"];
@@ -286,7 +286,7 @@ describe("bad input of gym eval run", () => {
     expect((await gym(cwd, words)).exitCode).toBe(0);
   });
 
-  it("a file that may not grow, and going on when it may", { timeout: 60_000 }, async () => {
+  it("a file size limit, and a resume without it", { timeout: 60_000 }, async () => {
     const rows = Array.from({ length: 100 }, (_, number) => ({
       ...good,
       number,
@@ -317,7 +317,7 @@ describe("bad input of gym eval run", () => {
     expect(readFileSync(path.join(cwd, "out.jsonl"), "utf8").startsWith(before)).toBe(true);
   });
 
-  it("a clock that jumps", { timeout: 60_000 }, async () => {
+  it("a jump of the clock", { timeout: 60_000 }, async () => {
     const cwd = await project({
       // An hour back, a day ahead, a year back: as when a machine wakes up or its clock is adjusted.
       "jump.mjs": `const now = Date.now.bind(Date); let calls = 0;
@@ -343,7 +343,7 @@ Date.now = () => now() + jumps[calls++ % jumps.length];\n`,
     expect(progress.rate).toBeGreaterThan(0);
   });
 
-  it("a full disk, and going on when there is room again", { timeout: 60_000 }, async () => {
+  it("a full disk, and a resume after space is free", { timeout: 60_000 }, async () => {
     const cwd = await project({
       "in.jsonl": lines(
         Array.from({ length: 400 }, (_, number) => ({ ...good, number, agent_ref: { name: AGENT } })),
@@ -365,7 +365,7 @@ Date.now = () => now() + jumps[calls++ % jumps.length];\n`,
     expect(readFileSync(path.join(place, "out.jsonl"), "utf8").startsWith(before)).toBe(true);
   });
 
-  it("a read-only place for the output", async () => {
+  it("a read-only directory for the output", async () => {
     const cwd = await project({ "in.jsonl": lines([good]) });
     const nowhere = await gym(cwd, [
       "eval",

@@ -94,7 +94,7 @@ async function storedRun(rewards: readonly number[] = [1, 0, 1, 1, 0, 0]) {
 }
 
 describe("gym eval profile", () => {
-  it("writes both files and says how complete the run is", async () => {
+  it("writes both files and reports the coverage", async () => {
     const cwd = await storedRun();
     const words = ["eval", "profile", "--inputs", "run_materialized_inputs.jsonl", "--rollouts", "run.jsonl"];
     const { exitCode, stdout } = await gym(cwd, words);
@@ -119,7 +119,7 @@ describe("gym eval profile", () => {
     );
   });
 
-  it("keeps the older form under its older name", async () => {
+  it("keeps the older format under the older name", async () => {
     const cwd = await storedRun();
     const program = path.join(cwd, "ng_profile");
     await symlink(path.join(repository, "bin/legacy.js"), program);
@@ -152,7 +152,7 @@ describe("gym eval profile", () => {
 });
 
 describe("gym eval compare", () => {
-  it("says what differs and how sure that is", async () => {
+  it("reports the differences and their significance", async () => {
     const cwd = await storedRun();
     await writeFile(
       path.join(cwd, "other.jsonl"),
@@ -189,7 +189,7 @@ describe("gym eval compare", () => {
 });
 
 describe("gym eval export", () => {
-  it("exports what the filters let through and reports what it cannot", async () => {
+  it("exports the rows that pass the filters and reports the others", async () => {
     const cwd = await storedRun();
     await writeFile(
       path.join(cwd, "run.jsonl"),
@@ -240,7 +240,7 @@ describe("gym eval export", () => {
 });
 
 describe("gym eval aggregate", () => {
-  it("asks running servers, else starts those of the config, else computes the default metrics", async () => {
+  it("asks running servers, or starts those of the config, or computes the default metrics", async () => {
     const cwd = await project({
       ...JUDGED,
       "in.jsonl": lines([0, 1, 2, 3].map((number) => ({ responses_create_params: { input: "?" }, number }))),
@@ -290,7 +290,7 @@ describe("gym eval aggregate", () => {
     servers.kill();
   });
 
-  it("refuses what it cannot join", async () => {
+  it("refuses files that it cannot join", async () => {
     const cwd = await storedRun();
     const none = await gym(cwd, ["eval", "aggregate", "-i", "q*", "-o", "all.jsonl"]);
     expect(none).toMatchObject({ exitCode: 1, stderr: "Error: No shards matched input_glob='q*'.\n" });
@@ -301,7 +301,7 @@ describe("gym eval aggregate", () => {
     expect(existsSync(path.join(cwd, "all.jsonl"))).toBe(false);
   });
 
-  it("never loses the rollouts its output holds", async () => {
+  it("never deletes rollouts in its output file", async () => {
     const cwd = await storedRun();
     const stored = readFileSync(path.join(cwd, "run.jsonl"), "utf8");
     const [first = "", ...others] = stored.split("\n");
@@ -343,7 +343,7 @@ describe("gym eval reverify", () => {
     return { cwd, stored };
   }
 
-  it("scores stored rollouts again, and only with servers that allow it", async () => {
+  it("scores stored rollouts again, only with servers that allow it", async () => {
     const { cwd, stored } = await judgedRun();
     const words = ["eval", "reverify", "--config", "judged.yaml", ...stored, "-o", "again.jsonl"];
     const again = await gym(cwd, words);
@@ -369,7 +369,7 @@ describe("gym eval reverify", () => {
     expect(existsSync(path.join(cwd, "b.jsonl"))).toBe(false);
   });
 
-  it("recovers rollouts whose judge had failed", async () => {
+  it("scores rollouts again whose judge failed", async () => {
     const { cwd, stored } = await judgedRun();
     await writeFile(path.join(cwd, "judge.ok"), "");
     const words = ["eval", "reverify", "--config", "judged.yaml", ...stored, "--judge-failed-only"];
@@ -385,7 +385,7 @@ describe("gym eval reverify", () => {
     expect(byTask("run.jsonl")).toEqual({ 0: 0, 1: 0.5, 2: 1 });
   });
 
-  it("checks its words before it starts anything", async () => {
+  it("checks its arguments before it starts servers", async () => {
     const { cwd, stored } = await judgedRun();
     const reverify = (...words: string[]) =>
       gym(cwd, ["eval", "reverify", "--config", "judged.yaml", ...words]);
@@ -410,7 +410,7 @@ describe("gym eval reverify", () => {
 });
 
 describe("exporters", () => {
-  it("send metrics and rollouts, and cannot hurt the run", async () => {
+  it("send metrics and rollouts, and cannot fail the run", async () => {
     const wandb = await new WandbServer({ apiKey: "wb-verysecret" }).start();
     const mlflow = await new MlflowTrackingServer({ token: "ml-verysecret" }).start();
     onTestFinished(() => Promise.all([wandb.close(), mlflow.close()]).then(() => undefined));

@@ -32,7 +32,7 @@ const ended = (child: ChildProcess) =>
 
 const rowCount = (file: string) => readFileSync(file, "utf8").split("\n").filter(Boolean).length;
 
-it("a run whose reader leaves goes on to its end", { timeout: 60_000 }, async () => {
+it("a run continues to its end if its reader closes the pipe", { timeout: 60_000 }, async () => {
   const cwd = await project({});
   const child = start(cwd, [...MCQA, `${LATENCY}=100`, "--num-repeats", "3", "--json"], "pipe");
   child.stdout?.once("data", () => child.stdout?.destroy());
@@ -62,12 +62,14 @@ async function stopsBy(signal: NodeJS.Signals, code: number, cwd: string): Promi
   expect(rowCount(path.join(cwd, "out.jsonl"))).toBe(4);
 }
 
-it("SIGTERM and SIGHUP end a run in bounded time, with their own codes", { timeout: 60_000 }, async () => {
+it("SIGTERM and SIGHUP end a run in bounded time, each with its own exit code", {
+  timeout: 60_000,
+}, async () => {
   const [first, second] = [await project({}), await project({})];
   await Promise.all([stopsBy("SIGTERM", 143, first), stopsBy("SIGHUP", 129, second)]);
 });
 
-it("gym eval ctl lists only the collection it is asked for", { timeout: 60_000 }, async () => {
+it("gym eval ctl lists only the selected run", { timeout: 60_000 }, async () => {
   const cwd = await project({});
   const env = { XDG_RUNTIME_DIR: cwd };
   const none = await runGym(["eval", "ctl", "--json", "--pid", "1"], { cwd, env });

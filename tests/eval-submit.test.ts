@@ -42,7 +42,7 @@ exec "$@" >"$log" 2>&1
 }
 
 describe("gym eval submit", () => {
-  it("writes a job that runs the evaluation, and hands it to sbatch", async () => {
+  it("writes a job that runs the evaluation, and passes it to sbatch", async () => {
     const { directory, env, submit } = await cluster();
     const { exitCode, stdout } = await submit("driver.benchmarks.weather.run.limit=1", "--json");
     expect(exitCode).toBe(0);
@@ -66,7 +66,7 @@ describe("gym eval submit", () => {
     expect(readFileSync(`${own}/weather/logs/driver.log`, "utf8")).toContain("Coverage: 1 of 1");
   }, 90_000);
 
-  it("prints the scripts and touches nothing with --dry-run", async () => {
+  it("prints the scripts and writes nothing with --dry-run", async () => {
     const { directory, submit } = await cluster();
     const { exitCode, stdout } = await submit("--dry-run");
     expect(exitCode).toBe(0);
@@ -83,7 +83,7 @@ describe("gym eval submit", () => {
     expect(json.jobs[0]?.script).toContain("#SBATCH --account=research");
   });
 
-  it("says where the file is wrong, and what was meant", async () => {
+  it("reports the position of an error, with a suggestion", async () => {
     const { submit } = await cluster("servces: {}\n");
     const { exitCode, stdout, stderr } = await submit("--dry-run");
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });

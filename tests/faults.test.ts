@@ -103,7 +103,7 @@ it.each(modes)(
   },
 );
 
-it("answers a model that calls something that is not a tool, without letting it near the verifier", async () => {
+it("answers calls of unknown tools without calling the verifier", async () => {
   const { servers } = await start();
   const reply = await servers.client.post("agent", "/run", row("count seed_session verify ../count count"));
   const body = reply.json() as { reward: number; response: { output: { type: string; output?: string }[] } };
@@ -115,7 +115,7 @@ it("answers a model that calls something that is not a tool, without letting it 
   expect(body.reward).toBe(2);
 });
 
-it.each(modes)("ends a rollout whose tool hangs as a timeout that names the tool: %s", async (_, config) => {
+it.each(modes)("fails a rollout whose tool hangs with a timeout naming the tool: %s", async (_, config) => {
   const { servers, root } = await start({ tool_call_timeout_seconds: 0.2, ...config });
   const input = join(root, "in.jsonl");
   writeFileSync(input, `${JSON.stringify(row("count hang"))}\n${JSON.stringify(row("count"))}\n`);
@@ -140,7 +140,7 @@ it.each(modes)("ends a rollout whose tool hangs as a timeout that names the tool
   expect(failure["reward"]).toBeUndefined();
 });
 
-it("names the stage when the rollout's own deadline passes", async () => {
+it("names the stage when the deadline of the rollout expires", async () => {
   const { servers, root } = await start();
   const input = join(root, "in.jsonl");
   writeFileSync(input, `${JSON.stringify(row("hang"))}\n`);
@@ -158,7 +158,7 @@ it("names the stage when the rollout's own deadline passes", async () => {
   );
 });
 
-it.each(modes)("takes a body of 50 MB and refuses one beyond the limit with 413: %s", async (_, config) => {
+it.each(modes)("accepts a body of 50 MB and refuses one beyond the limit with 413: %s", async (_, config) => {
   const { servers } = await start(config);
   const url = servers.client.baseUrl("tools");
   const body = JSON.stringify({ filler: "x".repeat(50 * 1024 * 1024) });
@@ -174,7 +174,7 @@ it.each(modes)("takes a body of 50 MB and refuses one beyond the limit with 413:
   else expect(refused.statusCode).toBe(413);
 });
 
-it.each(modes)("refuses what is not JSON by its place, and goes on: %s", async (_, config) => {
+it.each(modes)("refuses invalid JSON with its position, and continues: %s", async (_, config) => {
   const { servers } = await start(config);
   const url = servers.client.baseUrl("tools");
   const reply = await request(`${url}/count`, { method: "POST", body: '{"a": 1,, }' });
@@ -183,7 +183,7 @@ it.each(modes)("refuses what is not JSON by its place, and goes on: %s", async (
   expect((await servers.client.post("tools", "/seed_session", {})).status).toBe(200);
 });
 
-it("fails the rollouts of a server that is killed with -9, by name, and ends the run", async () => {
+it("fails the rollouts of a server that is killed with -9, names the server and ends the run", async () => {
   const { servers } = await start({ hosting: "process" });
   const hanging = servers.client.post("agent", "/run", row("hang"), { timeoutMs: 60_000 });
   hanging.catch(() => {});
@@ -197,7 +197,7 @@ it("fails the rollouts of a server that is killed with -9, by name, and ends the
   });
 });
 
-describe.each(modes)("a provider, %s", (_mode, hosting) => {
+describe.each(modes)("a provider (%s)", (_mode, hosting) => {
   const KEY = "sk-test-0123456789abcdef";
 
   async function ask(fault: EndpointFault | undefined, options: { apiKey?: string; forEver?: boolean } = {}) {
@@ -231,7 +231,7 @@ describe.each(modes)("a provider, %s", (_mode, hosting) => {
     return { status: reply.status, body: reply.json() as Record<string, unknown>, asked: endpoint.count };
   }
 
-  it("that refuses the key is quoted, once", async () => {
+  it("that refuses the key is called once, and its message is shown", async () => {
     const { status, body, asked } = await ask(undefined, { apiKey: "sk-wrong-key-000000" });
     expect([status, asked]).toEqual([401, 1]);
     expect(body).toMatchObject({ error: { class: "provider_auth", stage: "model", retryable: false } });
@@ -239,11 +239,11 @@ describe.each(modes)("a provider, %s", (_mode, hosting) => {
   });
 
   it.each([
-    ["asks to come back later", faults.rateLimited(1)],
+    ["sends Retry-After", faults.rateLimited(1)],
     ["fails once", faults.serverError(500)],
-    ["talks nonsense once", faults.garbage()],
+    ["returns an invalid answer once", faults.garbage()],
     ["hangs up once", faults.hangUp()],
-  ])("that %s is asked again", async (_title, fault) => {
+  ])("that %s is called again", async (_title, fault) => {
     const started = performance.now();
     const { status, asked } = await ask(fault);
     expect([status, asked]).toEqual([200, 2]);
@@ -253,17 +253,20 @@ describe.each(modes)("a provider, %s", (_mode, hosting) => {
 
   it.each([
     ["always fails", faults.serverError(500), 500, /^500 from .*gave up after 3 attempts/],
-    ["always talks nonsense", faults.garbage(), 502, /gave up after 3 attempts/],
+    ["always returns invalid answers", faults.garbage(), 502, /gave up after 3 attempts/],
     ["never answers", faults.silence(), 504, /gave up after 3 attempts/],
-  ])("that %s ends the rollout within the budget, with the cause", async (_title, fault, status, message) => {
-    const reply = await ask(fault, { forEver: true });
-    expect([reply.status, reply.asked]).toEqual([status, 3]);
-    expect(reply.body["detail"]).toMatch(message);
-    expect(reply.body).toMatchObject({ error: { stage: "model", retryable: true } });
-  });
+  ])(
+    "that %s fails the rollout within the budget, with the cause",
+    async (_title, fault, status, message) => {
+      const reply = await ask(fault, { forEver: true });
+      expect([reply.status, reply.asked]).toEqual([status, 3]);
+      expect(reply.body["detail"]).toMatch(message);
+      expect(reply.body).toMatchObject({ error: { stage: "model", retryable: true } });
+    },
+  );
 });
 
-it("says which server did not answer, and does not send a tool call twice", async () => {
+it("names the server that did not answer, and does not repeat a tool call", async () => {
   const { servers } = await start({ hosting: "process" });
   let calls = 0;
   const port = await freePort();

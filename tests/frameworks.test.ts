@@ -74,7 +74,7 @@ async function run(agentType: string, environment: string, row: object, url: str
   return { cwd, text, row: rows[0] ? JSON.parse(rows[0]) : undefined };
 }
 
-describe.skipIf(!isChosen)("frameworks in this process", () => {
+describe.skipIf(!isChosen)("frameworks in the process of the agent", () => {
   beforeAll(async () => {
     await mkdir(path.join(root, "responses_api_agents"), { recursive: true });
     for (const source of [...AGENTS.map((name) => `responses_api_agents/${name}`), NEWCOMER]) {
@@ -144,24 +144,20 @@ describe.skipIf(!isChosen)("frameworks in this process", () => {
     },
   );
 
-  it.each(AGENTS)(
-    "%s ends after max_steps, and is scored as it is",
-    { timeout: TIMEOUT_MS },
-    async (agent) => {
-      const endpoint = await scripted(() => ({ toolCalls: [{ name: "get_counter_value", arguments: {} }] }));
-      const key = `++example_session_state_mgmt_${agent}.responses_api_agents.${agent}.max_steps=2`;
-      const { row } = await run(agent, "example_session_state_mgmt", counter, endpoint.baseUrl, key);
-      expect(row.reward).toBe(0);
-      expect(row.response).toMatchObject({
-        status: "incomplete",
-        incomplete_details: { reason: "max_steps" },
-      });
-      expect(endpoint.requests.filter(({ method }) => method === "POST")).toHaveLength(2);
-    },
-  );
+  it.each(AGENTS)("%s stops and is scored after max_steps", { timeout: TIMEOUT_MS }, async (agent) => {
+    const endpoint = await scripted(() => ({ toolCalls: [{ name: "get_counter_value", arguments: {} }] }));
+    const key = `++example_session_state_mgmt_${agent}.responses_api_agents.${agent}.max_steps=2`;
+    const { row } = await run(agent, "example_session_state_mgmt", counter, endpoint.baseUrl, key);
+    expect(row.reward).toBe(0);
+    expect(row.response).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "max_steps" },
+    });
+    expect(endpoint.requests.filter(({ method }) => method === "POST")).toHaveLength(2);
+  });
 
   it.each(AGENTS)(
-    "%s fails with the root cause when the model does",
+    "%s fails with the root cause if the model does",
     { timeout: TIMEOUT_MS },
     async (agent) => {
       const endpoint = await new MockModelEndpoint({ apiKey: "another" }).start();
@@ -173,7 +169,7 @@ describe.skipIf(!isChosen)("frameworks in this process", () => {
     },
   );
 
-  it("shows the trajectory of a foreign loop", { timeout: TIMEOUT_MS }, async () => {
+  it("records the trajectory of a framework's loop", { timeout: TIMEOUT_MS }, async () => {
     const endpoint = await scripted((conversation) =>
       conversation.includes('\\"count\\"')
         ? { text: "Done." }

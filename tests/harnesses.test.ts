@@ -101,7 +101,7 @@ function askAndRepeat(conversation: string, tools: string[], city = '{"city":"Os
 }
 
 describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
-  it("calls a tool of the resources server over MCP and is scored", { timeout: TIMEOUT_MS }, async () => {
+  it("calls a tool of the resources server over MCP and gets a reward", { timeout: TIMEOUT_MS }, async () => {
     const endpoint = await scripted((conversation, tools) => askAndRepeat(conversation, tools));
     const { row } = await runHarness(
       harness,
@@ -174,7 +174,7 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     expect(asked.some((text) => text.includes("Reads the tide table of Husoy"))).toBe(true);
   });
 
-  it("is ended with all its processes at the time limit", { timeout: TIMEOUT_MS }, async () => {
+  it("ends with all its processes at the time limit", { timeout: TIMEOUT_MS }, async () => {
     const shell = SHELLS[harness];
     if (shell === undefined) throw new Error(`no shell tool is known for ${harness}`);
     let answered = 0;
@@ -194,7 +194,7 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     expect(await leftBehind()).toEqual([]);
   });
 
-  it("can be trained on when the model server gives token ids", { timeout: TIMEOUT_MS }, async () => {
+  it("has training data if the model server returns token ids", { timeout: TIMEOUT_MS }, async () => {
     // Harnesses serialize the arguments of earlier calls again. The history continues only if the model uses the same format.
     const spelling = harness === "claude_code" ? '{"city": "Oslo"}' : '{"city":"Oslo"}';
     const vllm = await new VllmDouble({
@@ -244,7 +244,7 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
 });
 
 it.skipIf(chosen.length < 2)(
-  "the same environment is run by each harness with one flag, and compared",
+  "every harness runs the same environment with one flag, and the results can be compared",
   { timeout: TIMEOUT_MS },
   async () => {
     const cwd = await project({ "rows.jsonl": `${JSON.stringify(ROW)}\n`.repeat(2) });
@@ -290,7 +290,7 @@ const bubblewrap = spawnSync("bwrap", ["--version"]).status === 0;
 if (!bubblewrap) console.info("The sandboxed harness is not tested: bubblewrap is not installed.");
 
 it.skipIf(!bubblewrap || !chosen.includes("opencode"))(
-  "opencode_sandboxed_agent reaches the model and the tools, and nothing else",
+  "opencode_sandboxed_agent reaches only the model and the tools",
   { timeout: TIMEOUT_MS },
   async () => {
     const other = await scripted(() => textAnswer("I am another server of this machine."));

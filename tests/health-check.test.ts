@@ -51,7 +51,7 @@ function evaluate(cwd: string, ...words: string[]) {
   return runGym([...run, "--num-repeats", "2", capture, ...words], { cwd });
 }
 
-it("checks rollouts after a run and says what it found", async () => {
+it("checks rollouts after a run and reports the findings", async () => {
   const cwd = await project(FILES);
   const { exitCode, stdout, stderr } = await evaluate(cwd);
   expect(exitCode, stderr).toBe(0);
@@ -88,7 +88,7 @@ it("checks rollouts after a run and says what it found", async () => {
   expect(events.at(-1)).toMatchObject({ event: "finished" });
 });
 
-it("can be switched off, and refuses checks that do not exist before anything runs", async () => {
+it("can be turned off, and refuses unknown checks before the run", async () => {
   const cwd = await project(FILES);
   const bad = await evaluate(cwd, "--health-check-ignore", "nope");
   expect(bad.exitCode).toBe(2);
@@ -98,7 +98,7 @@ it("can be switched off, and refuses checks that do not exist before anything ru
   expect(existsSync(path.join(cwd, "out/quality_summary.json"))).toBe(false);
 });
 
-it("says the same in threads", async () => {
+it("gives the same report in threads", async () => {
   const row = (index: number) => ({
     _ng_task_index: index % 60,
     _ng_rollout_index: Math.floor(index / 60),
@@ -118,7 +118,7 @@ it("says the same in threads", async () => {
   expect(reports[1]).toBe(reports[0]);
 });
 
-it("names the runs of a directory where the file asked for is not", async () => {
+it("lists the runs of a directory if the file is missing", async () => {
   const cwd = await project({
     "b.jsonl": "",
     "b_manifest.json": "{}",

@@ -80,7 +80,7 @@ const modes: [string, Record<string, unknown>, Record<string, unknown>][] = [
 ];
 
 describe.each(modes)("process.exit in a server, %s", (_mode, globalConfig, config) => {
-  it("fails the call that led to it, by name, and nothing else", async () => {
+  it("fails only the call that caused it, and names the server", async () => {
     const client = await startTools(globalConfig, config);
     const tool = await client.post("my_tools", "/leave", {});
     expect(tool.status).toBe(500);
@@ -105,7 +105,7 @@ describe("a verifier in a pool", () => {
     });
   });
 
-  it("that never ends is ended with its caller's deadline, and leaves room for others", async () => {
+  it("that never ends is stopped at its caller's deadline, and does not block others", async () => {
     const client = await startTools({}, {}, "pool");
     for (let i = 0; i < 3; i++) {
       const spinning = client.post("my_tools", "/verify", verifyBody("verifier spins"), { timeoutMs: 1_000 });
@@ -157,7 +157,7 @@ async function evaluate(rows: string[], words: string[]) {
 }
 
 describe("gym eval run", { timeout: 120_000 }, () => {
-  it("goes on when a tool ends the process later, and says which server it was", async () => {
+  it("continues if a tool ends the process later, and names the server", async () => {
     const { exitCode, stdout, stderr } = await evaluate(["ping", "leave_later", "ping"], []);
     expect(stdout + stderr).toContain("Server 'my_tools' called process.exit(4)");
     expect(stdout).toContain("Coverage: 3 of 3 rollouts scored");
@@ -174,7 +174,7 @@ describe("gym eval run", { timeout: 120_000 }, () => {
       ["++hosting=process"],
       / in \S+ \(.*resources_servers\/unruly\/app\.ts:\d+\)\. (?!.*hosting: process)/,
     ],
-  ])("names a tool that never ends, %s, and ends at the limit", async (_mode, words, where) => {
+  ])("names a tool that never ends (%s), and exits at the limit", async (_mode, words, where) => {
     const { exitCode, stdout, stderr } = await evaluate(["ping", "spin"], [...limits, ...words]);
     const output = stdout + stderr;
     const told = output.split("\n").find((line) => line.includes("blocked for 1 s"));

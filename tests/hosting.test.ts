@@ -100,7 +100,7 @@ describe.each(modes)("%s", (_mode, globalConfig, resources) => {
     expect(outputs.map((item) => item.output)).toEqual(Array(3).fill('{"success":true}'));
   });
 
-  it("never mixes sessions", async () => {
+  it("keeps sessions separate", async () => {
     const { servers } = await start(await counterServers(resources), globalConfig);
     const { client } = servers;
     const sessions = 10_000;
@@ -128,7 +128,7 @@ describe.each(modes)("%s", (_mode, globalConfig, resources) => {
   }, 180_000);
 });
 
-it("logs requests when asked to, also those of callers in the same process", async () => {
+it("logs requests with uvicorn_logging_show_200_ok, including direct calls", async () => {
   const { servers, events } = await start(await counterServers(), { uvicorn_logging_show_200_ok: true });
   await servers.client.post("counter", "/nowhere", {});
   expect(events).toContainEqual({
@@ -150,7 +150,7 @@ it("shows secrets only to servers of the run", async () => {
   expect(records.map((record) => record.process_name)).toEqual(["counter", "model", "agent"]);
 });
 
-it("gives the processes of a run the token that shows the whole config", async () => {
+it("gives the processes of a run the token for the whole config", async () => {
   const root = temporaryDirectory();
   const folder = join(root, "resources_servers", "reader");
   mkdirSync(folder, { recursive: true });
@@ -177,7 +177,7 @@ export default defineResourcesServer({ verify: () => ({ reward: 1 }) });
   expect(await configFor("")).not.toContain("hunter2");
 });
 
-it("names the server that was killed, and leaves nothing behind", async () => {
+it("names the server that was killed, and leaves no processes behind", async () => {
   const { servers } = await start(await counterServers({ hosting: "process" }));
   const record = servers.instances.find((server) => server.process_name === "counter");
   const pid = record?.pid ?? 0;
@@ -207,7 +207,7 @@ it("shows the last lines of a server that cannot start and stops the others", as
   );
 });
 
-it("says who holds a port that is taken", async () => {
+it("names the process that uses a port", async () => {
   const instances = await counterServers();
   const squatter = createServer();
   await new Promise<void>((resolve) => squatter.listen(instances[0]?.port, "127.0.0.1", () => resolve()));
@@ -225,7 +225,7 @@ it("says who holds a port that is taken", async () => {
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 describe.skipIf(!hasPython)("a Python server", () => {
-  it("joins unchanged and is stopped with its children", async () => {
+  it("runs unchanged and stops with its child processes", async () => {
     const root = temporaryDirectory();
     const folder = join(root, "resources_servers", "python_tools");
     mkdirSync(folder, { recursive: true });
@@ -285,7 +285,7 @@ class Handler(BaseHTTPRequestHandler):
 HTTPServer(("127.0.0.1", int(os.environ["SERVER_PORT"])), Handler).serve_forever()
 `;
 
-it("counts the calls of a rollout in one place, whichever worker takes them", async () => {
+it("counts the calls of a rollout across all workers", async () => {
   const { servers } = await start([
     await instance("model", "responses_api_models", "random_model", { num_workers: 3 }),
   ]);

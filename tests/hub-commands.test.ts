@@ -77,7 +77,7 @@ it("uploads, migrates and downloads from the command line", async () => {
   expect(await readFile(path.join(cwd, "got.jsonl"), "utf8")).toContain("from the hub");
 });
 
-it("collates what it has to download", async () => {
+it("downloads missing files and collates them", async () => {
   const cwd = await files();
   hub.addRepository("acme/sums", { private: true }).put("train.jsonl", row("from the hub"));
   const words = ["dataset", "collate", "--config", "sums.yaml", "--mode", "train_preparation"];

@@ -34,7 +34,7 @@ open(count);
 `;
 
 it.skipIf(!enough)(
-  `holds ${REQUESTS} open requests at once and answers each`,
+  `keeps ${REQUESTS} requests open at once and answers all of them`,
   { timeout: 120_000 },
   async () => {
     let release: (() => void) | undefined;

@@ -5,7 +5,7 @@ import { skipWithoutBubblewrap } from "../src/testing/skip-without-bubblewrap.ts
 import { project, runGym } from "./gym-process.ts";
 
 it.skipIf(skipWithoutBubblewrap).each(["mini_swe_agent", "mini_swe_agent_2"])(
-  "%s solves a tiny repository with a recorded model, and grades its patches again",
+  "%s solves tasks of a tiny repository with a recorded model, and grades the patches again",
   { timeout: 180_000 },
   async (name) => {
     const cwd = await project({});

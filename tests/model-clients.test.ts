@@ -118,8 +118,8 @@ async function start(name: string) {
 const parameters = { type: "object", properties: { harbour: { type: "string" } }, required: ["harbour"] };
 const question = { role: "user", content: "When does the ferry leave?" } as const;
 
-describe.each(Object.keys(backends))("the official clients and %s", (name) => {
-  it("talk the Responses API: plain, with tools, streamed", async () => {
+describe.each(Object.keys(backends))("the official clients with %s", (name) => {
+  it("call the Responses API: plain, with tools, streamed", async () => {
     const { openai } = await start(name);
     const plain = await openai.responses.create({ model: "m", input: "When?" });
     expect(plain.output_text).toBe("The ferry leaves at noon.");
@@ -149,7 +149,7 @@ describe.each(Object.keys(backends))("the official clients and %s", (name) => {
     expect(calling.output.at(-1)).toMatchObject({ type: "function_call", name: "find_ferry" });
   });
 
-  it("talk Chat Completions: plain, with tools, streamed", async () => {
+  it("call Chat Completions: plain, with tools, streamed", async () => {
     const { openai } = await start(name);
     const plain = await openai.chat.completions.create({ model: "m", messages: [question] });
     expect(plain.choices[0]?.message.content).toBe("The ferry leaves at noon.");
@@ -177,7 +177,7 @@ describe.each(Object.keys(backends))("the official clients and %s", (name) => {
     expect((await stream.totalUsage()).completion_tokens).toBeGreaterThan(0);
   });
 
-  it("talk Messages: plain, with tools, streamed", async () => {
+  it("call Messages: plain, with tools, streamed", async () => {
     const { anthropic } = await start(name);
     const base = { model: "m", max_tokens: 100, messages: [question] };
     const plain = await anthropic.messages.create(base);
@@ -201,7 +201,7 @@ describe.each(Object.keys(backends))("the official clients and %s", (name) => {
     expect(await stream.finalText()).toBe("The ferry leaves at noon.");
   });
 
-  it("raise the provider's errors as their own, once, without the key", async () => {
+  it("raise the provider's errors once, without the key", async () => {
     const { endpoint, openai, anthropic } = await start(name);
     const ask = () => openai.responses.create({ model: "m", input: "When?" });
     endpoint.fail(faults.unauthorized(`No such key: ${KEY}`));
@@ -254,7 +254,7 @@ except openai.UnprocessableEntityError as error:
 print(json.dumps(found))
 `;
 
-it("the Python client talks to it too, where it is installed", async () => {
+it("include the Python client, if it is installed", async () => {
   if (!hasPythonClient) {
     console.info(
       `${python} has no openai package: the Python client was not tried (set NEMO_GYM_TEST_PYTHON).`,

@@ -79,7 +79,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.each(Object.entries(PROCESSES))("a storm of 429s %s", (where, hosting) => {
-  it("gets a bounded number of requests and loses no rollout", { timeout: 180_000 }, async () => {
+  it("receives a bounded number of requests, and no rollout is lost", { timeout: 180_000 }, async () => {
     const cwd = await project({});
     let until = Number.POSITIVE_INFINITY;
     const stormy = await endpoint({
@@ -111,7 +111,7 @@ describe.each(Object.entries(PROCESSES))("a storm of 429s %s", (where, hosting) 
 });
 
 describe("an endpoint that is down", () => {
-  it("ends the run by its budget, with the cause on the terminal and in the rows", {
+  it("ends the run at its budget, with the cause on the terminal and in the rows", {
     timeout: 120_000,
   }, async () => {
     const cwd = await project({});
@@ -134,7 +134,7 @@ describe("an endpoint that is down", () => {
     expect(rowsOf(path.join(cwd, "out/rollouts.jsonl"))).toEqual([]);
   });
 
-  it("ends soon when the endpoint answers with pages, and says where to look", {
+  it("fails soon if the endpoint answers with HTML, and names the setting to check", {
     timeout: 120_000,
   }, async () => {
     const cwd = await project({});
@@ -155,7 +155,7 @@ describe("an endpoint that is down", () => {
     });
   });
 
-  it("says at once that a key is refused", { timeout: 120_000 }, async () => {
+  it("reports a refused key at once", { timeout: 120_000 }, async () => {
     const cwd = await project({});
     const other = await endpoint({ apiKey: "another-key-altogether" });
     const { exitCode, text } = await run(cwd, other.baseUrl, ["--num-repeats", "10"]);
@@ -165,8 +165,10 @@ describe("an endpoint that is down", () => {
   });
 });
 
-describe.each(Object.entries(PROCESSES))("money %s", (_, hosting) => {
-  it("stops the run cleanly when it is spent, and the run can be resumed", { timeout: 120_000 }, async () => {
+describe.each(Object.entries(PROCESSES))("max_cost %s", (_, hosting) => {
+  it("stops the run cleanly when it is reached, and the run can be resumed", {
+    timeout: 120_000,
+  }, async () => {
     const cwd = await project({});
     const paid = await endpoint();
     const words = [
@@ -223,7 +225,7 @@ const CASES = Object.entries(HOSTING).flatMap(([where, hosting]) =>
 );
 
 describe.each(CASES)("keys from %s %s", (_source, _where, hosting, { files: given = {}, options = {} }) => {
-  it("are in none of the files a run leaves, and not on the terminal", { timeout: 120_000 }, async () => {
+  it("are in none of the files of a run and not on the terminal", { timeout: 120_000 }, async () => {
     const cwd = await project(given);
     let served = 0;
     const leaky = await endpoint({

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
 import { project, repository, runGym } from "./gym-process.ts";
 
-it("a planner has a worker agent change the office, and both are counted", async () => {
+it("a planner delegates to a worker agent, and the usage of both is counted", async () => {
   const data = await readFile(
     path.join(repository, "resources_servers/workplace_assistant/data/example.jsonl"),
     "utf8",

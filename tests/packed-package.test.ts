@@ -66,7 +66,7 @@ const EVALUATE = [
   "r.jsonl",
 ];
 
-it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
+it("contains all required files and no others", { timeout: 120_000 }, async () => {
   const own = path.join(await packedProject(), "node_modules/nemo-gym");
   const files = await filesIn(own);
   const unwanted =
@@ -103,7 +103,7 @@ it("detects languages with its compressed data", { timeout: 120_000 }, async () 
   expect(detectLanguage("Das Wetter ist heute schön, also gehen wir am Fluss spazieren.")).toBe("de");
 });
 
-it("loads users' servers that import any public entry, in every hosting mode", {
+it("loads user servers that import any public entry, in every hosting mode", {
   timeout: 180_000,
 }, async () => {
   const cwd = await packedProject(await everyEntryProject());
@@ -115,7 +115,7 @@ it("loads users' servers that import any public entry, in every hosting mode", {
   }
 });
 
-it("has no link in its documents that leads nowhere", { timeout: 120_000 }, async () => {
+it("has no broken links in its documents", { timeout: 120_000 }, async () => {
   const own = path.join(await packedProject(), "node_modules/nemo-gym");
   const pages = (await readdir(own, { recursive: true })).filter((file) => file.endsWith(".md"));
   expect(pages).toContain("README.md");

@@ -35,7 +35,7 @@ const namesIn = (file: string) => read(file).nodes.map(({ callFrame }) => callFr
 
 describe.each([
   ["co-hosted", {}],
-  ["in a process of its own", { hosting: "process" }],
+  ["in its own process", { hosting: "process" }],
 ])("profiles of a server, %s", (_mode, hosting) => {
   it("are written on request and at the end", async () => {
     const root = await project({ "resources_servers/busy/app.ts": BUSY });
@@ -58,7 +58,7 @@ describe.each([
   });
 });
 
-it("has a file for each worker", async () => {
+it("writes a file for each worker", async () => {
   const root = await project({ "resources_servers/busy/app.ts": BUSY });
   const { servers } = await startInstances(
     [await instance("my_tools", "resources_servers", "busy", { num_workers: 2 }, [root])],
@@ -70,7 +70,7 @@ it("has a file for each worker", async () => {
     expect(namesIn(join(folder, `my_tools.${worker}.cpuprofile`))).toContain("(root)");
 });
 
-it("is not there unless wanted", async () => {
+it("is off by default", async () => {
   const root = await project({ "resources_servers/busy/app.ts": BUSY });
   const { servers } = await startInstances([
     await instance("my_tools", "resources_servers", "busy", {}, [root]),

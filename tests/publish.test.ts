@@ -8,7 +8,7 @@ const MANIFEST = "environments/tide_quiz/manifest.yaml";
 const CASES = "resources_servers/tide_quiz/tests/verifier_cases.jsonl";
 const APP = "resources_servers/tide_quiz/app.ts";
 
-it("takes an environment from nothing to published", async () => {
+it("creates and publishes an environment", async () => {
   const cwd = await packedProject();
   const gym = (...words: string[]) => runBin(cwd, "gym", ...words);
   const edit = async (file: string, ...changes: readonly [from: string | RegExp, to: string][]) => {
@@ -83,7 +83,7 @@ it("takes an environment from nothing to published", async () => {
   );
 }, 240_000);
 
-it("ends verifiers that hang or crash, and names the case", async () => {
+it("stops verifiers that hang or crash, and names the case", async () => {
   const cwd = await packedProject();
   const gym = (...words: string[]) => runBin(cwd, "gym", ...words);
   await gym("env", "init", "--environment", "tide_quiz");

@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     await server.close();
   });
 
-  it("waits for room in a full stream and loses nothing", async () => {
+  it("waits for space in a full stream and loses nothing", async () => {
     await openRunStream(broker.jsm, {
       run: RUN,
       agents: ["a"],
@@ -127,7 +127,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     await fillAndTake(/insufficient resources/);
   });
 
-  it("gives up a broker that stays full, with a typed error", async () => {
+  it("fails with a typed error if the broker stays full", async () => {
     await useStorage(20_000);
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 });
     const failures: unknown[] = [];
@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     await producer.close();
   });
 
-  it("does not count a failure of a lease that ran out, and takes a success", async () => {
+  it("ignores a failure of an expired lease, but accepts a success", async () => {
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 1_000, maxDeliver: 5 });
     const producer = new JetStreamQueue<string>({ broker });
     await producer.enqueue(ref(0));
@@ -167,7 +167,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     await producer.close();
   });
 
-  it("gives up no reference that consumers only return", async () => {
+  it("keeps a reference that consumers return without running it", async () => {
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 3 });
     const producer = new JetStreamQueue<string>({ broker });
     await producer.enqueue(ref(0));
@@ -260,7 +260,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     }
   });
 
-  it("holds no more for a slow consumer than it has places", async () => {
+  it("limits the number of rollouts that a slow consumer holds", async () => {
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 });
     const producer = new JetStreamQueue<string>({ broker });
     for (let task = 0; task < 2_000; task++) await producer.enqueue(ref(task));

@@ -29,7 +29,7 @@ describe.skipIf(missing !== undefined)("a collector of a distributed run", { tim
     existsSync(file) ? sortedLines(file).filter((line) => line !== "" && line.endsWith("}")) : [];
   const tasks = (file: string) => lines(file).map((line) => JSON.parse(line)._ng_task_index as number);
 
-  it("that is killed does not hold up other runs, and loses nothing when it is resumed", async () => {
+  it("that is killed does not block other runs, and loses nothing when it is resumed", async () => {
     const cwd = await rows(ROLLOUTS);
     const slow = `${MODEL}.latency_ms=500`;
     for (const _ of [1, 2]) startGym(worker("--concurrency", "2"), cwd);
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)("a collector of a distributed run", { tim
 });
 
 describe.skipIf(missing !== undefined)("gym queue up", { timeout: 60_000 }, () => {
-  it("names a port that is in use, and says that it is up when it answers", async () => {
+  it("names a port that is in use, and reports when the broker answers", async () => {
     const cwd = await rows(0);
     const port = String(await freePort());
     const up = startGym(["queue", "up", "--port", port], cwd);

@@ -105,7 +105,7 @@ const results = () => {
 const sortedLines = (name: string) => rowsWithoutTimes(join(folder, name));
 
 it.skipIf(missing !== undefined)(
-  `loses and doubles nothing in ${ROLLOUTS} rollouts with ${FAULTS} faults of workers, broker, collector and network`,
+  `loses and duplicates nothing in ${ROLLOUTS} rollouts with ${FAULTS} faults of workers, broker, collector and network`,
   { timeout: 400_000 },
   async () => {
     const brokerHost = network.host();

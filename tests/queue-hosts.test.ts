@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
     expect(sortedLines(join(cwd, "queued.jsonl"))).toEqual(sortedLines(join(cwd, "local.jsonl")));
   };
 
-  it("may have clocks that are minutes apart", async () => {
+  it("can have clocks that differ by minutes", async () => {
     const cwd = await rows(80);
     for (const minutes of [-12, 12]) {
       writeFileSync(join(cwd, `clock${minutes}.mjs`), shiftedClock(minutes));
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
     await sameAsLocal(cwd);
   });
 
-  it("may freeze and come back: what comes late is not counted twice", async () => {
+  it("can freeze and continue: late results are not counted twice", async () => {
     const cwd = await rows(50);
     const frozen = startGym(worker(), cwd);
     const collector = startGym(run(6, `${LATENCY}=400`), cwd);
@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
     ).toBe("");
   });
 
-  it("get everything again from the collector when the broker has lost its storage", async () => {
+  it("receive everything again from the collector if the broker lost its storage", async () => {
     const cwd = await rows(60);
     startGym(worker(), cwd);
     const collector = startGym(run(2, `${LATENCY}=600`), cwd);
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
     await sameAsLocal(cwd);
   });
 
-  it("wait for a broker that is gone as long as they are told, and go on later", async () => {
+  it("wait for a missing broker for the configured time, and continue later", async () => {
     // More rollouts than the worker has taken when the broker stops.
     const cwd = await rows(120);
     const patience = "++queue_outage_seconds=3";

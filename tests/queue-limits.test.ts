@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
     );
   const callers = (calls: readonly { worker: string }[]) => new Set(calls.map((call) => call.worker));
 
-  it("hold for all workers together, also where there are fewer calls than workers", async () => {
+  it("apply to all workers together, even with fewer calls than workers", async () => {
     const { seen, url } = await startEndpoint(50);
     const cwd = await rows(400);
     const collector = run(url, cwd, `${MODEL}.max_concurrent_requests=2`);
@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
     expect(callers(seen.calls).size).toBe(2);
   });
 
-  it("let all workers wait when one of them is asked to", async () => {
+  it("pause all workers if the endpoint asks one of them to pause", async () => {
     let refusing = false;
     const { seen, url } = await startEndpoint(100, ({ headers }) => refusing && headers["x-worker"] === "a");
     const cwd = await rows(600);

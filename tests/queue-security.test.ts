@@ -71,8 +71,8 @@ function filesWith(directory: string, texts: readonly string[]): string[] {
   });
 }
 
-describe.skipIf(missing !== undefined)("a broker that wants to know who comes", { timeout: 120_000 }, () => {
-  it("is reached over TLS, and only with a certificate that is trusted", async () => {
+describe.skipIf(missing !== undefined)("a broker with authentication", { timeout: 120_000 }, () => {
+  it("is reached over TLS, only with a trusted certificate", async () => {
     const broker = await startBroker(tls());
     const secure = { url: broker.url.replace("nats:", "tls:") };
     expect(await login(broker, { ...secure, caFile: file("ca.pem") })).toBe("in");
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("a broker that wants to know who comes", 
     expect(await login(open, { url: open.url.replace("nats:", "tls:") })).toBe("QUEUE_UNREACHABLE");
   });
 
-  it("asks for the certificate of the client, too", async () => {
+  it("can require a client certificate", async () => {
     const mutual = `tls { cert_file: "${file("server.pem")}", key_file: "${file("server.key")}", ca_file: "${file("ca.pem")}", verify: true }`;
     const broker = await startBroker(mutual);
     const own = { certFile: file("server.pem"), keyFile: file("server.key") };
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)("a broker that wants to know who comes", 
     expect(await login(broker, { caFile: file("ca.pem") })).not.toBe("in");
   });
 
-  it("takes user and password, a token or an nkey", async () => {
+  it("accepts user and password, a token or an nkey", async () => {
     const [user, other] = [nkeys.createUser(), nkeys.createUser()];
     for (const [name, pair] of Object.entries({ own: user, other }))
       writeFileSync(file(`${name}.nk`), `${new TextDecoder().decode(pair.getSeed())}\n`);
@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)("a broker that wants to know who comes", 
     expect(await login(tokens, { token: "wrong" })).toBe("QUEUE_REFUSED");
   });
 
-  it("takes a JWT over TLS; a whole run leaves no secret in its files", async () => {
+  it("accepts a JWT over TLS, and a run leaves no secret in its files", async () => {
     const { config, creds, seed } = makeOperator();
     const broker = await startBroker(`${config}\n${tls()}`);
     writeFileSync(file("user.creds"), creds);
@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)("a broker that wants to know who comes", 
 });
 
 describe.skipIf(missing !== undefined)("the store of a run", { timeout: 120_000 }, () => {
-  it("takes from workers only results that are those of its rollouts", async () => {
+  it("accepts from workers only results of its own rollouts", async () => {
     const broker = await startBroker("");
     const cwd = await rows(20);
     const collector = startGym(

@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)("a directory shared with workers", { time
     );
   };
 
-  it("lets workers go on without a collector, and has all results when it comes back", async () => {
+  it("lets workers continue without a collector, and has all results when the collector returns", async () => {
     const cwd = await rows(80);
     const slow = "++policy_model.responses_api_models.random_model.latency_ms=300";
     const first = startGym(run(slow), cwd);
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)("a directory shared with workers", { time
     expect(readdirSync(join(cwd, "store"))).toEqual([]);
   });
 
-  it("is used by workers that see it, and replaced by HTTP for those that do not", async () => {
+  it("is used by workers that can access it, and replaced by HTTP for the others", async () => {
     const cwd = await rows(60);
     const slow = "++policy_model.responses_api_models.random_model.latency_ms=400";
     const collector = startGym(run(slow, "++queue_lease_seconds=2"), cwd);
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)("a directory shared with workers", { time
     expect(seeing.text()).not.toContain("go through the collector");
   });
 
-  it("must be one that can be written to, and belongs to runs with workers", async () => {
+  it("must be writable, and is only for runs with workers", async () => {
     const cwd = await rows(1);
     const words = run().map((word) => (word === "store" ? "rows.jsonl" : word));
     const bad = await runGym(words, { cwd });

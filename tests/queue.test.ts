@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
   });
   afterEach(() => broker.close());
 
-  it("gives the same rows as a run on one machine", async () => {
+  it("give the same rows as a run on one machine", async () => {
     const cwd = await rows(200);
     const workers = [1, 2].map(() => startGym(worker("--concurrency", "16"), cwd));
     // Slow enough that a worker cannot finish the run before the other one joins.
@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(workers[0]?.text()).toContain("Worker ended (interrupted)");
   });
 
-  it("fails rollouts like a run on one machine, and tries them again", async () => {
+  it("fail and retry rollouts like a run on one machine", async () => {
     const cwd = await rows(20);
     startGym(worker(), cwd);
     const failing = "++policy_model.responses_api_models.random_model.failure_rate=1";
@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     ]);
   });
 
-  it("is resumed on the same broker after the collector was killed", async () => {
+  it("resume on the same broker after the collector was killed", async () => {
     const cwd = await rows(300);
     const slow = "++policy_model.responses_api_models.random_model.latency_ms=300";
     startGym(worker("--concurrency", "16"), cwd);
@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(keys).toHaveLength(300);
   });
 
-  it("says what is wrong with an address, a login and a run", async () => {
+  it("report an invalid address, login and run", async () => {
     const cwd = await rows(1);
     const wrong = await runGym(["queue", "status", "--queue", "http://x"], { cwd });
     expect(wrong.stderr).toContain("it looks like nats://host:4222");
@@ -131,7 +131,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(allowed.exitCode, allowed.stderr).toBe(0);
   });
 
-  it("is shown, paused, resumed and steered from anywhere", async () => {
+  it("can be shown, paused, resumed and controlled from any machine", async () => {
     const cwd = await rows(900);
     const slow = "++policy_model.responses_api_models.random_model.latency_ms=400";
     const workers = [1, 2].map(() => startGym(worker("--concurrency", "4"), cwd));
@@ -179,7 +179,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(sortedLines(join(cwd, "steered.jsonl"))).toHaveLength(900);
   });
 
-  it("ends on Ctrl-C with a run that can be resumed, and leaves nothing at the broker", async () => {
+  it("end on Ctrl-C, can be resumed, and leave nothing on the broker", async () => {
     const cwd = await rows(100);
     const slow = "++policy_model.responses_api_models.random_model.latency_ms=500";
     startGym(worker("--concurrency", "4"), cwd);
@@ -195,7 +195,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(JSON.parse(status.stdout).runs).toEqual([]);
   });
 
-  it("gives up a rollout that ends every worker that takes it", async () => {
+  it("fail a rollout that crashes every worker", async () => {
     const cwd = await rows(1);
     const app = [
       'import { defineResourcesServer } from "nemo-gym";',
@@ -262,7 +262,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(failure).toMatchObject({ _ng_task_index: 1, _ng_failure_class: "worker_lost" });
   });
 
-  it("waits for a broker that is away and goes on", async () => {
+  it("wait for a missing broker and continue", async () => {
     const own = new TestBroker(await freePort());
     await own.start();
     onTestFinished(() => own.close());
@@ -283,7 +283,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(run.text()).toContain("Connected to the broker");
   });
 
-  it("does not send secrets to workers, which supply their own", async () => {
+  it("do not send secrets to workers, which supply their own", async () => {
     const cwd = await rows(2);
     const secret = "++policy_model.responses_api_models.random_model.api_key=very-secret";
     const run = startGym(queued("secret.jsonl", secret), cwd);
@@ -295,7 +295,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(await run.ended, run.text()).toBe(0);
   });
 
-  it("lets all workers spend one budget", async () => {
+  it("share one budget among all workers", async () => {
     let calls = 0;
     const endpoint = createServer((request, response) => {
       calls++;

@@ -73,7 +73,7 @@ it("Python servers share one Ray cluster, which ends with the run", { timeout: 1
   expect(existsSync(`/proc/${readFileSync(join(root, holder ?? ""), "utf8")}`)).toBe(false);
 });
 
-it.skipIf(realRay)("other versions get a cluster of their own, and who has no Ray gets none", async () => {
+it.skipIf(realRay)("other versions get their own cluster, and servers without Ray get none", async () => {
   const [older, newer] = [pythonWithRay("2.9.0"), pythonWithRay("2.40.0")];
   const without = interpreter("python-without", join(root, "nothing"));
   const addresses = await start(["a", older], ["b", newer], ["c", without], ["d", older]);
@@ -84,7 +84,7 @@ it.skipIf(realRay)("other versions get a cluster of their own, and who has no Ra
   expect(clusters()).toHaveLength(2);
 });
 
-it.skipIf(realRay)("a single Python server is left to itself", async () => {
+it.skipIf(realRay)("a single Python server gets no cluster", async () => {
   expect(await start(["only", pythonWithRay("2.9.0")])).toEqual([null]);
   expect(clusters()).toEqual([]);
 });

@@ -66,14 +66,14 @@ async function asked(origin: string, trust: Record<string, string> = {}): Promis
 }
 
 describe.skipIf(!hasOpenssl && !process.env["CI"])("secure connections", () => {
-  it("are made to a server whose certificate is trusted, and know each other again", async () => {
+  it("are made to a server with a trusted certificate, and are reused", async () => {
     const answers = await asked(`https://localhost:${port}`, { NODE_EXTRA_CA_CERTS: file("cert") });
     expect(answers).toEqual(Array(3).fill("200 at noon"));
     expect(seen.map(({ reused }) => reused)).toEqual([false, true]);
     expect(seen).toContainEqual({ name: "localhost", reused: false, protocol: "http/1.1" });
   });
 
-  it("are refused to a server nobody vouches for, and to one of another name", async () => {
+  it("are refused to a server with an untrusted certificate or another name", async () => {
     expect(await asked(`https://localhost:${port}`)).toEqual(Array(3).fill("DEPTH_ZERO_SELF_SIGNED_CERT"));
     expect(await asked(`https://127.0.0.1:${port}`, { NODE_EXTRA_CA_CERTS: file("cert") })).toEqual(
       Array(3).fill("ERR_TLS_CERT_ALTNAME_INVALID"),

@@ -108,7 +108,7 @@ it.each([
   { engine: "renders the conversation again", splicesPrefix: false },
   { engine: "continues from the ids it gave", splicesPrefix: true },
 ])(
-  "2,000 rollouts against engines that stall, fail, drift and change: $engine",
+  "runs 2,000 rollouts with engines that stall, fail, drift and change: $engine",
   async ({ splicesPrefix }) => {
     const tokenizer = new ToyTokenizer();
     const engines: VllmDouble[] = [];

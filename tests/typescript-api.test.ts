@@ -24,7 +24,7 @@ function runExample(name: string, env: Record<string, string> = {}) {
   );
 }
 
-it("evaluates an environment of the program against an endpoint", async () => {
+it("evaluates an environment of the program with an endpoint", async () => {
   const endpoint = new MockModelEndpoint({ answer: () => ({ text: "It is Oslo." }) });
   await endpoint.start();
   try {
@@ -40,7 +40,7 @@ it("evaluates an environment of the program against an endpoint", async () => {
   }
 });
 
-it("compares, exports and scores again what it has written", async () => {
+it("compares, exports and rescores its results", async () => {
   const { exitCode, text } = await runExample("results-in-code.ts");
   expect(exitCode, text).toBe(0);
   expect(text).toMatch(/difference .*, better on \d tasks, worse on \d/);
@@ -48,7 +48,7 @@ it("compares, exports and scores again what it has written", async () => {
   expect(text).toContain("8 rollouts scored again");
 });
 
-it("starts servers, calls them and ends", async () => {
+it("starts servers, calls them and exits", async () => {
   const { exitCode, text } = await runExample("servers-in-code.ts");
   expect(exitCode, text).toBe(0);
   expect(text).toContain("example_single_tool_call_simple_agent http://127.0.0.1:");

@@ -99,8 +99,8 @@ async function startTools(words: string[] = []) {
   return gym;
 }
 
-describe("a co-hosted server that computes for ever", { timeout: 60_000 }, () => {
-  it("is named, and ends with everything it started at the limit", async () => {
+describe("a co-hosted server with an endless loop", { timeout: 60_000 }, () => {
+  it("is named, and ends with all its processes at the limit", async () => {
     const gym = await startTools(["++blocked_loop_warn_seconds=1", "++blocked_loop_limit_seconds=3"]);
     const { pids } = await gym.call("processes");
     strays.push(...pids);
@@ -112,7 +112,7 @@ describe("a co-hosted server that computes for ever", { timeout: 60_000 }, () =>
     await expect.poll(() => pids.filter(isRunning), { timeout: 5_000 }).toEqual([]);
   });
 
-  it("ends at once by SIGQUIT, which nobody listens for", async () => {
+  it("ends at once on SIGQUIT, which has no handler", async () => {
     const gym = await startTools();
     void gym.call("spin").catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -120,7 +120,7 @@ describe("a co-hosted server that computes for ever", { timeout: 60_000 }, () =>
     expect(await gym.ended).toBe("SIGQUIT");
   });
 
-  it("status says that the head server is busy, and fails", async () => {
+  it("makes gym env status fail with the message that the head server is busy", async () => {
     const gym = await startTools();
     void gym.call("spin").catch(() => {});
     const { exitCode, stderr } = await runGym(["env", "status", gym.head], { cwd: folder });
@@ -129,13 +129,13 @@ describe("a co-hosted server that computes for ever", { timeout: 60_000 }, () =>
   });
 });
 
-describe("code that never ends while it is loaded", { timeout: 60_000 }, () => {
+describe("a server file with an endless loop", { timeout: 60_000 }, () => {
   const limits = ["++blocked_loop_warn_seconds=1", "++blocked_loop_limit_seconds=3"];
 
   it.each([
     ["co-hosted", [], "SIGKILL"],
     ["in its own process", ["++hosting=process"], 1],
-  ])("is named, and ends at the limit, %s", async (_mode, words, ending) => {
+  ])("is named, and ends at the limit (%s)", async (_mode, words, ending) => {
     const gym = await startServer("for (;;) Math.sqrt(2);\n", [...limits, ...words]);
     expect(await gym.ended).toBe(ending);
     expect(gym.output()).toMatch(/Server 'unruly' hangs: .* blocked for 1 s in .*unruly\/app\.ts:1\)/);
@@ -147,7 +147,7 @@ describe.each([
   ["co-hosted", []],
   ["in its own process", ["++hosting=process"]],
 ])("a server %s", (_mode, words) => {
-  it("has its name on what it writes, and a file of it", { timeout: 60_000 }, async () => {
+  it("has its name on its output, and a log file", { timeout: 60_000 }, async () => {
     const gym = await startTools(words);
     await gym.call("say");
     await expect.poll(gym.output, ready).toContain("thrown late");
@@ -172,7 +172,7 @@ describe.each([
     expect(gym.output()).not.toContain("dist/src");
   });
 
-  it("that throws at its start is named, without a stack of ours", { timeout: 60_000 }, async () => {
+  it("that throws at its start is named, without a stack trace of the gym", { timeout: 60_000 }, async () => {
     const gym = await startServer(
       `import { defineResourcesServer } from "nemo-gym";
 export default defineResourcesServer({ start() { throw new Error("no fuel"); }, verify: () => ({ reward: 1 }) });`,
@@ -185,7 +185,7 @@ export default defineResourcesServer({ start() { throw new Error("no fuel"); }, 
     expect(gym.output()).not.toContain("dist/src");
   });
 
-  it("that asks for a package nobody has says how to get it", { timeout: 60_000 }, async () => {
+  it("that imports a missing package shows how to install it", { timeout: 60_000 }, async () => {
     const gym = await startServer('import "no-such-package";\n', words);
     expect(await gym.ended).toBe(1);
     expect(gym.output()).toContain("npm install no-such-package");
@@ -193,7 +193,7 @@ export default defineResourcesServer({ start() { throw new Error("no fuel"); }, 
   });
 });
 
-describe("processes that a tool has started", { timeout: 60_000 }, () => {
+describe("processes that a tool started", { timeout: 60_000 }, () => {
   const processHosted = ["++hosting=process"];
   const workers = ["++unruly.resources_servers.unruly.num_workers=2"];
 
@@ -202,7 +202,7 @@ describe("processes that a tool has started", { timeout: 60_000 }, () => {
     ["Ctrl-C, with workers", workers, "SIGINT"],
     ["gym killed, in its own process", processHosted, "SIGKILL"],
     ["gym killed, with workers", workers, "SIGKILL"],
-  ] as const)("end with their server, also outside of its group: %s", async (_case, words, signal) => {
+  ] as const)("end with their server, even outside its process group: %s", async (_case, words, signal) => {
     const gym = await startTools([...words]);
     const { pids } = await gym.call("processes");
     strays.push(...pids);
@@ -224,7 +224,7 @@ describe("processes that a tool has started", { timeout: 60_000 }, () => {
     await expect.poll(() => pids.filter(isRunning), { timeout: 10_000 }).toEqual([]);
   });
 
-  it("end with a server that computes while gym is killed", async () => {
+  it("end with a server in an endless loop when gym is killed", async () => {
     const gym = await startTools(processHosted);
     const { pids } = await gym.call("processes");
     strays.push(...pids);
@@ -250,7 +250,7 @@ it("names the worker that was killed", { timeout: 60_000 }, async () => {
   expect(gym.output()).toMatch(/Server 'unruly' has failed: its worker \d was killed by SIGKILL\./);
 });
 
-it("tells programs what happens as JSON and nothing else", { timeout: 60_000 }, async () => {
+it("prints only JSON events with --json", { timeout: 60_000 }, async () => {
   const gym = await startServer(TOOLS, ["--json"]);
   const events = () =>
     gym
@@ -314,7 +314,7 @@ http.server.HTTPServer(("127.0.0.1", ${port}), Handler).serve_forever()
   expect(exitCode).toBe(1);
 });
 
-it("sees every change of a watched file, however it is saved", { timeout: 120_000 }, async () => {
+it("detects every change of a watched file, however it is saved", { timeout: 120_000 }, async () => {
   const code = (word: string) =>
     `import { defineResourcesServer } from "nemo-gym";
 export default defineResourcesServer({ tools: { greet: { run: () => ({ word: "${word}" }) } }, verify: () => ({ reward: 1 }) });`;

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => servers.close());
 
 describe.skipIf(!python)("a Python client", () => {
-  it("finds the servers through the head server and replays cookies the way the original does", async () => {
+  it("finds the servers through the head server and sends cookies like the original", async () => {
     const folder = mkdtempSync(join(tmpdir(), "nemo-gym-wire-"));
     const script = join(folder, "client.py");
     writeFileSync(script, PYTHON_CLIENT);
@@ -104,7 +104,7 @@ describe("an MCP client", () => {
     expect(body.response.output[0]?.name).toBe("mcp__weather__get_weather");
   });
 
-  it("is told when its token is missing or forged", async () => {
+  it("gets an error if its token is missing or forged", async () => {
     for (const token of [undefined, "forged.token"]) {
       const client = await connect(token);
       expect((await client.listTools()).tools).toHaveLength(1);

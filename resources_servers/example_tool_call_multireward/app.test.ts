@@ -24,7 +24,7 @@ describe("verify", () => {
     ["a further argument", [call({ city: "Lima", unit: "C" })], [1, 1, 1]],
     ["another city", [call({ city: "Oslo" })], [0, 1, 1]],
     ["a missing argument", [call({})], [0, 0, 1]],
-    ["arguments that are no JSON", [call("{city: Lima}")], [0, 0, 1]],
+    ["arguments that are not JSON", [call("{city: Lima}")], [0, 0, 1]],
     ["a number JSON does not have", [call('{"city": "Lima", "heat": NaN}')], [1, 1, 1]],
     ["a call with a message", [call({ city: "Lima" }), messageItem("")], [1, 1, 0]],
     ["two calls", [call({ city: "Oslo" }), call({ city: "Lima" })], [1, 1, 0]],

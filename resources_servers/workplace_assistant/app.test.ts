@@ -93,7 +93,7 @@ describe("workplace_assistant", () => {
       0,
     ],
     [
-      "two integers, whatever their value",
+      "two integers of any value",
       truth(["calendar_update_event", { event_id: "00000136", field: "duration", new_value: 60 }]),
       [["calendar_update_event", { event_id: "00000136", field: "duration", new_value: 90 }]],
       1,

@@ -74,7 +74,7 @@ function planning(task: string, tools: GymTool[]): string {
     ),
   ];
   return (
-    "Plan how to solve the task. Each step uses one tool and stores what it brings as #E1, #E2 and so on; " +
+    "Plan how to solve the task. Each step uses one tool and stores its result as #E1, #E2 and so on; " +
     `later inputs may use these names.\n\nTools:\n${available.join("\n")}\n\n` +
     "Write each step on one line, as in this example:\n" +
     "Plan: Set up an equation for the price of one apple and solve it. #E1 = LLM[Solve 3a + 2 = 14]\n" +

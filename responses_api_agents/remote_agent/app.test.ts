@@ -109,7 +109,7 @@ it.each([
   ["an error status", () => ({ status: 503, body: { error: "busy" } }), /503 from http/, undefined],
   ["a redirect", () => ({ status: 302 }), /302 from http.*redirects to http:\/\/elsewhere/, undefined],
   ["a list", () => ({ body: [] }), /did not answer with a JSON object/, undefined],
-  ["something that is no Response", () => ({ body: { hello: 1 } }), /Field required/, true],
+  ["an answer that is not a Response", () => ({ body: { hello: 1 } }), /Field required/, true],
 ] as const)("converts %s to a typed failure", async (_, script, message, terminal) => {
   const remote = await service(script as Script);
   const { body, status } = await run(remote.url);

@@ -70,8 +70,8 @@ async function rollout(options: VllmDoubleOptions, config: Record<string, unknow
 describe("a rollout of twenty turns with tools", () => {
   it.each([
     ["an engine that renders the conversation again", {}],
-    ["an engine that splices what was generated", { splicesPrefix: true }],
-    ["an engine without token ids beside its answers", { returnsTokenIds: false }],
+    ["an engine that splices generated tokens", { splicesPrefix: true }],
+    ["an engine without token ids in its answers", { returnsTokenIds: false }],
   ] satisfies [string, VllmDoubleOptions][])("extends every prompt exactly: %s", async (_name, options) => {
     const { double, counts, reported } = await rollout(options);
     expect(double.calls).toHaveLength(TURNS);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { freePort } from "./free-port.ts";
 
-it("gives no port twice, and none that a run may choose for itself", async () => {
+it("returns no port twice, and none from the range of a run", async () => {
   const ports: number[] = [];
   for (let count = 0; count < 300; count++) ports.push(await freePort());
   expect(new Set(ports).size).toBe(300);

@@ -23,20 +23,20 @@ async function judgedBy(...replies: string[]) {
 const poem = messageItem("old pond at evening\na frog leaps into the dark\nsound of the water");
 
 describe("haiku", () => {
-  it("follows the majority", async () => {
+  it("goes by the majority", async () => {
     const { server, prompts } = await judgedBy("Fine.\n[[GOOD]]", "Hm. [[BAD]]", "Yes. [[GOOD]]");
     const { body } = await server.verify(verifyBody({ topic: "a frog" }, poem));
     expect(body).toMatchObject({ reward: 1, verdicts: ["[[GOOD]]", "[[BAD]]", "[[GOOD]]"] });
     expect(prompts[0]).toContain("a haiku about a frog?");
   });
 
-  it("does not ask the judge about an empty answer", async () => {
+  it("asks nobody about an empty answer", async () => {
     const { server, prompts } = await judgedBy();
     expect((await server.verify(verifyBody({ topic: "a frog" }))).body.reward).toBe(0);
     expect(prompts).toHaveLength(0);
   });
 
-  it("returns no score if a judge cannot be reached", async () => {
+  it("has no score when a judge cannot be asked", async () => {
     const { server } = await judgedBy("[[GOOD]]");
     const { status, body } = await server.verify(verifyBody({ topic: "a frog" }, poem));
     expect([status, body._ng_failure_class]).toEqual([200, "judge_failed"]);

@@ -6,7 +6,7 @@ import definition from "./app.ts";
 const row = { stock: { rice: 1 }, wanted: { rice: 3, salt: 1 } };
 
 describe("pantry", () => {
-  it("rewards a pantry in the expected state", async () => {
+  it("rewards a pantry that is as wanted", async () => {
     const server = await createTestServer(definition);
     await server.seed(row);
     expect((await server.tool("put", { item: "rice", count: 2 })).body).toEqual({ now: 3 });
@@ -15,7 +15,7 @@ describe("pantry", () => {
     expect(body).toMatchObject({ reward: 1, moves: 2, final_stock: { rice: 3, salt: 1 } });
   });
 
-  it("keeps the state of rollouts separate", async () => {
+  it("keeps rollouts apart", async () => {
     const server = await createTestServer(definition, { config: { partial_credit: true } });
     const [one, other] = [server.newJar(), server.newJar()];
     await server.seed(row, one);
@@ -39,7 +39,7 @@ describe("pantry", () => {
     expect([status, body.detail[0].loc]).toEqual([422, ["body", "stock", "rice"]]);
   });
 
-  it("reports its own metrics", async () => {
+  it("reports metrics of its own", async () => {
     const server = await createTestServer(definition);
     const rollout = { reward: 1, moves: 4, _ng_task_index: 0, _ng_rollout_index: 0, response: {} };
     const { body } = await server.post("/aggregate_metrics", { verify_responses: [rollout] });

@@ -15,7 +15,7 @@ export async function runMetricsCase(row: FixtureRow, environment: Environment):
   try {
     const config: unknown = schema ? schema.parse(installed.config) : installed.config;
     const hooks: MetricsHooks | undefined = typeof metrics === "function" ? metrics(config) : metrics;
-    if (!hooks?.compute) return "the environment computes no metrics of its own";
+    if (!hooks?.compute) return "the environment has no custom metrics";
     const tasks = Array.isArray(row["tasks"]) ? row["tasks"].map(rowsOf) : [];
     const computed = hooks.compute(tasks);
     const found = difference(computed, row.expected["compute_metrics"], "compute_metrics", comparison);
