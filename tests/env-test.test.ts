@@ -75,7 +75,7 @@ describe("gym env test", () => {
     expect(stdout).toContain("Passed: 1 / 3 (33.3%)\n  - responses_api_agents/good\n");
     expect(stdout).toContain("Failed: 1 / 3 (33.3%)\n  - responses_api_agents/bad\n");
     expect(stdout).toContain("Without tests: 1 / 3 (33.3%)\n  - responses_api_agents/bare\n");
-    expect(stdout).toContain("Not tested, since they have no README.md: responses_api_agents/hidden");
+    expect(stdout).toContain("Not tested, because they have no README.md: responses_api_agents/hidden");
     expect(stderr).toContain(
       `cd ${cwd} && npx vitest run --testTimeout=60000 --hookTimeout=60000 responses_api_agents/bad/`,
     );

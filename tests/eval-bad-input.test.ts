@@ -207,7 +207,7 @@ describe("bad input of gym eval run", () => {
       ["notes.md/y.jsonl", /y\.jsonl' cannot be created: '.*notes\.md' is a file, not a directory/],
       ["/dev/full", /'\/dev\/full' is a device, pipe or socket; --output must name a file/],
       ["/dev/stdout", /'\/dev\/stdout' is a device, pipe or socket/],
-      ["notes.md", /notes\.md' is already there and holds no results of a run/],
+      ["notes.md", /notes\.md' already exists and contains no results of a run/],
     ] as const) {
       const refused = await run(output);
       expect(refused.exitCode).toBe(1);

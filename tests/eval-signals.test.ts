@@ -74,6 +74,6 @@ it("gym eval ctl lists only the selected run", { timeout: 60_000 }, async () => 
   const env = { XDG_RUNTIME_DIR: cwd };
   const none = await runGym(["eval", "ctl", "--json", "--pid", "1"], { cwd, env });
   expect(none.exitCode).toBe(1);
-  expect(none.stderr).toContain("No such collection runs. Running: none.");
+  expect(none.stderr).toContain("No such run is in progress. In progress: none.");
   expect((await runGym(["eval", "ctl", "--json"], { cwd, env })).stdout).toBe("[]\n");
 });

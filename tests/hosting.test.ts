@@ -214,7 +214,7 @@ it("names the process that uses a port", async () => {
   try {
     await expect(start(instances)).rejects.toThrow(
       new RegExp(
-        `'counter' cannot listen on 127.0.0.1:${instances[0]?.port}: the port is taken. It is held by process ${process.pid}`,
+        `'counter' cannot listen on 127.0.0.1:${instances[0]?.port}: the port is in use. It is used by process ${process.pid}`,
       ),
     );
   } finally {

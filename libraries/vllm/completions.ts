@@ -154,13 +154,13 @@ function generationTokens({ token_ids, logprobs }: TextChoice) {
   const logProbs = logprobs?.token_logprobs;
   if (!logProbs)
     throw new TokenInformationError(
-      "the engine answered without log-probabilities although they were asked for",
+      "the engine answered without log-probabilities although they were requested",
     );
   if (!logProbs.every(Number.isFinite))
     throw new TokenInformationError("a log-probability of a generated token is not a finite number");
   const ids = token_ids ?? logprobs?.tokens?.map(idOf);
   if (!ids)
-    throw new TokenInformationError("the engine answered without token ids although they were asked for");
+    throw new TokenInformationError("the engine answered without token ids although they were requested");
   if (ids.length !== logProbs.length) {
     throw new TokenInformationError(`${ids.length} token ids came with ${logProbs.length} log-probabilities`);
   }

@@ -27,7 +27,7 @@ const params = { input: [{ role: "user", content: question }], tools };
 try {
   const { client, agents, close } = await connectToRun({ headUrl: process.env["NEMO_GYM_HEAD_URL"] });
   const agent = wanted ?? agents[0];
-  if (agent === undefined) throw new Error("No agent runs: the config that was started has none.");
+  if (agent === undefined) throw new Error("No agent is running: the started config has none.");
   const answer = await client.post(agent, "/v1/responses", params);
   console.log(JSON.stringify((answer.json() as { output: unknown }).output, null, 2));
   const scored = await client.post(agent, "/run", { responses_create_params: params });

@@ -57,7 +57,7 @@ export class Deadline {
   #expire(): void {
     this.#passed = true;
     this.#parent?.removeEventListener("abort", this.#onParentAbort);
-    this.#controller.abort(new Error(`time is up after ${this.milliseconds} ms`));
+    this.#controller.abort(new Error(`time limit of ${this.milliseconds} ms exceeded`));
   }
 }
 

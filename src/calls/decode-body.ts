@@ -18,7 +18,7 @@ export async function decodeBody(body: Buffer, encoding: string, maxBytes: numbe
     } catch (error) {
       if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE")
         throw new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
-      throw unreadable(`it says that it is encoded as ${name}, and is not`);
+      throw unreadable(`its content-encoding is ${name}, but it cannot be decoded`);
     }
   }
   return decoded;

@@ -150,27 +150,27 @@ export const clientErrorCodes = {
       fix: "Write it like `https://api.example.com/v1`: no query, no credentials, and not the path of a call such as `/chat/completions`.",
     },
     PROVIDER_KEY_FILE: {
-      when: "The file of `api_key_file` cannot be read or holds something other than one key.",
-      fix: "Put the key, and nothing else, into the file.",
+      when: "The file of `api_key_file` cannot be read or does not contain exactly one key.",
+      fix: "Put only the key into the file.",
     },
     PROVIDER_API_KEY: {
-      when: "An API key holds characters that no HTTP header can carry, such as an ellipsis or a line break inside it.",
-      fix: "Copy the whole key again; blanks around it are ignored.",
+      when: "An API key contains characters that are not valid in an HTTP header, such as an ellipsis or a line break.",
+      fix: "Copy the whole key again; surrounding whitespace is ignored.",
     },
     PROVIDER_HEADER: {
-      when: "A configured header cannot be sent: its name or value holds characters that headers cannot carry.",
+      when: "A configured header cannot be sent: its name or value contains characters that are not valid in a header.",
       fix: "Correct the header in `default_headers` or `openai_default_headers`.",
     },
     PROVIDER_STREAM: {
       when: "`extra_body` or `sampling_overrides` of a model server asks endpoints to stream.",
-      fix: "Remove `stream`: the gym reads whole answers and streams them to its callers if they ask for it.",
+      fix: "Remove `stream`: the gym reads whole answers and streams them to callers that request it.",
     },
     PROVIDER_CACHE: {
-      when: "`response_cache_dir` of a model server cannot be made or written to.",
-      fix: "Name a folder that this user may write to, or leave the key out.",
+      when: "`response_cache_dir` of a model server cannot be created or written to.",
+      fix: "Set a folder that this user can write to, or remove the key.",
     },
     PROVIDER_PRICE_UNKNOWN: {
-      when: "`max_cost` is set for a model whose price is not known, so it could not be kept.",
+      when: "`max_cost` is set for a model whose price is not known, so the limit cannot be enforced.",
       fix: "Set `prices` of the model server, in dollars per million tokens.",
     },
     PROVIDER_MAX_COST: {
@@ -188,12 +188,12 @@ export const clientErrorCodes = {
       fix: "Check the proxy's address and credentials, or add the host to `NO_PROXY`.",
     },
     CONNECTION_TIMEOUT: {
-      when: "No connection could be made within the time for it.",
-      fix: "Check address, port and firewall; for model endpoints `connect_timeout_seconds` gives more time.",
+      when: "No connection could be made within the time limit.",
+      fix: "Check address, port and firewall; for model endpoints `connect_timeout_seconds` sets the limit.",
     },
     REQUEST_INVALID: {
-      when: "A request has a header or a path that HTTP cannot carry; nothing was sent.",
-      fix: "Correct what the message names.",
+      when: "A request has a header or a path that is not valid in HTTP; nothing was sent.",
+      fix: "Correct the value that the message names.",
     },
     RESPONSE_NOT_HTTP: {
       when: "The answer is not HTTP/1.1, or its end is ambiguous.",
@@ -219,10 +219,10 @@ export const clientErrorCodes = {
     },
     PROVIDER_CONNECTION: {
       when: "A model endpoint could not be reached, or closed the connection, until the retry budget was used up.",
-      fix: "Check that it runs and that host and port are right.",
+      fix: "Check that it is running and that host and port are correct.",
     },
     PROVIDER_INVALID_RESPONSE: {
-      when: "A model endpoint answered with success and an unusable body: not JSON, another shape, too large, or a redirect.",
+      when: "A model endpoint answered with success and an unusable body: not JSON, another structure, too large, or a redirect.",
       fix: "Check that the base URL is that of the API; the message quotes the body.",
     },
     PROVIDER_BUDGET_EXHAUSTED: {
@@ -233,7 +233,7 @@ export const clientErrorCodes = {
   "ProviderError, AttemptTimeout": {
     PROVIDER_TIMEOUT: {
       when: "A model endpoint did not answer in time, as often as the retry budget allows.",
-      fix: "Raise `request_timeout_seconds`, or see why the endpoint is slow.",
+      fix: "Raise `request_timeout_seconds`, or find out why the endpoint is slow.",
     },
   },
 } satisfies ErrorTable;

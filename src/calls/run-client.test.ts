@@ -101,6 +101,6 @@ describe("a call within the process", () => {
       { timeoutMs: 5 },
     );
     await expect(waiting).rejects.toThrow("did not answer within 0.005 s");
-    expect(reason).toEqual(new Error("time is up after 5 ms"));
+    expect(reason).toEqual(new Error("time limit of 5 ms exceeded"));
   });
 });

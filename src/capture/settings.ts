@@ -88,7 +88,7 @@ function tokenDirectory(block: z.output<typeof TokenCaptureBlock>, fallback: unk
   const given = typeof directory === "string" ? `it is '${directory}'` : "it is missing";
   throw new CaptureConfigError(
     `token_id_capture.dir must be an absolute directory that model servers and the collector share; ${given}. ` +
-      "Give it, give model_call_capture_dir, or name a token_id_capture.sink.",
+      "Set it, set model_call_capture_dir, or set token_id_capture.sink.",
   );
 }
 

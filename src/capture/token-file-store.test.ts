@@ -129,7 +129,7 @@ it("deletes exactly the snapshot that was used", async () => {
   expect(await store.drop("0-0", again)).toBe(true);
   expect(readdirSync(directory)).toEqual(["0-0.tokens.state.json"]);
   await expect(store.put(record("late"))).rejects.toThrow("is over");
-  await expect(store.freeze("0-0")).rejects.toThrow("used already");
+  await expect(store.freeze("0-0")).rejects.toThrow("already used");
   await store.clear("0-0");
   await call("b");
   expect((await store.freeze("0-0")).records).toHaveLength(1);
@@ -164,7 +164,7 @@ it.each([
     { generation_log_probs: [] },
     "1 token ids but 0 log-probabilities",
   ],
-  ["a carrier that is not there", { token_item_index: 3 }, "item 3, which is not there"],
+  ["a carrier that is not there", { token_item_index: 3 }, "item 3, which does not exist"],
   ["a later version", { schema_version: 2 }, "newer version"],
 ])("refuses %s", async (_, wrong, problem) => {
   appendFileSync(file("jsonl"), `${JSON.stringify({ ...record("c1"), ...wrong })}\n`);

@@ -78,7 +78,7 @@ export class TokenFileStore implements TokenSink, TokenSource {
   freeze(rolloutId: string): Promise<TokenSnapshot> {
     return this.#locked(rolloutId, async (files) => {
       const state = await readTokenState(files.state);
-      if (state.retired) throw new Error(`the token records of rollout ${rolloutId} were used already`);
+      if (state.retired) throw new Error(`the token records of rollout ${rolloutId} were already used`);
       const { records, problem } = await readRecords(files.records);
       if (!state.frozen) {
         state.frozen = true;

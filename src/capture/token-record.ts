@@ -48,7 +48,7 @@ export function parseTokenRecord(text: string): TokenCaptureRecord {
     );
   }
   if (index != null && (index < 0 || index >= (items?.length ?? 0)))
-    throw new Error(`model call ${line.model_call_id} has its tokens on item ${index}, which is not there`);
+    throw new Error(`model call ${line.model_call_id} has its tokens on item ${index}, which does not exist`);
   return { ...line, output_items: items ?? [] } as unknown as TokenCaptureRecord;
 }
 

@@ -70,7 +70,7 @@ export async function loadTokenSink(
   try {
     sink = Reflect.construct(Sink, [options]);
   } catch (error) {
-    throw refuse(name, `it cannot be made: ${errorMessage(error)}`, error);
+    throw refuse(name, `it cannot be created: ${errorMessage(error)}`, error);
   }
   if (isTokenSink(sink)) return sink;
   throw refuse(name, "it needs the methods put(record) and markIncomplete(rolloutId, modelCallId)");

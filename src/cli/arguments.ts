@@ -249,7 +249,7 @@ class ArgumentParser {
       const problem = choiceProblem(name, value, positional.choices);
       if (problem !== undefined) {
         const quoting = this.takesRest()
-          ? ` (several words are one in quotes: "${[value, ...this.plain].join(" ")}")`
+          ? ` (put several words in quotes: "${[value, ...this.plain].join(" ")}")`
           : "";
         throw new UsageError(problem + quoting);
       }

@@ -4,19 +4,19 @@ import { type ErrorTable, GymError } from "../errors.ts";
 export const cliErrorCodes = {
   UsageError: {
     CLI_USAGE: {
-      when: "A command, flag, choice or component name is unknown, or words are missing or exclude one another.",
+      when: "A command, flag, choice or component name is unknown, or arguments are missing or cannot be combined.",
       fix: "Follow the usage line above the message; `--help` shows all flags.",
     },
   },
   CommandKeysError: {
     CLI_COMMAND_KEYS: {
       when: "Config keys the command itself reads are missing or have the wrong type.",
-      fix: "Give each by its flag or as a `+key=value` override; `+h=true` lists them.",
+      fix: "Set each with its flag or as a `+key=value` override; `+h=true` lists them.",
     },
   },
   GymError: {
     UNKNOWN_AGENT: {
-      when: "The requested agent does not run, or several agents run and none was selected.",
+      when: "The requested agent is not running, or several agents are running and none was selected.",
       fix: "Select one of the listed agents with `--agent`.",
     },
     ENV_STOP: {
@@ -28,7 +28,7 @@ export const cliErrorCodes = {
       fix: "Check the file, and that the line exists and is JSON.",
     },
     EVAL_NO_SPLIT: {
-      when: "The config has no dataset of the type asked for.",
+      when: "The config has no dataset of the requested type.",
       fix: "Use a split of the datasets listed.",
     },
     EVAL_CTL: {
@@ -37,7 +37,7 @@ export const cliErrorCodes = {
     },
     SERVER_FOLDER: {
       when: "`entrypoint` is not the folder of a server, or no server has that name.",
-      fix: "Give two parts, such as `resources_servers/my_server`; `gym list` shows what there is.",
+      fix: "Give two parts, such as `resources_servers/my_server`; `gym list` shows the servers.",
     },
     TEST_RUNNER: {
       when: "A project with tests has no vitest installed, or none of its packages.",

@@ -39,7 +39,7 @@ export async function runCli(
       return print(await versionText(io, root.others, root.parsed.flags.json === true), 0);
     if (root.word === undefined) return print(programHelp(program, width), 1);
     if (root.parsed.flags.json)
-      throw new UsageError("argument --json: only allowed with --version, or behind a command");
+      throw new UsageError("argument --json: only allowed with --version, or after a command");
     let words = root.others;
     let command = program.commands.find((candidate) => candidate.words === root.word);
     if (command === undefined) {

@@ -55,7 +55,7 @@ describe("collectOverrides", () => {
       run: async () => 0,
     });
     await expect(collect(["results/t1.jsonl"], files)).rejects.toThrow(
-      "unrecognized argument: 'results/t1.jsonl'. Files are given with --inputs, --rollouts.",
+      "unrecognized argument: 'results/t1.jsonl'. Pass files with --inputs, --rollouts.",
     );
     expect(await collect(["+rollouts=t1.jsonl"], files)).toEqual(["+rollouts=t1.jsonl"]);
   });

@@ -35,7 +35,7 @@ function refuseFileWords(command: Command, words: readonly string[]): void {
   if (word === undefined) return;
   const flags = Object.entries(command.flags).filter(([, { completes }]) => completes === "file");
   const names = flags.map(([name]) => `--${name}`).join(", ");
-  if (names !== "") throw new UsageError(`unrecognized argument: '${word}'. Files are given with ${names}.`);
+  if (names !== "") throw new UsageError(`unrecognized argument: '${word}'. Pass files with ${names}.`);
 }
 
 /** The user's lists stay as typed, so that their quotes and interpolations keep their meaning. */

@@ -39,7 +39,9 @@ export type CodeRunnerConfig = z.output<typeof schema>;
 export function createCodeRunner(server: SandboxServer): CodeRunner {
   const config = schema.parse(server.config ?? {});
   if (config.sandbox === "none")
-    console.warn(`${server.name} runs code without a sandbox (sandbox: none): it can do whatever you can.`);
+    console.warn(
+      `${server.name} runs code without a sandbox (sandbox: none): the code has all your permissions.`,
+    );
   return new CodeRunner(server, config);
 }
 

@@ -96,7 +96,7 @@ describe("applyDirectives", () => {
     ["t: {_copy: s, _inherit_from: s}\ns: {x: 1}\n", "both _inherit_from and _copy"],
     ["t: {_copy: 5}\n", "must be the path"],
     ["t: {_copy: s, _delete_key: nope}\ns: {x: 1}\n", "names 'nope'"],
-    ["t: {_delete_key: [x]}\n", "must be a text"],
+    ["t: {_delete_key: [x]}\n", "must be a string"],
   ])("refuses %j", (text, problem) => {
     const error = failure(text);
     expect(error).toBeInstanceOf(ConfigError);

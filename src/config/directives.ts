@@ -172,7 +172,10 @@ function deleteLocalKeys(value: DictNode, path: KeyPath): string[] {
   const names = value.entries.get(DELETE);
   if (names === undefined) return [];
   if (names.kind !== "scalar" || typeof names.value !== "string")
-    throw directiveError(`'${DELETE}' at '${formatPath(path)}' must be a text with names and commas`, names);
+    throw directiveError(
+      `'${DELETE}' at '${formatPath(path)}' must be a string of comma-separated names`,
+      names,
+    );
   value.entries.delete(DELETE);
   return names.value
     .split(",")

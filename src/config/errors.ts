@@ -117,7 +117,7 @@ export const configErrorCodes = {
     },
     CONFIG_AGENT_SWAP: {
       when: "An agent without a resources server (`--agent-type`) cannot take the place of the environment's own agent.",
-      fix: "Give one such agent only, and rename instances that collide.",
+      fix: "Use only one such agent, and rename instances that collide.",
     },
     CONFIG_PAIRING: {
       when: "A resources server does not list the agent in `allowed_agents`.",
@@ -129,7 +129,7 @@ export const configErrorCodes = {
     },
     CONFIG_NO_FREE_PORT: {
       when: "No free port was found in the range from `port_range_low` to `port_range_high`.",
-      fix: "Widen the range, free some ports, or give the servers ports of their own.",
+      fix: "Widen the range, free some ports, or set the ports of the servers.",
     },
     CONFIG_HOST_LOOKUP: {
       when: "`use_absolute_ip` is true and the machine's own host name has no address.",
@@ -196,8 +196,8 @@ export const configErrorCodes = {
   },
   WorkloadError: {
     CONFIG_WORKLOAD: {
-      when: "A manifest does not fit its config or its data, verifier cases do not hold, or publishing has open problems.",
-      fix: "Do what the message lists; `gym env validate NAME --sync` brings the mirrored fields of a manifest up to date.",
+      when: "A manifest does not fit its config or its data, verifier cases fail, or publishing has open problems.",
+      fix: "Follow the message; `gym env validate NAME --sync` updates the mirrored fields of a manifest.",
     },
   },
   OverrideError: {

@@ -54,7 +54,7 @@ function readText(file: string): string {
     const lines = valid.split("\n");
     const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
     throw new ConfigError(
-      `Config file '${file}' is not UTF-8 text: bad byte at line ${line}, column ${column}.`,
+      `Config file '${file}' is not UTF-8 text: invalid byte at line ${line}, column ${column}.`,
       {
         code: "CONFIG_FILE_UNREADABLE",
         position: { source: file, line, column },

@@ -15,19 +15,19 @@ export const reservedKeys = [
   {
     key: "use_absolute_ip",
     default: "false",
-    description: "Makes the address of the machine's host name the default host; beats `default_host`.",
+    description: "Uses the address of the machine's host name as the default host; overrides `default_host`.",
   },
-  { key: "port_range_low", default: "10001", description: "Lowest port given to servers without one." },
+  { key: "port_range_low", default: "10001", description: "Lowest port for servers without a port." },
   {
     key: "port_range_high",
     default: "20000",
-    description: "Highest port given to servers without one, inclusive.",
+    description: "Highest port for servers without a port, inclusive.",
   },
   {
     key: "head_server",
     default: "{host: <default host>, port: 11000}",
     description:
-      "Address of the head server; `++head_server.port=N` moves it. Where a part is left out it is 127.0.0.1 or 11000.",
+      "Address of the head server; `++head_server.port=N` moves it. A missing part defaults to 127.0.0.1 or 11000.",
   },
   {
     key: "disallowed_ports",
@@ -47,7 +47,7 @@ export const reservedKeys = [
   {
     key: "skip_venv_if_present",
     default: "false",
-    description: "Uses the environment a Python server already has instead of installing it again.",
+    description: "Uses the existing environment of a Python server instead of installing it again.",
   },
   {
     key: "agent_map",
@@ -59,11 +59,11 @@ export const reservedKeys = [
     default: "false",
     description: "Runs agents that a resources server does not list in its `allowed_agents`.",
   },
-  { key: "dry_run", default: "false", description: "Prepares everything and starts nothing for long." },
+  { key: "dry_run", default: "false", description: "Prepares everything and then stops." },
   {
     key: "model_endpoint_readiness_timeout_seconds",
     default: "600",
-    description: "How long to wait for the endpoints models forward to. 0 or less does not wait.",
+    description: "How long to wait for model endpoints. 0 or less: do not wait.",
   },
   {
     key: "results_dir",
@@ -79,12 +79,11 @@ export const reservedKeys = [
   {
     key: "uv_venv_dir",
     default: "<working root>",
-    description: "Where environments of Python servers live.",
+    description: "Directory of the virtual environments of Python servers.",
   },
   {
     key: "default_host",
-    description:
-      "Host for servers that give none; 127.0.0.1 when absent or empty. Not written into the config.",
+    description: "Host for servers without one; 127.0.0.1 when absent or empty. Not written into the config.",
   },
   { key: "entrypoint", description: "Server directory for `env test`, `env init` and `env packages`." },
   {
@@ -99,13 +98,16 @@ export const reservedKeys = [
   { key: "json", description: "Carries `--json`." },
   { key: "query", description: "Carries the text of `gym search`." },
   { key: "component_name", description: "Carries the name that `gym list` inspects." },
-  { key: "observability_enabled", description: "Records the calls of models." },
+  { key: "observability_enabled", description: "Records model calls." },
   { key: "model_call_capture_dir", description: "Absolute directory for recorded model calls." },
   { key: "token_id_capture", description: "Records token ids of model calls." },
   { key: "skip_verification", description: "Copied into every agent that does not set it." },
   { key: "skip_verification_reward", description: "Copied into every agent that does not set it." },
-  { key: "_inherit_from", description: "A directive inside blocks; reserved and without effect at the top." },
-  { key: "_copy", description: "A directive inside blocks; reserved and without effect at the top." },
+  {
+    key: "_inherit_from",
+    description: "A directive inside blocks; reserved and without effect at the top level.",
+  },
+  { key: "_copy", description: "A directive inside blocks; reserved and without effect at the top level." },
 ] as const satisfies readonly ReservedKey[];
 
 /** Top-level keys that are known but could also name a server instance. */
@@ -118,7 +120,7 @@ export const knownKeys = [
     key: "allowed_hosts",
     default: "[]",
     description:
-      "Host names under which servers may be called besides localhost, addresses and the machine's own name. Needed behind a proxy or a DNS name; browsers of other sites are refused.",
+      "Host names under which servers may be called besides localhost, addresses and the machine's own name. Needed behind a proxy or a DNS name; requests of other web sites are refused.",
   },
   {
     key: "error_on_almost_servers",
@@ -129,7 +131,7 @@ export const knownKeys = [
     key: "blocked_loop_warn_seconds",
     default: "5",
     description:
-      "A server that holds the event loop this long is named on stderr, with the function it is in; null: never.",
+      "A server that blocks the event loop this long is named on stderr, with the function; null: never.",
   },
   {
     key: "blocked_loop_limit_seconds",
@@ -141,12 +143,12 @@ export const knownKeys = [
     key: "server_start_limit_seconds",
     default: "3600",
     description:
-      "A start fails when a server is not ready within this time, and names it; every 10 s you are told who is waited for. null: no limit.",
+      "If a server is not ready within this time, the start fails and names it. A message every 10 s names the servers that are not ready. null: no limit.",
   },
   {
     key: "profiling_enabled",
     default: "false",
-    description: "Profiles the CPU of every server; `GET /stats` writes what there is.",
+    description: "Profiles the CPU of every server; `GET /stats` writes the profile so far.",
   },
   {
     key: "profiling_results_dirpath",
@@ -161,7 +163,8 @@ export const knownKeys = [
   { key: "responses_create_params", description: "Sampling parameters for every rollout." },
   {
     key: "max_cost",
-    description: "Dollars the model calls of a run may cost; then it stops and can be resumed.",
+    description:
+      "Maximum cost of the model calls of a run in dollars. At this cost the run stops and can be resumed.",
   },
   { key: "upload_rollouts", description: "Uploads rollouts to the exporters that are configured." },
 ] as const satisfies readonly ReservedKey[];

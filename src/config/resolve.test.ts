@@ -273,7 +273,7 @@ describe("resolveConfig", () => {
       "bytes that are not UTF-8",
       { "main.yaml": Buffer.from([0x61, 0x3a, 0x20, 0x31, 0x0a, 0x62, 0x3a, 0x20, 0xff, 0x0a]) },
       (error) => {
-        expect(error.message).toContain("is not UTF-8 text: bad byte at line 2, column 4");
+        expect(error.message).toContain("is not UTF-8 text: invalid byte at line 2, column 4");
         expect(error.code).toBe("CONFIG_FILE_UNREADABLE");
       },
     ],

@@ -116,7 +116,7 @@ function noticeOlderSources(
 
 function nothingToRun(): NoServerInstancesError {
   return new NoServerInstancesError(
-    "No server instances are configured, so there is nothing to run. Name what to start, for example:\n" +
+    "No server instances are configured, so there is nothing to run. Choose what to start, for example:\n" +
       "  gym env start --resources-server example_single_tool_call --model-type openai_model",
   );
 }

@@ -219,7 +219,7 @@ describe("bad rows", () => {
 
   it("are reported with file and line if a field has mixed types or a reserved name", async () => {
     await put("data/example.jsonl", row("a", ', "k": 1') + row("b", ', "k": "one"'));
-    await expect(run([example])).rejects.toThrow(/data\/example\.jsonl:2: The row field 'k' holds text/);
+    await expect(run([example])).rejects.toThrow(/data\/example\.jsonl:2: The row field 'k' contains text/);
     await put("data/example.jsonl", row("a", ', "number_of_turns": 1'));
     await expect(run([example])).rejects.toThrow(/data\/example\.jsonl:1: The row field 'number_of_turns'/);
   });

@@ -84,7 +84,7 @@ describe("parseDatasetEntry", () => {
         source: { type: "huggingface", repo_id: "o/d" },
         huggingface_identifier: { repo_id: "o/d" },
       },
-      /source: cannot stand beside huggingface_identifier/,
+      /source: cannot be combined with huggingface_identifier/,
     ],
     [{ ...example, type: "benchmark" }, /prepare_script: /],
     ["train", /entry: /],

@@ -54,7 +54,7 @@ const Ordinary = z
       context.addIssue({
         code: "custom",
         path: ["source"],
-        message: `cannot stand beside ${older.join(" and ")}`,
+        message: `cannot be combined with ${older.join(" and ")}`,
       });
     }
   });

@@ -25,15 +25,15 @@ export const datasetErrorCodes = {
     },
     DATASET_ROW_INVALID: {
       when: "A strict run found invalid rows, a template does not fit a row, or a data file cannot be read.",
-      fix: "Correct the rows named; `gym dataset stats FILE` shows every problem.",
+      fix: "Correct the named rows; `gym dataset stats FILE` shows every problem.",
     },
     DATASET_ROW_NOT_JSON: {
-      when: "A line that is to be collated or rendered is blank, not UTF-8, not JSON or not an object. Nothing is written.",
-      fix: "Correct or remove the line named.",
+      when: "A line to be collated or rendered is blank, not UTF-8, not JSON or not an object. Nothing is written.",
+      fix: "Correct or remove the named line.",
     },
     DATASET_LINE_TOO_LONG: {
       when: "A line has more than 256 MB.",
-      fix: "Give a file with one row per line.",
+      fix: "Use a file with one row per line.",
     },
     DATASET_FIELD_MIXED_TYPES: {
       when: "A row field is text in one place and a number in another.",
@@ -57,19 +57,19 @@ export const datasetErrorCodes = {
     },
     DATASET_PROMPT_CONFLICT: {
       when: "A prompt config would overwrite the input a row already has.",
-      fix: "Remove the input from the rows, or do without the prompt config.",
+      fix: "Remove the input from the rows, or remove the prompt config.",
     },
     DATASET_ARGUMENTS_INVALID: {
       when: "The request does not determine one dataset.",
       fix: "Choose one of the names the message lists.",
     },
     DATASET_REMOTE_EXISTS: {
-      when: "The version in the registry already holds a file of that name.",
-      fix: "Raise the version, or allow `--overwrite`.",
+      when: "The version in the registry already has a file of that name.",
+      fix: "Use a new version, or pass `--overwrite`.",
     },
     DATASET_NOT_CONFIRMED: {
       when: "A deletion was to be confirmed, but the input ended without an answer.",
-      fix: "Answer, or give `--yes`.",
+      fix: "Answer, or pass `--yes`.",
     },
     BENCHMARK_NONE: {
       when: "`gym eval prepare` finds no dataset of type benchmark in the config.",
@@ -77,15 +77,15 @@ export const datasetErrorCodes = {
     },
     BENCHMARK_AMBIGUOUS: {
       when: "An agent has more than one benchmark dataset.",
-      fix: "Give each benchmark an agent of its own.",
+      fix: "Give each benchmark its own agent.",
     },
     BENCHMARK_SCRIPT: {
       when: "A prepare script is missing, cannot be loaded, has no `prepare`, or fails.",
-      fix: "Correct the script named; all are checked before the first one runs.",
+      fix: "Correct the named script; all are checked before the first one runs.",
     },
     BENCHMARK_SOURCE: {
       when: "The source of a benchmark does not exist or has rows the script cannot convert.",
-      fix: "Give the file of the real dataset, `huggingface`, or nothing for the rows that come with it.",
+      fix: "Pass the file of the real dataset, `huggingface`, or nothing for the included rows.",
     },
     BENCHMARK_ARGUMENT: {
       when: "A prepare script written in TypeScript or JavaScript does not read one of the `prepare_script_args`.",

@@ -52,7 +52,7 @@ function tooLong(file: string): DatasetError {
   const limit = MAX_LINE_BYTES / (1024 * 1024);
   return new DatasetError(
     "DATASET_LINE_TOO_LONG",
-    `'${file}' has a line of more than ${limit} MB; rows are one per line.`,
+    `'${file}' has a line of more than ${limit} MB; each row must be one line.`,
   );
 }
 

@@ -106,7 +106,7 @@ function judgeRendered(verdict: RowVerdict, prompt: PromptConfig): RowVerdict {
   if (hasPopulatedInput(row)) {
     const problem = {
       path: "responses_create_params.input",
-      message: "is given, but a prompt config fills it too",
+      message: "is set, but a prompt config also fills it",
     };
     return { valid: false, row, problems: [problem] };
   }

@@ -83,7 +83,7 @@ export function checkDefinition(definition: ServerDefinition, server: string, lo
   }
   for (const [name, need] of Object.entries(table))
     if (need === "needed" && typeof options[name] !== "function")
-      refuse(`defines no function '${name}', which every server of its kind needs.`);
+      refuse(`defines no function '${name}', which every server of this type needs.`);
   for (const [name, tool] of Object.entries((options["tools"] ?? {}) as Record<string, unknown>)) {
     if (!ROUTE_NAME.test(name) || name === "." || name === "..")
       refuse(

@@ -35,7 +35,9 @@ export function compilePrompt(
   }
   const unknown = fields && template.fields.find((name) => !fields.includes(name));
   if (unknown !== undefined) {
-    throw new PromptTemplateError(`${source} asks for {${unknown}}; available: ${fields?.join(", ")}.`);
+    throw new PromptTemplateError(
+      `${source} has the unknown field {${unknown}}; available: ${fields?.join(", ")}.`,
+    );
   }
   return template;
 }
@@ -95,7 +97,7 @@ export async function loadPromptYaml(
     throw new PromptTemplateError(`The prompt file '${path}' is not valid YAML: ${reason}`, { cause: error });
   }
   const file = PromptFile.safeParse(content);
-  if (!file.success) throw new PromptTemplateError(`The prompt file '${path}' needs a text under 'user'.`);
+  if (!file.success) throw new PromptTemplateError(`The prompt file '${path}' needs a string under 'user'.`);
   const { user, system } = file.data;
   const compile = (template: string) => compilePrompt(template, { source: path, fields });
   return { user: compile(user), system: system ? compile(system) : undefined };

@@ -13,7 +13,8 @@ export async function appendDurably(path: string, line: string): Promise<void> {
     const text = (await endsMidLine(file)) ? `\n${line}\n` : `${line}\n`;
     const bytes = Buffer.from(text, "utf8");
     const { bytesWritten } = await file.write(bytes);
-    if (bytesWritten < bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes fitted`);
+    if (bytesWritten < bytes.length)
+      throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`);
     await file.datasync();
   } finally {
     await file.close();

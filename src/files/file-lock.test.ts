@@ -34,7 +34,7 @@ it("reports at once that the path is a directory", async () => {
   const lock = join(directory, "x.lock");
   await mkdir(lock);
   await expect(withFileLock(lock, async () => "done")).rejects.toThrow(
-    `'${lock}' is a directory where a lock file should be. Move it away.`,
+    `'${lock}' is a directory where a lock file should be. Remove it.`,
   );
 });
 

@@ -114,7 +114,7 @@ async function takeInTurn(path: string): Promise<FileLock> {
     if (lock instanceof FileLock) return lock;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EISDIR") throw error;
-    throw new Error(`'${path}' is a directory where a lock file should be. Move it away.`, { cause: error });
+    throw new Error(`'${path}' is a directory where a lock file should be. Remove it.`, { cause: error });
   }
   throw new Error(`'${path}' has been locked for ${WAIT_LIMIT_MS / 1000} s`);
 }

@@ -23,7 +23,7 @@ export function userDirectory(): string {
   if (problem === undefined) return directory;
   throw new GymError(
     "PRIVATE_DIRECTORY",
-    `'${directory}' cannot hold the sockets of this user: ${problem}. Remove it, or set XDG_RUNTIME_DIR or TMPDIR to a directory of your own.`,
+    `'${directory}' cannot be used for the sockets of this user: ${problem}. Remove it, or set XDG_RUNTIME_DIR or TMPDIR to your own directory.`,
   );
 }
 

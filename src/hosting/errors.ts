@@ -4,13 +4,13 @@ import type { ErrorTable } from "../errors.ts";
 export const serverErrorCodes = {
   ServerCodeError: {
     SERVER_CODE: {
-      when: "The folder or the entry file of a server was not found, or lies outside its folder.",
+      when: "The folder or the entry file of a server was not found, or is outside its folder.",
       fix: "Correct the implementation or `entrypoint`, or add the root with `--search-dir`.",
     },
   },
   GymError: {
     SERVER_DEFINITION: {
-      when: "The definition of a server misspells an option or lacks one it needs, or declares a tool that could not be called: its name is that of a route of every server, or is not valid in a path.",
+      when: "The definition of a server misspells an option or lacks a required one, or declares a tool that cannot be called: its name is that of a route of every server, or is not valid in a path.",
       fix: "Correct the option, or give the tool another name.",
     },
     SERVER_CONFIG: {
@@ -31,7 +31,7 @@ export const serverErrorCodes = {
     },
     SERVER_RESTART: {
       when: "A server that shares a process was asked to restart alone.",
-      fix: "Give it a process of its own (`hosting: process`).",
+      fix: "Run it in its own process (`hosting: process`).",
     },
     MCP_EXPOSURE: {
       when: "A tool cannot be offered over MCP.",
@@ -40,8 +40,8 @@ export const serverErrorCodes = {
   },
   CaptureConfigError: {
     CAPTURE_CONFIG: {
-      when: "A run is to be recorded, but `model_call_capture_dir` or the block `token_id_capture` is not usable.",
-      fix: "Give an absolute directory that all servers and the collector share; correct the keys listed.",
+      when: "Recording is on, but `model_call_capture_dir` or the block `token_id_capture` is not usable.",
+      fix: "Set an absolute directory that all servers and the collector share; correct the keys listed.",
     },
   },
   ServerExitError: {
@@ -52,8 +52,8 @@ export const serverErrorCodes = {
   },
   ListenError: {
     SERVER_LISTEN: {
-      when: "A server cannot listen on its address; the message names the process that holds the port, if known.",
-      fix: "Free the port or give another one.",
+      when: "A server cannot listen on its address; the message names the process that uses the port, if known.",
+      fix: "Free the port or choose another one.",
     },
   },
   ServerCrashError: {
@@ -64,13 +64,13 @@ export const serverErrorCodes = {
   },
   HttpError: {
     SERVER_HTTP: {
-      when: "A handler answers with a status of its own.",
-      fix: "The detail of the response says what to change.",
+      when: "A handler returned an HTTP error.",
+      fix: "Follow the detail of the response.",
     },
   },
   PromptTemplateError: {
     PROMPT_TEMPLATE: {
-      when: "A judge's prompt template is malformed or asks for a field that is not there.",
+      when: "A judge's prompt template is malformed or has an unknown field.",
       fix: "Correct the template; the message lists the fields.",
     },
   },

@@ -221,7 +221,7 @@ it("reports a port in use", async () => {
   });
   const attempt = HttpEdge.listen(app, { host: "127.0.0.1", port });
   await expect(attempt).rejects.toThrow(ListenError);
-  await expect(attempt).rejects.toThrow(`'second' cannot listen on 127.0.0.1:${port}: the port is taken`);
+  await expect(attempt).rejects.toThrow(`'second' cannot listen on 127.0.0.1:${port}: the port is in use`);
 });
 
 it("answers when the response is nested too deeply to be written", async () => {

@@ -185,7 +185,7 @@ export class ListenError extends GymError {
 
   constructor(server: string, host: string, port: number, cause: unknown) {
     const systemCode = (cause as { code?: string } | null)?.code;
-    const reason = systemCode === "EADDRINUSE" ? "the port is taken" : errorMessage(cause);
+    const reason = systemCode === "EADDRINUSE" ? "the port is in use" : errorMessage(cause);
     super("SERVER_LISTEN", `Server '${server}' cannot listen on ${host}:${port}: ${reason}.`, { cause });
     this.host = host;
     this.port = port;

@@ -29,7 +29,7 @@ export const metricsErrorCodes = {
     },
     METRICS_ROLLOUT_WITHOUT_INPUT: {
       when: "A rollout belongs to none of the inputs.",
-      fix: "Give the materialized inputs of the same run.",
+      fix: "Pass the materialized inputs of the same run.",
     },
     METRICS_DUPLICATE_ROLLOUT: {
       when: "Two rows have the same task and rollout index.",
@@ -41,7 +41,7 @@ export const metricsErrorCodes = {
     },
     METRICS_INFINITE_VALUE: {
       when: "A numeric field is infinite.",
-      fix: "Let the verifier give finite numbers.",
+      fix: "Let the verifier return finite numbers.",
     },
   },
 } satisfies ErrorTable;

@@ -51,12 +51,12 @@ describe("profileRollouts", () => {
   });
 
   it.each<[string, Row[], Row[], RegExp]>([
-    ["a repeated input", [input(0, 0), input(0, 0)], [], /materialized inputs hold rollout 0 of task 0/],
+    ["a repeated input", [input(0, 0), input(0, 0)], [], /materialized inputs contain rollout 0 of task 0/],
     [
       "a repeated rollout",
       [input(0, 0)],
       [rollout(0, 0, 1), rollout(0, 0, 1)],
-      /rollouts hold rollout 0 of task 0/,
+      /rollouts contain rollout 0 of task 0/,
     ],
     [
       "a rollout without input",
@@ -76,7 +76,12 @@ describe("profileRollouts", () => {
       [{ ...rollout(0, 0, 1), response: null }],
       /0:0 has no 'response'/,
     ],
-    ["an input without agent", [{ ...input(0, 0), agent_ref: {} }], [rollout(0, 0, 1)], /which agent/],
+    [
+      "an input without agent",
+      [{ ...input(0, 0), agent_ref: {} }],
+      [rollout(0, 0, 1)],
+      /does not name its agent/,
+    ],
   ])("refuses %s", (_, inputs, rollouts, message) => {
     expect(() => profileRollouts(inputs, rollouts)).toThrow(message);
   });

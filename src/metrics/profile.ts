@@ -87,7 +87,7 @@ export class ProfileBuilder<Sample> {
     if (agentRows === undefined) {
       throw new MetricsError(
         "METRICS_MISSING_AGENT",
-        `The materialized input of rollout ${taskIndex}:${rolloutIndex} does not say which agent it is for ('agent_ref.name').`,
+        `The materialized input of rollout ${taskIndex}:${rolloutIndex} does not name its agent ('agent_ref.name').`,
       );
     }
     task.done++;
@@ -125,7 +125,7 @@ export class ProfileBuilder<Sample> {
     throw new MetricsError(
       "METRICS_MISSING_ROLLOUTS",
       `${missing.length} of ${this.keys.size} inputs have no rollout: ${listed(missing.sort())}. ` +
-        "Allow partial rollouts (+allow_partial_rollouts=true) to profile what there is.",
+        "Allow partial rollouts (+allow_partial_rollouts=true) to profile the existing rollouts.",
     );
   }
 
@@ -196,7 +196,7 @@ export function profileRollouts(
 function duplicate(where: string, task: number, rollout: number): MetricsError {
   return new MetricsError(
     "METRICS_DUPLICATE_ROLLOUT",
-    `The ${where} hold rollout ${rollout} of task ${task} more than once.`,
+    `The ${where} contain rollout ${rollout} of task ${task} more than once.`,
   );
 }
 

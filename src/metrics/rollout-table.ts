@@ -139,7 +139,7 @@ export class RolloutTable {
         if (rolloutIndex === this.rolloutIndices.at(rows[end - 1] ?? 0)) {
           throw new MetricsError(
             "METRICS_DUPLICATE_ROLLOUT",
-            `Rollout ${rolloutIndex} of task ${taskIndex} is there more than once.`,
+            `Rollout ${rolloutIndex} of task ${taskIndex} occurs more than once.`,
           );
         }
       }

@@ -51,7 +51,7 @@ async function keyIn(file: string): Promise<string> {
   }
   const key = text.trim();
   if (key === "" || /\s/.test(key)) {
-    throw new GymError("PROVIDER_KEY_FILE", `The API key file ${file} must hold one key and nothing else.`);
+    throw new GymError("PROVIDER_KEY_FILE", `The API key file ${file} must contain exactly one key.`);
   }
   return sendable(key, `The API key file ${file}`);
 }
@@ -62,7 +62,7 @@ function sendable(key: string, name: string): string {
   if (index < 0) return key;
   throw new GymError(
     "PROVIDER_API_KEY",
-    `${name} holds a character that cannot be sent in a header (the ${index + 1}${ordinal(index + 1)} of ${[...key].length}): only plain ASCII can. Was the key cut or pasted from a text that shortens it?`,
+    `${name} contains a character that is not valid in an HTTP header (the ${index + 1}${ordinal(index + 1)} of ${[...key].length}): only ASCII is valid. Was the key truncated when it was copied?`,
   );
 }
 

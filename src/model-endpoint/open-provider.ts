@@ -108,7 +108,7 @@ function noPrice(server: ServerContext<unknown>, model: string): GymError {
   const path = `${configPath(server)}.prices`;
   return new GymError(
     "PROVIDER_PRICE_UNKNOWN",
-    `max_cost is set, but the price of '${model}' is not known. Set it in dollars per million tokens: '++${path}={input: 1.0, output: 4.0}'; both 0 for an engine of your own.`,
+    `max_cost is set, but the price of '${model}' is not known. Set it in dollars per million tokens: '++${path}={input: 1.0, output: 4.0}'; both 0 for your own engine.`,
   );
 }
 
@@ -118,7 +118,7 @@ function checkHeaders(server: string, headers: Readonly<Record<string, string>>)
     if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
     throw new GymError(
       "PROVIDER_HEADER",
-      `The header '${name}' of ${server} cannot be sent: its name or its value holds characters that headers cannot carry.`,
+      `The header '${name}' of ${server} cannot be sent: its name or its value contains characters that are not valid in a header.`,
     );
   }
 }
@@ -130,7 +130,7 @@ function checkBodies(server: string, config: Readonly<Record<string, unknown>>):
     if (typeof body !== "object" || body === null || !(body as { stream?: unknown }).stream) continue;
     throw new GymError(
       "PROVIDER_STREAM",
-      `${server}: ${key}.stream cannot be set; answers of endpoints are read whole, and streamed to callers that ask for it.`,
+      `${server}: ${key}.stream cannot be set; the server reads whole answers and streams them to callers that request it.`,
     );
   }
 }

@@ -311,7 +311,7 @@ describe("limits", () => {
     });
     const made = await provider(other.baseUrl, { retry_attempts: 5 });
     await expect(made.call({ ...call, path: "/elsewhere" })).rejects.toThrow(
-      "/v1/elsewhere: it redirects to http://example.com, which is not followed",
+      "/v1/elsewhere: it redirects to http://example.com, but redirects are not followed",
     );
     expect(other.count).toBe(1);
   });
@@ -388,7 +388,9 @@ describe("keys", () => {
     expect((await made.call(call)).cost).toBeNull();
     expect(JSON.stringify(made)).not.toContain("key-111");
     await writeFile(file, "two words");
-    await expect(provider(guarded.baseUrl, { api_key_file: file })).rejects.toThrow("must hold one key");
+    await expect(provider(guarded.baseUrl, { api_key_file: file })).rejects.toThrow(
+      "must contain exactly one key",
+    );
   });
 
   it("are sent without white space around them, and never shown", async () => {

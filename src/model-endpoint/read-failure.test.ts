@@ -123,7 +123,7 @@ describe("failureOfError", () => {
       lasting: true,
       failure: {
         class: "invalid_response",
-        message: "h answers, but not as a model API does: the response is not HTTP: it begins with 'SSH-2.0'",
+        message: "h answers, but not like a model API: the response is not HTTP: it begins with 'SSH-2.0'",
       },
     });
     const large = new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
@@ -142,7 +142,7 @@ describe("failureOfError", () => {
   ])("reports in one line that there is no TLS (%s), as a permanent failure", (code, text) => {
     const failure = failureOfError(Object.assign(new Error(text), { code }), "h:1", plain);
     expect(failure.message).toBe(
-      `no connection to h:1: it does not speak TLS there [${code}]; if it is a plain server, write http:// instead of https://`,
+      `no connection to h:1: it does not use TLS [${code}]; for a plain HTTP server, write http:// instead of https://`,
     );
     expect(failure.lasting).toBe(true);
   });
@@ -182,10 +182,12 @@ describe("redirect", () => {
     const given = { ...reply(308, ""), headers: { location: "https://h/v2/responses?sig=secret" } };
     const failure = redirect(given, "h/v1/responses", plain);
     expect(failure.message).toBe(
-      "308 from h/v1/responses: it redirects to https://h/v2/responses, which is not followed; configure the address it leads to",
+      "308 from h/v1/responses: it redirects to https://h/v2/responses, but redirects are not followed; configure the target address",
     );
     expect(failure.failure.retryable).toBe(false);
-    expect(redirect(reply(302, ""), "h", plain).message).toContain("it redirects, which is not followed");
+    expect(redirect(reply(302, ""), "h", plain).message).toContain(
+      "it redirects, but redirects are not followed",
+    );
   });
 });
 

@@ -64,7 +64,7 @@ export function failureOfError(
     return new ProviderError({ class: "invalid_response", retryable: false, message, cause: error });
   }
   if (code === "RESPONSE_NOT_HTTP") {
-    const message = `${host} answers, but not as a model API does: ${text}`;
+    const message = `${host} answers, but not like a model API: ${text}`;
     return new ProviderError({
       class: "invalid_response",
       retryable: true,
@@ -74,12 +74,12 @@ export function failureOfError(
     });
   }
   if (code === "REQUEST_INVALID") {
-    const message = `no request can be made to ${host}: ${text} (look at its headers and key)`;
+    const message = `no request can be made to ${host}: ${text} (check its headers and key)`;
     return new ProviderError({ class: "provider_error", retryable: false, message, cause: error });
   }
   const named = typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
   if (typeof code === "string" && (NO_TLS.has(code) || text.includes("wrong version number"))) {
-    const message = `no connection to ${host}: it does not speak TLS there [${code}]; if it is a plain server, write http:// instead of https://`;
+    const message = `no connection to ${host}: it does not use TLS [${code}]; for a plain HTTP server, write http:// instead of https://`;
     return noAnswer("connection", message, error, true);
   }
   if (typeof code === "string" && /CERT|SSL|TLS|EPROTO|UNABLE_TO_VERIFY/.test(code)) {
@@ -143,7 +143,7 @@ export function redirect(
     body: redact(text),
     retryable: false,
     lasting: true,
-    message: `${status} from ${place}: it redirects${to}, which is not followed; configure the address it leads to`,
+    message: `${status} from ${place}: it redirects${to}, but redirects are not followed; configure the target address`,
   });
 }
 

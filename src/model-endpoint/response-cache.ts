@@ -78,7 +78,7 @@ export class ResponseCache {
       const content = JSON.stringify({ schema: SCHEMA, ...parts, text });
       if ((await this.#size) + this.#bytes + content.length > this.#maxBytes) {
         this.#stopped = true;
-        this.#onProblem(`${this.#directory} has reached response_cache_max_mb; answers are no longer kept`);
+        this.#onProblem(`${this.#directory} has reached response_cache_max_mb; answers are no longer stored`);
         return;
       }
       const file = this.#file(key);
@@ -89,7 +89,7 @@ export class ResponseCache {
       // Reported once, although several calls may fail at the same time.
       if (this.#stopped) return;
       this.#stopped = true;
-      this.#onProblem(`answers are no longer kept in ${this.#directory}: ${(error as Error).message}`);
+      this.#onProblem(`answers are no longer stored in ${this.#directory}: ${(error as Error).message}`);
     }
   }
 

@@ -5,7 +5,7 @@ export const pythonErrorCodes = {
   JsonTextError: {
     JSON_INVALID: {
       when: "A text is not JSON.",
-      fix: "Correct the text at the position named.",
+      fix: "Correct the text at the named position.",
     },
   },
   JsonWriteError: {
@@ -23,7 +23,7 @@ export const pythonErrorCodes = {
   RegexSyntaxError: {
     REGEX_SYNTAX: {
       when: "A regular expression is not valid in Python's syntax.",
-      fix: "Correct the pattern at the position named.",
+      fix: "Correct the pattern at the named position.",
     },
   },
   RegexBudgetError: {

@@ -148,7 +148,7 @@ async function* readBody(answer: DownloadAnswer, options: DownloadOptions): Asyn
   } catch (error) {
     options.signal?.throwIfAborted();
     const { message } = unreachable(answer.host, error, { secrets: options.secrets });
-    throw new RemoteError("REMOTE_INCOMPLETE", `The transfer broke off: ${message}`, {
+    throw new RemoteError("REMOTE_INCOMPLETE", `The transfer was interrupted: ${message}`, {
       retryable: true,
       cause: error,
     });

@@ -11,8 +11,8 @@ export const remoteErrorCodes = {
       fix: "Check the token in `env.yaml`; private repositories need one.",
     },
     REMOTE_FORBIDDEN: {
-      when: "The token may not do this (403).",
-      fix: "Ask for the right; a change on Hugging Face can be proposed with `--create-pr`.",
+      when: "The token does not have the permission (403).",
+      fix: "Request the permission; a change on Hugging Face can be proposed with `--create-pr`.",
     },
     REMOTE_NOT_FOUND: {
       when: "Repository, branch, collection, version or file does not exist (404).",
@@ -23,32 +23,32 @@ export const remoteErrorCodes = {
       fix: "Try again.",
     },
     REMOTE_RATE_LIMITED: {
-      when: "Too many requests, also after waiting as long as asked (429).",
+      when: "Too many requests, even after waiting for the requested time (429).",
       fix: "Wait, or use a token, which has a higher limit.",
     },
     REMOTE_FAILED: {
-      when: "Another failing status, also after several attempts.",
-      fix: "Read the message; a 5xx may pass.",
+      when: "Another error status, even after several attempts.",
+      fix: "Read the message; after a 5xx, try again later.",
     },
     REMOTE_ADDRESS_INVALID: {
       when: "The configured address of the hub or the registry is not an `https://` (or `http://`) address.",
       fix: "Correct `hf_endpoint`, `HF_ENDPOINT`, `mlflow_tracking_uri` or `MLFLOW_TRACKING_URI`.",
     },
     REMOTE_UNREACHABLE: {
-      when: "No connection, also after several attempts.",
+      when: "No connection, even after several attempts.",
       fix: "Check address, network and proxy (`HTTPS_PROXY`, `NO_PROXY`).",
     },
     REMOTE_INCOMPLETE: {
-      when: "A transfer broke off again and again.",
-      fix: "Run the command again: it continues where it stopped, where the other side says that the content is the same.",
+      when: "A transfer was interrupted repeatedly.",
+      fix: "Run the command again. It continues where it stopped if the server confirms that the content is unchanged.",
     },
     REMOTE_CHECKSUM_MISMATCH: {
-      when: "What arrived does not have the checksum the other side gave. The file is not kept.",
-      fix: "Try again; if it stays, the stored file is damaged.",
+      when: "The content does not match the checksum of the server. The file is not kept.",
+      fix: "Try again; if the error persists, the stored file is damaged.",
     },
     REMOTE_UNEXPECTED_ANSWER: {
-      when: "The answer is not one of the API: a web page, endless redirects, missing fields.",
-      fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`) and whether it wants you to sign in.",
+      when: "The answer is not an answer of the API: a web page, endless redirects, missing fields.",
+      fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`) and whether it requires a login.",
     },
   },
 } satisfies ErrorTable;

@@ -82,7 +82,7 @@ function hubError(access: HubAccess, error: unknown): unknown {
     return new RemoteError("REMOTE_UNAUTHORIZED", "The Hugging Face token (hf_token) must start with 'hf_'.");
   }
   if (error instanceof TypeError) {
-    const message = `${host} does not answer as the hub does: ${error.message}`;
+    const message = `${host} does not answer like the hub: ${error.message}`;
     return new RemoteError("REMOTE_UNEXPECTED_ANSWER", message, { cause: error });
   }
   return error;

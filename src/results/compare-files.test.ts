@@ -143,7 +143,7 @@ describe("compareFiles", () => {
     await expect(compareFiles(before, after)).rejects.toThrow(/no task in common \(1 and 1 tasks/);
     const twice = await run("c", [rollout(0, 0, 1), rollout(0, 0, 0)]);
     await expect(compareFiles(before, twice)).rejects.toThrow(
-      /c\.jsonl:2: rollout 0 of task 0 .*second time/,
+      /c\.jsonl:2: rollout 0 of task 0 .*occurs twice/,
     );
   });
 });

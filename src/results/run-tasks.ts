@@ -51,7 +51,7 @@ export async function readRunTasks(given: string, options: { signal?: AbortSigna
   for await (const { row, line } of readRows(path, { ...options, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     if (seen.has(taskIndex, rolloutIndex)) {
-      throw invalidRow(path, line, `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`);
+      throw invalidRow(path, line, `rollout ${rolloutIndex} of task ${taskIndex} occurs twice.`);
     }
     seen.set(taskIndex, rolloutIndex, 0);
     coverage.complete(row);

@@ -165,10 +165,10 @@ export async function replaceMerge(
     if (options.matched) {
       throw new RolloutError(
         "ROLLOUT_OUTPUT_IS_INPUT",
-        `'${output}' is one of the shards: it holds rollouts that the others do not. Choose another --output.`,
+        `'${output}' is one of the shards: it contains rollouts that the others do not. Choose another --output.`,
       );
     }
-    options.onNotice(`'${output}' holds another run; it was moved to '${await setAside(paths)}'.`);
+    options.onNotice(`'${output}' contains another run; it was moved to '${await setAside(paths)}'.`);
   };
   await makeDirectory(dirname(output));
   // The files of a running run must not be moved.

@@ -130,7 +130,7 @@ async function metricsOf(
 ): Promise<AggregateMetrics> {
   if (!rows.entries) {
     onNotice(
-      `${agent} has ${rows.table.size} rows, more than its servers can be asked about at once: metrics of its own are left out.`,
+      `${agent} has ${rows.table.size} rows, too many for one request to its servers: its custom metrics are left out.`,
     );
     return {
       group_level_metrics: [],

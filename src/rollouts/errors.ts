@@ -114,23 +114,23 @@ function unwritableAncestor(path: string): string | undefined {
 export const rolloutErrorCodes = {
   RolloutError: {
     ROLLOUT_ROWS_REFUSED: {
-      when: "Rows lack what their environment needs to score them, or offer tools it does not have.",
+      when: "Rows lack fields that their environment needs, or offer tools that it does not have.",
       fix: "Correct the rows (`gym env schema`, `gym env tools`). `++check_rows=false` skips the check.",
     },
     ROLLOUT_ROWS_WITHOUT_AGENT: {
       when: "Rows name no agent.",
-      fix: "Give one with `--agent`, or add `agent_ref` to the rows.",
+      fix: "Set one with `--agent`, or add `agent_ref` to the rows.",
     },
     ROLLOUT_UNKNOWN_AGENT: {
-      when: "Rows ask for an agent that is not among the servers of the run.",
-      fix: "Correct `agent_ref` or `--agent`, or give the config that has the agent.",
+      when: "Rows name an agent that is not among the servers of the run.",
+      fix: "Correct `agent_ref` or `--agent`, or use a config with the agent.",
     },
     ROLLOUT_INPUT_POPULATED: {
       when: "A prompt config would overwrite inputs that rows already have.",
-      fix: "Drop the prompt config, or the rows' `responses_create_params.input`.",
+      fix: "Remove the prompt config, or the rows' `responses_create_params.input`.",
     },
     ROLLOUT_REPEATS_INVALID: {
-      when: "`num_repeats` is not a positive whole number, or says nothing about an agent.",
+      when: "`num_repeats` is not a positive whole number, or has no entry for an agent.",
       fix: "Give a number of at least 1, or add the agent or `_default` to the mapping.",
     },
     ROLLOUT_PROMPT_CONFIG: {
@@ -142,7 +142,7 @@ export const rolloutErrorCodes = {
       fix: "Give each skill a `SKILL.md` that begins with front matter naming it.",
     },
     ROLLOUT_MANIFEST_INVALID: {
-      when: "The manifest of a run is not one this program wrote.",
+      when: "The manifest of a run was not written by this program.",
       fix: "Choose another `--output`, or remove the manifest to resume unchecked.",
     },
     ROLLOUT_RESUME_REFUSED: {
@@ -163,15 +163,15 @@ export const rolloutErrorCodes = {
     },
     ROLLOUT_EXPORT: {
       when: "The filters of an export contradict each other.",
-      fix: "Correct the value named.",
+      fix: "Correct the named value.",
     },
     ROLLOUT_HEALTH_CHECK: {
-      when: "A health check that is to be left out does not exist.",
+      when: "A health check to be skipped does not exist.",
       fix: "Give the ids listed in the message.",
     },
     ROLLOUT_SELECTION: {
       when: "Settings of `gym dataset select` contradict each other or are out of range.",
-      fix: "Correct the value named.",
+      fix: "Correct the named value.",
     },
     ROLLOUT_OUTPUT_EXISTS: {
       when: "The output already exists: results that would be lost, or a file that does not contain results.",
@@ -179,18 +179,18 @@ export const rolloutErrorCodes = {
     },
     ROLLOUT_REVERIFY_UNSAFE: {
       when: "A resources server does not declare that stored rollouts can be scored again without their session.",
-      fix: "Run the rollouts again, or insist with `--force`.",
+      fix: "Run the rollouts again, or use `--force`.",
     },
     ROLLOUT_REVERIFY_ROUTE: {
       when: "The config does not say which resources server scores the rollouts of an agent.",
-      fix: "Give the config the rollouts were made with.",
+      fix: "Use the config of the rollouts.",
     },
     ROLLOUT_OTHER_INPUTS: {
-      when: "The input rows given with `--inputs` are not those the rollouts were made from.",
-      fix: "Give the `_materialized_inputs.jsonl` of the same run.",
+      when: "The input rows given with `--inputs` do not belong to the rollouts.",
+      fix: "Pass the `_materialized_inputs.jsonl` of the same run.",
     },
     ROLLOUT_NOTHING_IN_COMMON: {
-      when: "Two runs that are to be compared share no task.",
+      when: "Two runs to be compared have no task in common.",
       fix: "Compare runs over the same inputs, or match their tasks the other way with `--match`.",
     },
     ROLLOUT_MASK_FRACTION: {
@@ -199,7 +199,7 @@ export const rolloutErrorCodes = {
     },
     ROLLOUT_DRIVER: {
       when: "`rollout_collection_driver` does not name a function, or the driver produced no results.",
-      fix: "Give `package.module:function`, a file of TypeScript or JavaScript under the project that exports it.",
+      fix: "Set `package.module:function`, a function that a TypeScript or JavaScript file of the project exports.",
     },
   },
   RolloutFileError: {
@@ -216,7 +216,7 @@ export const rolloutErrorCodes = {
       fix: "Name a file inside it.",
     },
     ROLLOUT_FILE_NOT_WRITABLE: {
-      when: "An output file may not be written, is a device or pipe, or lies on a read-only file system.",
+      when: "An output file cannot be written, is a device or pipe, or is on a read-only file system.",
       fix: "Choose another `--output`, or change the permissions.",
     },
     ROLLOUT_FILE_REPLACED: {
@@ -224,7 +224,7 @@ export const rolloutErrorCodes = {
       fix: "Run again with another `--output`. After a deletion `--resume` starts a new run.",
     },
     ROLLOUT_DISK_FULL: {
-      when: "No space or quota is left for a file. What it already held is intact.",
+      when: "No space or quota is left for a file. Its existing content is intact.",
       fix: "Free space, then resume the run.",
     },
     ROLLOUT_DISK_ERROR: {
@@ -232,7 +232,7 @@ export const rolloutErrorCodes = {
       fix: "Check the disk, then resume the run: the file is repaired when it is opened.",
     },
     ROLLOUT_WRITER_CLOSED: {
-      when: "A line was to be written to a file that is already closed.",
+      when: "A line was written to a closed file.",
       fix: "Report it: this is a mistake in the program.",
     },
   },
@@ -247,27 +247,27 @@ export const rolloutErrorCodes = {
     },
     ROLLOUT_ROW_NOT_JSON: {
       when: "A line is blank or not valid JSON.",
-      fix: "Correct or remove the line named.",
+      fix: "Correct or remove the named line.",
     },
     ROLLOUT_ROW_INVALID: {
-      when: "A row lacks something it must have, or has it in the wrong shape.",
-      fix: "Correct the row at the line named.",
+      when: "A required field of a row is missing or has the wrong type.",
+      fix: "Correct the row at the named line.",
     },
     ROLLOUT_FOREIGN_OUTPUT: {
-      when: "The output holds rollouts of another run.",
+      when: "The output contains rollouts of another run.",
       fix: "Choose another `--output`, or give the inputs that belong to it.",
     },
   },
   RolloutCancelled: {
     ROLLOUT_CANCELLED: {
       when: "A rollout was stopped on purpose.",
-      fix: "Resume the run to do it.",
+      fix: "Resume the run to run it again.",
     },
   },
   DeadlineExceeded: {
     ROLLOUT_DEADLINE: {
       when: "A rollout or a run took longer than allowed.",
-      fix: "Raise the limit, or look at what the stage named was waiting for.",
+      fix: "Raise the limit, or find out what the named stage was waiting for.",
     },
   },
 } satisfies ErrorTable;

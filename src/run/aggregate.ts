@@ -62,8 +62,8 @@ export async function aggregate(options: AggregateOptions): Promise<AggregateRes
   if (servers) onStatus(`Metrics are computed by ${servers.origin}.`);
   else
     onNotice(
-      "No servers run and the config names none for these agents: the default metrics are computed here, without those " +
-        "that an environment adds. Give its --config, or start it with `gym env start`.",
+      "No servers are running and the config has none for these agents: only the default metrics are computed, without those " +
+        "that an environment adds. Pass its --config, or start it with `gym env start`.",
     );
   try {
     const sidecars = paths.map(artifactPaths);

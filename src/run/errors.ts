@@ -4,15 +4,15 @@ import type { ErrorTable } from "../errors.ts";
 export const runErrorCodes = {
   GymError: {
     HEAD_SERVER: {
-      when: "A command that talks to running servers finds no head server, one that does not answer, or something else in its place.",
-      fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=N`; one that does not answer may share its process with a server that computes.",
+      when: "A command that needs running servers finds no head server, a head server that does not answer, or another program on its port.",
+      fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=N`. A head server that does not answer may share its process with a busy server.",
     },
     EVAL_NO_INPUT: {
       when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
-      fix: "Give `--input FILE` or `--split NAME`; save what a pipe gives to a file first.",
+      fix: "Give `--input FILE` or `--split NAME`; save the output of a pipe to a file first.",
     },
     SCALE_FIGURES: {
-      when: "`gym scale plan` finds no measured figures of a run, or none that say what a rollout takes.",
+      when: "`gym scale plan` finds no measured figures of a run, or figures without the usage per rollout.",
       fix: "Run an evaluation with its own servers or with workers on Linux; it writes `<rollouts>_resources.json`.",
     },
   },

@@ -236,7 +236,7 @@ export class PreparedEvaluation {
       const used = (await workers?.resources()) ?? {};
       await writeResources(this.paths.resources, { servers, run, workers: used });
     } catch (error) {
-      this.#notice(`The figures of the run could not be kept: ${errorMessage(error)}`);
+      this.#notice(`The figures of the run could not be saved: ${errorMessage(error)}`);
     }
   }
 }

@@ -80,20 +80,20 @@ export const sandboxErrorCodes = {
   },
   SandboxSpecError: {
     SANDBOX_SPEC: {
-      when: "What a sandbox is asked to be does not fit: an unknown key, a bad port, an image the provider cannot run.",
+      when: "The spec of a sandbox is not valid: an unknown key, a bad port, an image the provider cannot run.",
       fix: "Correct the fields listed.",
     },
   },
   SandboxUnavailableError: {
     SANDBOX_PROVIDER_UNAVAILABLE: {
       when: "The provider is not part of this build, or the program it drives is missing or too old.",
-      fix: "Install what the message names, or use one of the providers it offers.",
+      fix: "Install the program that the message names, or use another provider.",
     },
   },
   SandboxCreateError: {
     SANDBOX_CREATE: {
       when: "The provider could not create a sandbox.",
-      fix: "Read the provider's own words in the message: an image that cannot be pulled, a quota, a missing right.",
+      fix: "Read the provider's message: the image cannot be pulled, a quota is exceeded, or a permission is missing.",
     },
   },
   SandboxNotReadyError: {
@@ -122,8 +122,8 @@ export const sandboxErrorCodes = {
   },
   SandboxOperationError: {
     SANDBOX_OPERATION: {
-      when: "The provider failed at something else: asking for a port, removing a sandbox, answering at all.",
-      fix: "Read the provider's own words in the message; a service that answers 5xx may be asked again.",
+      when: "Another operation of the provider failed, such as exposing a port or removing a sandbox, or the provider did not answer.",
+      fix: "Read the provider's message; if a service answers 5xx, try again.",
     },
   },
 } satisfies ErrorTable;

@@ -41,7 +41,7 @@ export function resolveSandboxProvider(
   if (keys.length > 1)
     throw new SandboxConfigError(
       `${source} must have exactly one provider key, but has ${keys.map((key) => `'${key}'`).join(", ")}. ` +
-        "Keep one; give each further provider a block of its own.",
+        "Keep one, and put other providers into their own blocks.",
     );
   return { name: knownName(name, source), settings: block[name], defaultMetadata: metadataOf(block, source) };
 }

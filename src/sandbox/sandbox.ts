@@ -93,7 +93,7 @@ export class Sandbox {
 
   /** Creates the sandbox and writes the files of its spec. If that fails, nothing is left behind. */
   async start(spec?: SandboxSpecInput, options: Cancellable = {}): Promise<this> {
-    if (this.#state === "stopped") throw new SandboxStateError("The sandbox was stopped; make a new one.");
+    if (this.#state === "stopped") throw new SandboxStateError("The sandbox was stopped; create a new one.");
     if (this.#state !== "new") throw new SandboxStateError("The sandbox is already started.");
     const wanted = this.#withMetadata(spec === undefined ? this.#spec : parseSandboxSpec(spec));
     this.#state = "starting";

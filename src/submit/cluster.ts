@@ -105,8 +105,8 @@ async function writing(file: string, write: () => Promise<void>): Promise<void> 
     await write();
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
-    const problem = exists ? "it is there already" : errorMessage(error);
-    throw new SubmitError("SUBMIT_DIRECTORY", `'${file}' cannot be made: ${problem}.`, { cause: error });
+    const problem = exists ? "it already exists" : errorMessage(error);
+    throw new SubmitError("SUBMIT_DIRECTORY", `'${file}' cannot be created: ${problem}.`, { cause: error });
   }
 }
 

@@ -15,16 +15,16 @@ export const submitErrorCodes = {
       fix: "Correct it at the places shown; `--dry-run` checks it without submitting anything.",
     },
     SUBMIT_MOUNT_MISSING: {
-      when: "A directory that a container is to see does not exist on the cluster.",
+      when: "A directory to be mounted into a container does not exist on the cluster.",
       fix: "Create it, or correct the part of the mount before the first colon.",
     },
     SUBMIT_DIRECTORY: {
-      when: "The directory of the jobs cannot be made: `job.output_path` may not be written, or the directory is there already.",
-      fix: "Choose a directory you may write to, or submit again.",
+      when: "The directory of the jobs cannot be created: `job.output_path` is not writable, or the directory already exists.",
+      fix: "Choose a directory that you can write to, or submit again.",
     },
     SUBMIT_TOOL: {
       when: "`sbatch` or `ssh` cannot be run, refused the job, or did not answer in time.",
-      fix: "Read what the tool said; on a machine without Slurm set `compute.<name>.hostname` to its login node.",
+      fix: "Read the message of the tool; on a machine without Slurm set `compute.<name>.hostname` to its login node.",
     },
   },
 } satisfies ErrorTable;

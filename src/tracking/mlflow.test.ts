@@ -58,7 +58,7 @@ describe("MlflowExporter", () => {
       columns: ["Rollout"],
       data: [['{"reward":1}'], ['{"reward":0}']],
     });
-    expect(warnings).toEqual(["MLflow: '///' has no name that it accepts: left out."]);
+    expect(warnings).toEqual(["MLflow: '///' is not a valid name for MLflow: left out."]);
   });
 
   it("uses an existing experiment and respects the batch sizes", async () => {

@@ -152,7 +152,7 @@ export class MlflowExporter implements Exporter {
   #named(name: string): string | undefined {
     const key = mlflowName(name);
     if (key === undefined)
-      this.#options.onWarning(`MLflow: '${name}' has no name that it accepts: left out.`);
+      this.#options.onWarning(`MLflow: '${name}' is not a valid name for MLflow: left out.`);
     return key;
   }
 

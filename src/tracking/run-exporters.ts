@@ -95,7 +95,7 @@ export class RunExporters {
       await action(signal);
       return true;
     } catch (error) {
-      const problem = limit.aborted ? `no end within ${limitMs / 1000} s` : errorMessage(error);
+      const problem = limit.aborted ? `not finished within ${limitMs / 1000} s` : errorMessage(error);
       this.#onWarning(`${exporter.name}: ${problem}. The results of the run are not affected.`);
       return false;
     }

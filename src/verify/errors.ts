@@ -12,7 +12,7 @@ export const verifyErrorCodes = {
   FormatError: {
     FORMAT_INVALID: {
       when: "A text is not the YAML, TOML, XML or CSV it should be.",
-      fix: "Correct the text at the place named; in a verifier it is the model's mistake.",
+      fix: "Correct the text at the named place; in a verifier it is the model's mistake.",
     },
   },
 } satisfies ErrorTable;

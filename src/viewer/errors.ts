@@ -40,7 +40,7 @@ export const viewerErrorCodes = {
       fix: "`npm run build` in the project, or install the package again.",
     },
     VIEWER_LISTEN: {
-      when: "The viewer cannot listen on the address, or the port and the hundred after it are taken.",
+      when: "The viewer cannot listen on the address, or the port and the hundred ports after it are in use.",
       fix: "Choose another `--host` or `--port`; port 0 selects any free port.",
     },
     VIEWER_FOLDER_NOT_EMPTY: {
@@ -51,7 +51,7 @@ export const viewerErrorCodes = {
   ViewerRequestError: {
     VIEWER_REQUEST: {
       when: "A request to the viewer's own server is refused: unknown address, bad parameter, foreign host.",
-      fix: "The message says what was expected; `--allow-host` admits another host name.",
+      fix: "Follow the message; `--allow-host` allows another host name.",
     },
   },
   FileChangedError: {

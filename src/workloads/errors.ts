@@ -11,12 +11,12 @@ export const workloadErrorCodes = {
   ScaffoldError: {
     SCAFFOLD: {
       when: "The name of a new component is not usable, or a file that would be created exists and differs.",
-      fix: "Choose a name of lower-case letters, digits and `_`, or move the file away; nothing is ever overwritten.",
+      fix: "Choose a name of lower-case letters, digits and `_`, or move the file; existing files are never overwritten.",
     },
   },
   VerifierFixtureError: {
     VERIFIER_FIXTURE: {
-      when: "`tests/verifier_cases.jsonl` cannot be used, or the verifier gives a case another reward than the file says.",
+      when: "`tests/verifier_cases.jsonl` cannot be used, or the reward of a case differs from the file.",
       fix: "Correct the verifier or the case; [publishing](../guide/publishing.md) describes the file.",
     },
   },

@@ -34,7 +34,7 @@ describe("gym eval view", () => {
       file: path.join(cwd, "run.jsonl"),
     });
     const second = await startViewer(["eval", "view", ".", "--port", String(port)], cwd);
-    expect(second.output()).toContain(`Port ${port} is taken; using ${port + 1}.`);
+    expect(second.output()).toContain(`Port ${port} is in use; using ${port + 1}.`);
     expect(second.output()).toContain(`Viewing run.jsonl at http://127.0.0.1:${port + 1}/?token=`);
     expect((await fetch(`${second.base}api/status`)).status).toBe(401);
     await eventually(

@@ -150,7 +150,7 @@ async function inspect(
   const matches = named(entries, name).filter((candidate) => kind === undefined || candidate.kind === kind);
   const [entry] = matches;
   if (new Set(matches.map((match) => match.kind)).size > 1)
-    throw new RegistryError(`'${name}' is both an environment and a benchmark; say which with --kind.`);
+    throw new RegistryError(`'${name}' is both an environment and a benchmark; choose one with --kind.`);
   const parts = entry && readParts(entry, files);
   if (entry === undefined || parts === undefined) return printMissing(context, entries, name, kind);
   if (parts.problem !== undefined) context.err(`Warning: ${name} cannot be resolved: ${parts.problem}`);

@@ -23,7 +23,7 @@ export const datasetCommands = [
       "Upload a file. To Hugging Face: into the private repository <organization>/<prefix>-<domain>-<name>, which is created if needed " +
       "and added to the collection. To GitLab: into a version of the model registry. Keys come from env.yaml.",
     flags: {
-      storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where to" },
+      storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "target storage" },
       ...keyFlags(registryUploadKeys),
       ...keyFlags(hubUploadKeys),
       revision: {
@@ -55,7 +55,7 @@ export const datasetCommands = [
       "Download one file of a repository (--artifact), one split (--split) or all splits as JSON lines. An interrupted download is " +
       "continued and compared with the checksum of the server.",
     flags: {
-      storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where from" },
+      storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "source storage" },
       ...keyFlags(registryDownloadKeys),
       ...keyFlags(hubDownloadKeys),
       revision: {
@@ -143,7 +143,7 @@ export const datasetCommands = [
     words: "dataset select",
     summary: "choose the tasks of the next training set by their profile",
     description:
-      "Choose the tasks of the next training set by how a policy did on them: by pass rate, by how much rewards differ, without duplicates, the same number from every environment. " +
+      "Choose the tasks of the next training set by the results of a policy: by pass rate, by deviation of the rewards, without duplicates, the same number from every environment. " +
       "Rollouts excluded in the viewer do not count. Writes the task rows and <output>_selection.json, the report; the same seed gives the same rows.",
     flags: {
       profile: {
@@ -153,7 +153,7 @@ export const datasetCommands = [
         completes: "file",
         repeatable: true,
         required: true,
-        help: "a profile written by gym eval profile (repeatable)",
+        help: "a profile written by gym eval profile",
       },
       ...keyFlags(selectKeys),
       ...jsonFlag,

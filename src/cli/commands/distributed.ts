@@ -107,7 +107,7 @@ export const distributedCommands = [
         repeatable: true,
         required: true,
         completes: "file",
-        help: "rollouts file of a finished run (repeatable)",
+        help: "rollouts file of a finished run",
       },
       "in-flight": { kind: "text", metavar: "N", required: true, help: "rollouts at once, 1 to 10000000" },
       "rollout-seconds": textFlag("SECONDS", "time of a rollout, if it will differ from the measured one"),

@@ -31,7 +31,7 @@ export const initFlags = {
     exclusive: "what",
     help: "create an environment around one of another library: harbor DIRECTORY, openenv URL, verifiers TASKSET or aviary DATASET",
   },
-  name: textFlag("NAME", "name of the environment of --from [default: made from SOURCE]"),
+  name: textFlag("NAME", "name of the environment of --from [default: derived from SOURCE]"),
   profile: {
     kind: "text",
     choices: [
@@ -52,7 +52,7 @@ export const initFlags = {
   "reward-range": {
     kind: "text",
     metavar: ["LOW", "HIGH"],
-    help: "the rewards the reused verifier gives",
+    help: "the range of rewards of the reused verifier",
   },
   "higher-is-better": {
     kind: "switch",
@@ -75,7 +75,7 @@ const describedName = {
   },
 } as const satisfies PositionalTable;
 const serverFlag = {
-  server: textFlag("INSTANCE", "the resources server, where the config has several"),
+  server: textFlag("INSTANCE", "the resources server, if the config has several"),
 } as const satisfies FlagTable;
 
 export const envCommands = [
@@ -105,9 +105,9 @@ export const envCommands = [
     summary: "run the tests of one server, or of all",
     legacy: ["test", "test_all"],
     description:
-      "Run the tests of one server, or of all servers that have a README.md: those of your project, or of the package where it " +
-      "has none. All also checks the data that resources " +
-      "servers ship: five examples, their metrics and five rollouts. Verifier cases of a resources server " +
+      "Run the tests of one server, or of all servers that have a README.md: those of your project, or of the package if the " +
+      "project has none. Without a name, the command also checks the data of resources servers: five examples, " +
+      "their metrics and five rollouts. Verifier cases of a resources server " +
       "(tests/verifier_cases.jsonl) run with its tests.\n\n" +
       "With NAME: run the verifier cases of an environment or benchmark against the rewards its manifest declares.",
     flags: {
@@ -117,7 +117,7 @@ export const envCommands = [
         key: "update_expected",
         help: "write the observed rewards into the verifier cases",
       },
-      all: { kind: "switch", help: "test the servers that come with the package too" },
+      all: { kind: "switch", help: "also test the servers of the package" },
       ...jsonFlag,
       ...serverFolderFlag,
       ...searchDirFlag,
@@ -173,8 +173,8 @@ export const envCommands = [
     flags: {
       ...jsonFlag,
       ...searchDirFlag,
-      check: { kind: "text", metavar: "NAME", repeatable: true, help: "only this check (repeatable)" },
-      limit: { kind: "value", key: "limit", metavar: "N", help: "example rows that are used" },
+      check: { kind: "text", metavar: "NAME", repeatable: true, help: "only this check" },
+      limit: { kind: "value", key: "limit", metavar: "N", help: "number of example rows" },
       evidence: { kind: "switch", help: "show each response and its result" },
     },
     positionals: {
@@ -281,7 +281,7 @@ export const envCommands = [
         kind: "text",
         metavar: "FILE[:LINE]",
         completes: "file",
-        help: "take a row of this JSONL file instead of a text, and score the answer (POST /run)",
+        help: "send a row of this JSONL file instead of a text, and score the answer (POST /run)",
       },
       json: { kind: "switch", help: "print the whole response as JSON" },
     },
@@ -322,8 +322,8 @@ export const envCommands = [
     legacy: ["validate"],
     description:
       "Check a config without starting anything: paths, YAML, interpolations, ??? values, server blocks and references. " +
-      "No model has to be configured; give one to have it checked too. The servers' code is loaded to check their keys; " +
-      "a key that nothing reads gets a warning that names the nearest valid one. With --deep, code that is missing or broken is an error instead of a warning.\n\n" +
+      "No model is needed; if you pass one, it is checked too. The servers' code is loaded to check their keys; " +
+      "an unknown key causes a warning that names the nearest valid key. With --deep, code that is missing or broken is an error instead of a warning.\n\n" +
       "With NAME or --manifest: check the manifest of an environment or benchmark against its config and its data.",
     flags: {
       ...agentConfigFlags,
@@ -343,7 +343,7 @@ export const envCommands = [
       sync: {
         kind: "switch",
         key: "sync",
-        help: "bring the fields of the manifest that repeat the config up to date",
+        help: "update the fields of the manifest that repeat the config",
       },
       ...jsonFlag,
     },
@@ -362,9 +362,9 @@ export const envCommands = [
     words: "env publish",
     summary: "check that an environment or benchmark is ready for others",
     description:
-      "Check that an environment or benchmark is ready for others: its manifest fits its config and its data, its verifier does " +
-      "what its cases say, no text of the manifest is left to write, and the catalog shows it. Everything that is left to do is " +
-      "listed. Nothing is uploaded or committed: the manifest is the entry of the catalog.",
+      "Check that an environment or benchmark is ready for others: its manifest matches its config and its data, its verifier " +
+      "passes its cases, the manifest is complete, and the catalog shows it. The command lists everything that is left to " +
+      "do. Nothing is uploaded or committed: the manifest is the entry of the catalog.",
     flags: { ...workloadKindFlag, ...jsonFlag, ...searchDirFlag },
     positionals: workloadName,
     examples: ["gym env publish my_quiz", "gym env publish gsm8k --kind benchmark --json"],

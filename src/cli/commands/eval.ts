@@ -37,7 +37,7 @@ export const evalCommands = [
     summary: "write the rows of a benchmark",
     legacy: ["prepare_benchmark"],
     description:
-      "Write the rows of a benchmark with its prepare script. The built-in benchmarks use a few rows of their own until they get the place of the " +
+      "Write the rows of a benchmark with its prepare script. The built-in benchmarks use a few included rows unless you pass the source of the " +
       "real dataset: +prepare_script_args.source=huggingface, or the path of its file.",
     flags: { ...configFlag, ...benchmarkFlag, ...searchDirFlag, ...jsonFlag },
     keys: prepareKeys,
@@ -53,7 +53,7 @@ export const evalCommands = [
     summary: "run an evaluation: start the servers, collect rollouts, compute metrics",
     legacy: ["e2e_collect_rollouts", "collect_rollouts --no-serve"],
     description:
-      "Start the servers of a config, run every row through its agent, write each result as it comes and compute metrics. " +
+      "Start the servers of a config, run every row through its agent, write each result when it arrives and compute metrics. " +
       "With --no-serve it uses servers that already run (gym env start).",
     flags: {
       ...agentConfigFlags,
@@ -105,11 +105,11 @@ export const evalCommands = [
   }),
   defineCommand({
     words: "eval aggregate",
-    summary: "join the rollouts of several runs and compute the metrics of the whole",
+    summary: "join the rollouts of several runs and compute their metrics",
     legacy: ["aggregate_rollouts"],
     description:
-      "Join the rollouts of several runs (shards) and compute the metrics of the whole. The agents of the rows are asked where they run; else the " +
-      "servers of the config are started for it; with neither, the default metrics are computed without them.",
+      "Join the rollouts of several runs (shards) and compute the metrics of all of them. The command asks the agents of the rows if they are running, or else starts the " +
+      "servers of the config. Without either, it computes only the default metrics.",
     flags: { ...configFlags, ...keyFlags(aggregateKeys), ...jsonFlag },
     keys: aggregateKeys,
     examples: ["gym eval aggregate --config my_env.yaml -i 'results/shard_*.jsonl' -o results/all.jsonl"],
@@ -120,8 +120,8 @@ export const evalCommands = [
     words: "eval health-check",
     summary: "check whether the rollouts of a run can be trusted",
     description:
-      "Check whether the rollouts of a run can be trusted: readable rows, model calls that succeeded and said something, token counts that " +
-      "agree. Writes rollout_verdicts.jsonl and quality_summary.json to RUN_DIR and changes nothing else; where those may be of another run, their names begin with that of the rollouts. Runs automatically after eval run and eval aggregate. " +
+      "Check whether the rollouts of a run can be trusted: readable rows, model calls that succeeded with output, consistent token " +
+      "counts. Writes rollout_verdicts.jsonl and quality_summary.json to RUN_DIR and changes nothing else. If these files may belong to another run, their names begin with the name of the rollouts. Runs automatically after eval run and eval aggregate. " +
       "A rollout without recorded model calls (observability_enabled) is unobserved, not healthy.",
     flags: {
       "rollouts-file": {
@@ -312,7 +312,7 @@ export const evalCommands = [
     words: "eval export",
     summary: "turn rollouts into training data or tables",
     description:
-      "Turn rollouts into training data: conversations (sft, chat, trl), pairs (dpo), tasks to be rolled out again (verl, nemo-rl), " +
+      "Turn rollouts into training data: conversations (sft, chat, trl), pairs (dpo), tasks for new rollouts (verl, nemo-rl), " +
       "training sequences of token ids (skyrl, prime-rl; trl, verl and nemo-rl with --tokens), trajectories (art, atif), single model calls (calls) or a flat table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
     flags: {
       ...keyFlags(exportKeys),

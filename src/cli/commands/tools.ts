@@ -48,7 +48,7 @@ export const toolCommands = [
         kind: "text",
         choices: ["compat", "strict"],
         default: "compat",
-        help: "decide as math-verify 0.8 does, or as mathematics does",
+        help: "decide like math-verify 0.8, or mathematically correctly",
       },
       text: { kind: "switch", help: "ANSWER is a whole reply: search it for the answer" },
       ...jsonFlag,

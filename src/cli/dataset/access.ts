@@ -50,5 +50,5 @@ function given(value: string | undefined): string | undefined {
 
 function announceRetry({ err }: CommandContext) {
   return (error: RemoteError, delayMs: number) =>
-    err(`${error.message.replace(/[.\s]+$/, "")}. Trying again in ${duration(delayMs)}.`);
+    err(`${error.message.replace(/[.\s]+$/, "")}. Retrying in ${duration(delayMs)}.`);
 }

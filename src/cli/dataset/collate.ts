@@ -122,7 +122,7 @@ function showMetrics(
   const subject = dataset === undefined ? `All of type ${type}` : dataset.entry.jsonlPath;
   say(formatStatistics(`${subject}: valid examples: ${summary.examples}`, summary, context.terminal));
   if (extended) say(formatExtended(extended, context.terminal));
-  if (outcome.status === "unchanged") say(`Metrics agree with ${file}, which is left as it is.`);
+  if (outcome.status === "unchanged") say(`Metrics agree with ${file}, which is unchanged.`);
   else if (outcome.status === "written") say(`Metrics written to ${file}.`);
   else if (outcome.status === "overwritten") {
     context.err(`Warning: metrics in ${file} did not agree and were overwritten:`);

@@ -251,7 +251,7 @@ describe("gym dataset upload", () => {
     expect(stdout).toContain("Created the private repository acme/Nemotron-RL-math-sums.");
     expect(stdout).toContain(`Uploaded data/example.jsonl to ${hub.url}/datasets/acme/Nemotron-RL-math-sums`);
     expect(hub.collections.get("acme/gym-data-68a1")?.items).toHaveLength(1);
-    expect((await gym(words)).stdout).toContain("is already there with the same content");
+    expect((await gym(words)).stdout).toContain("already exists with the same content");
   });
 
   it("reads prefix, name, branch and pull request from flags and keys", async () => {
@@ -303,7 +303,7 @@ describe("gym dataset upload", () => {
     hub.collections.set("others/gym-data-68a1", { slug: "others/gym-data-68a1", items: [] });
     const other = await gym(`${words} ++hf_organization=others`);
     expect(other.stderr).toMatch(
-      /403 from .* don't have the rights .*\(repository 'others\/Nemotron-RL-math-sums'\)\nAsk for the right;/,
+      /403 from .* don't have the rights .*\(repository 'others\/Nemotron-RL-math-sums'\)\nRequest the permission;/,
     );
     const collection = await gym(`${words} ++hf_collection_slug=none`);
     expect(collection.stderr).toMatch(/404 from .*: Collection not found/);
@@ -391,7 +391,7 @@ describe("gym dataset download", () => {
     const words = "dataset download --repo-id acme/sums --artifact big.jsonl -o big.jsonl";
     const run = await gym(words);
     expect(run.exitCode).toBe(0);
-    expect(run.stderr).toMatch(/The transfer broke off: .*[^.]\. Trying again in/);
+    expect(run.stderr).toMatch(/The transfer was interrupted: .*[^.]\. Retrying in/);
     expect(await read("big.jsonl")).toBe(content);
     hub.fail({ match: /GET/, store: true, corrupt: true });
     const damaged = await gym(words);
@@ -405,7 +405,7 @@ describe("gym dataset download", () => {
   it.each([
     ["--repo-id acme/sums --split train", "give exactly one of output_fpath"],
     ["--repo-id acme/sums --split train -o a --output-dir b", "give exactly one of output_fpath"],
-    ["--repo-id acme/sums --split train --artifact a -o a", "exclude one another"],
+    ["--repo-id acme/sums --split train --artifact a -o a", "cannot be combined"],
     ["--repo-id acme/sums -o a", "needs artifact_fpath (--artifact) or split"],
     ["-o a --split train", "missing required configuration: repo_id"],
     ["--storage gitlab --name x", "missing required configuration: version, artifact_fpath, output_fpath"],
@@ -463,7 +463,7 @@ describe("gym dataset rm and migrate", () => {
     for (const options of [answering(""), {}]) {
       expect(await gym("dataset rm --name sums", options)).toMatchObject({
         exitCode: 1,
-        stderr: "Error: No answer: 'sums' was not deleted. Use --yes to delete without a question.\n",
+        stderr: "Error: No answer: 'sums' was not deleted. Use --yes to delete without confirmation.\n",
       });
     }
     expect(registry.models.has("sums")).toBe(true);

@@ -49,7 +49,7 @@ function checkOutputs(keys: HubKeys): void {
     (file === undefined) === (directory === undefined)
       ? "give exactly one of output_fpath (--output) and output_dirpath (--output-dir)"
       : artifact !== undefined && split !== undefined
-        ? "artifact_fpath (--artifact) and split (--split) exclude one another"
+        ? "artifact_fpath (--artifact) and split (--split) cannot be combined"
         : file !== undefined && artifact === undefined && split === undefined
           ? "output_fpath (--output) needs artifact_fpath (--artifact) or split (--split)"
           : undefined;

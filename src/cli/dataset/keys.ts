@@ -93,7 +93,7 @@ export const registryUploadKeys = {
 
 export const hubDownloadKeys = {
   repo_id: requiredText({ metavar: "OWNER/NAME" }, "repository on Hugging Face"),
-  artifact_fpath: text({ name: "artifact", metavar: "PATH" }, "the file to fetch as it is"),
+  artifact_fpath: text({ name: "artifact", metavar: "PATH" }, "the file to download unchanged"),
   split: { type: "str", choices: ["train", "validation", "test"], flag: {}, help: "fetch this split only" },
   output_fpath: text(OUTPUT_FLAG, "where the file goes"),
   output_dirpath: text({ name: "output-dir", metavar: "DIR" }, "where files go under their own names"),
@@ -119,8 +119,8 @@ export const removeKeys = {
 /** Keys of `dataset select`. */
 export const selectKeys = {
   output_jsonl_fpath: requiredText(OUTPUT_FLAG, "where the task rows go"),
-  pass_rate_min: { type: "float", flag: {}, help: "only tasks of which at least this share passes" },
-  pass_rate_max: { type: "float", flag: {}, help: "only tasks of which at most this share passes" },
+  pass_rate_min: { type: "float", flag: {}, help: "only tasks with at least this pass rate" },
+  pass_rate_max: { type: "float", flag: {}, help: "only tasks with at most this pass rate" },
   pass_threshold: { type: "float", default: 1, flag: {}, help: "reward from which a rollout passes" },
   deviation_min: { type: "float", flag: {}, help: "only tasks whose rewards have at least this deviation" },
   rollouts_min: {

@@ -40,7 +40,7 @@ async function deleteAsked(
   if (answer === undefined) {
     throw new DatasetError(
       "DATASET_NOT_CONFIRMED",
-      `No answer: '${name}' was not deleted. Use --yes to delete without a question.`,
+      `No answer: '${name}' was not deleted. Use --yes to delete without confirmation.`,
     );
   }
   if (!answer) {

@@ -136,7 +136,7 @@ function eventText(event: Exclude<HubUploadEvent, { event: "upload-progress" }>)
 }
 
 function summary(input: string, result: HubUploadResult): string[] {
-  if (!result.uploaded) return [`${input} is already there with the same content: ${result.repositoryUrl}`];
+  if (!result.uploaded) return [`${input} already exists with the same content: ${result.repositoryUrl}`];
   return [
     `Uploaded ${input} to ${result.repositoryUrl}`,
     ...(result.pullRequestUrl === undefined ? [] : [`Pull request: ${result.pullRequestUrl}`]),

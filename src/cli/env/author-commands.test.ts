@@ -45,7 +45,7 @@ describe("gym env init", () => {
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ component: "resources_servers/mcqa", kept: [] });
     expect(stderr).toMatch(
-      /^Warning: resources_servers\/mcqa hides the one in .*\/resources_servers\/mcqa from/m,
+      /^Warning: resources_servers\/mcqa takes precedence over the one in .*\/resources_servers\/mcqa in/m,
     );
   });
 

@@ -50,7 +50,7 @@ async function givenEntrypoint(context: CommandContext): Promise<string> {
   const { entrypoint } = await listingKeys(context, { entrypoint: { type: "str", help: "" } });
   if (entrypoint !== undefined) return entrypoint;
   throw new UsageError(
-    "missing required configuration: entrypoint. Say what to create: --resources-server NAME, --game NAME, --judge NAME, " +
+    "missing required configuration: entrypoint. Choose what to create: --resources-server NAME, --game NAME, --judge NAME, " +
       "--environment NAME, --benchmark NAME, --agent NAME, --model NAME or --from KIND SOURCE (or +entrypoint=resources_servers/NAME).",
   );
 }
@@ -117,9 +117,7 @@ async function initBridge(context: CommandContext, source: BridgeSource): Promis
 async function warnUnlessRunning({ err, signal }: CommandContext, address: string): Promise<void> {
   const health = await healthOf(address.replace(/^ws/, "http"), signal);
   if (health !== "success")
-    err(
-      `Warning: the server at ${address} did not answer (${health}). It has to run before the first rollout.`,
-    );
+    err(`Warning: the server at ${address} did not answer (${health}). Start it before the first rollout.`);
 }
 
 async function create(context: CommandContext, folder: string, files: ScaffoldFiles): Promise<void> {
@@ -128,7 +126,7 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
   const hidden = hiddenComponents(context, files);
   const { created, kept } = await writeMissingFiles(io.cwd, { ...around, ...files });
   for (const { name, directory } of hidden) {
-    err(`Warning: ${name} hides the one in ${directory} from commands that run here.`);
+    err(`Warning: ${name} takes precedence over the one in ${directory} in this project.`);
   }
   if (context.json) out(JSON.stringify({ component: folder, created, kept }));
   else if (created.length === 0) out(`${terminal.green("✓")} ${folder} is up to date.`);

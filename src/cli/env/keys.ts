@@ -28,14 +28,14 @@ const allKeys = {
     help: "accepted for older scripts; Node servers have no environment to delete",
   },
   num_shards: { type: "int", default: 1, minimum: 1, help: "test only every n-th server" },
-  shard_index: { type: "int", default: 0, minimum: 0, help: "which of the shards, from 0" },
+  shard_index: { type: "int", default: 0, minimum: 0, help: "index of the shard, from 0" },
 } as const satisfies KeyTable;
 
 export const testKeys = { ...oneKeys, ...allKeys } as const;
 
 export const auditKeys = {
   component_name: { type: "str", help: "the environment to audit; all resources servers without one" },
-  limit: { type: "int", minimum: 1, default: 5, help: "example rows that are used" },
+  limit: { type: "int", minimum: 1, default: 5, help: "number of example rows" },
   rollout_timeout_seconds: {
     type: "float",
     minimum: 0.1,

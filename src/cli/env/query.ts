@@ -26,7 +26,7 @@ export async function queryAgent(context: CommandContext): Promise<number> {
   const text = positionals["TEXT"] as string | undefined;
   const rowFlag = flags["row"] as string | undefined;
   if ((text === undefined) === (rowFlag === undefined)) {
-    throw new UsageError("give a text to ask, or --row FILE[:LINE], and not both");
+    throw new UsageError("give either a question or --row FILE[:LINE]");
   }
   const config = await context.resolve();
   const servers = await runningServers(headUrl(config), signal);
@@ -69,13 +69,16 @@ function chooseAgent(servers: readonly InstanceRecord[], wanted: string | undefi
     const known = agents.includes(wanted) ? wanted : aliasedInstance(wanted, new Set(agents));
     if (known !== undefined) return known;
     const advice = hint(wanted, agents) || ` Agents: ${agents.join(", ") || "none"}.`;
-    throw new GymError("UNKNOWN_AGENT", `No agent '${wanted}' runs.${advice}`);
+    throw new GymError("UNKNOWN_AGENT", `No agent '${wanted}' is running.${advice}`);
   }
   const [only] = agents;
   if (only !== undefined && agents.length === 1) return only;
   if (agents.length === 0)
-    throw new GymError("UNKNOWN_AGENT", "No agent runs: the config that was started has none.");
-  throw new GymError("UNKNOWN_AGENT", `Several agents run; choose one with --agent: ${agents.join(", ")}.`);
+    throw new GymError("UNKNOWN_AGENT", "No agent is running: the started config has none.");
+  throw new GymError(
+    "UNKNOWN_AGENT",
+    `Several agents are running; choose one with --agent: ${agents.join(", ")}.`,
+  );
 }
 
 /** Finds the file like `--input` of `gym eval run`: in the working directory, then in the package. */

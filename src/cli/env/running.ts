@@ -114,7 +114,10 @@ export async function stopServers(context: CommandContext): Promise<number> {
   const deadline = performance.now() + STOP_TIMEOUT_MS;
   while (await answers(url, signal)) {
     if (performance.now() > deadline)
-      throw new GymError("ENV_STOP", `Process ${pid} still runs ${STOP_TIMEOUT_MS / 1000} s after SIGTERM.`);
+      throw new GymError(
+        "ENV_STOP",
+        `Process ${pid} is still running ${STOP_TIMEOUT_MS / 1000} s after SIGTERM.`,
+      );
     await delay(POLL_MS, undefined, { signal });
   }
   const names = servers.map(({ process_name }) => process_name);

@@ -142,7 +142,7 @@ function textView({ out, err, terminal, verbose }: CommandContext): StartView {
       }
     },
     notice: (text) => err(terminal.yellow(text)),
-    prepared: () => out("Everything is prepared (dry_run); nothing is kept running."),
+    prepared: () => out("Everything is prepared (dry_run); no server is left running."),
     ready({ instances, headUrl }, seconds) {
       const count = instances.length;
       out("");

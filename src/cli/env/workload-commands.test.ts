@@ -79,12 +79,12 @@ describe("gym env validate, manifest form", () => {
 
   it.each([
     [["garden", "--manifest", MANIFEST], "not by both"],
-    [["--manifest", MANIFEST, "--kind", "environment"], "--kind goes with a name"],
+    [["--manifest", MANIFEST, "--kind", "environment"], "--kind needs a name"],
     [
       ["garden", "+limit=3", "--config", "x.yaml"],
-      "take no config of a run, but were given: config_paths, limit.",
+      "do not accept a run config, but got: config_paths, limit.",
     ],
-    [["garden", "--model", "gpt"], "were given: policy_model_name."],
+    [["garden", "--model", "gpt"], "but got: policy_model_name."],
     [
       ["garden", "--kind", "benchmark"],
       "Unknown catalog entry 'garden' of kind 'benchmark'. It is an environment.",
@@ -130,7 +130,7 @@ describe("gym list environments NAME", () => {
     await run("env", "init", "--benchmark", "garden");
     const { exitCode, stdout } = await run("list", "environments", "garden");
     expect(exitCode).toBe(1);
-    expect(stdout).toContain("'garden' is both an environment and a benchmark; say which with --kind.");
+    expect(stdout).toContain("'garden' is both an environment and a benchmark; choose one with --kind.");
     const chosen = await run("list", "environments", "garden", "--kind", "benchmark");
     expect(chosen.stdout).toContain("The garden benchmark");
   });
@@ -139,8 +139,8 @@ describe("gym list environments NAME", () => {
 describe("gym env publish", () => {
   it.each([
     [[], "Name the environment or benchmark to publish"],
-    [["garden", "+limit=3"], "take no config of a run"],
-    [["answer_mix"], "has no manifest.yaml beside"],
+    [["garden", "+limit=3"], "do not accept a run config"],
+    [["answer_mix"], "has no manifest.yaml next to"],
     [["nothing_like_it"], "Unknown catalog entry"],
   ])("refuses %j", async (words, message) => {
     await run("env", "init", "--environment", "garden");
@@ -165,6 +165,6 @@ describe("gym env test NAME", () => {
   it("requires a manifest", async () => {
     const { exitCode, stdout } = await run("env", "test", "answer_mix");
     expect(exitCode).toBe(1);
-    expect(stdout).toContain("has no manifest.yaml; add one beside");
+    expect(stdout).toContain("has no manifest.yaml; add one next to");
   });
 });

@@ -47,7 +47,7 @@ async function readWorkloadKeys(context: CommandContext, allowed: readonly (keyo
   const extra = [...new Set(givenKeys(context))].filter((key) => !known.includes(key)).sort();
   if (extra.length > 0) {
     throw new ConfigError(
-      `Commands on a workload and its manifest take no config of a run, but were given: ${extra.join(", ")}.`,
+      `Commands for a workload and its manifest do not accept a run config, but got: ${extra.join(", ")}.`,
     );
   }
   return listingKeys(context, workloadKeys);
@@ -117,7 +117,8 @@ function chosenFiles(
   if (given !== undefined) {
     if (name !== undefined)
       throw new ConfigError("Choose a workload by its name or by --manifest, not by both.");
-    if (kind !== undefined) throw new ConfigError("--kind goes with a name, not with --manifest.");
+    if (kind !== undefined)
+      throw new ConfigError("--kind needs a name and cannot be combined with --manifest.");
     return { manifestFile: path.resolve(context.io.cwd, given) };
   }
   const entry = findWorkload(catalogEntries(context), name ?? "", kind);
@@ -158,7 +159,7 @@ export async function testWorkload(context: CommandContext): Promise<number> {
   const manifestFile = manifestOf(entry);
   if (manifestFile === undefined) {
     throw new WorkloadError(
-      `The ${entry.kind} '${entry.name}' has no manifest.yaml; add one beside ${entry.configFile} to have its verifier tested.`,
+      `The ${entry.kind} '${entry.name}' has no manifest.yaml; add one next to ${entry.configFile} to test its verifier.`,
     );
   }
   const options = workloadOptions(context);

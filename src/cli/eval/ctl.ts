@@ -66,6 +66,7 @@ function choose(running: RunningCollection[], pid: string | undefined): RunningC
   const [only] = matching;
   if (only && matching.length === 1) return only;
   const known = running.map(({ socket }) => path.basename(socket, ".sock")).join(", ") || "none";
-  if (matching.length === 0) throw new GymError("EVAL_CTL", `No such collection runs. Running: ${known}.`);
-  throw new GymError("EVAL_CTL", `Several collections run; choose one with --pid: ${known}.`);
+  if (matching.length === 0)
+    throw new GymError("EVAL_CTL", `No such run is in progress. In progress: ${known}.`);
+  throw new GymError("EVAL_CTL", `Several runs are in progress; choose one with --pid: ${known}.`);
 }

@@ -72,7 +72,7 @@ async function outputFile({ io }: CommandContext, keys: Keys, rolloutsPath: stri
   const ownFiles = Object.values(artifactPaths(rolloutsPath));
   if (ownFiles.includes(outputPath))
     throw new UsageError(`argument --output: '${outputPath}' is a file of the run itself`);
-  await refuseOverwriting("what is exported", ownFiles, { output: outputPath });
+  await refuseOverwriting("the exported rollouts", ownFiles, { output: outputPath });
   await refuseNonFile(outputPath);
   await refuseReplacingExport(outputPath, format);
   return outputPath;
@@ -139,7 +139,7 @@ function printReport(
   if (report.partialGroups)
     err(
       terminal.yellow(
-        `Warning: ${report.partialGroups} tasks lack a repeat that failed, is masked or is missing. Trainers that compare the repeats of a task need whole groups: --complete-groups.`,
+        `Warning: ${report.partialGroups} tasks are incomplete: a repeat failed, is masked or is missing. For trainers that need complete groups, use --complete-groups.`,
       ),
     );
   if (report.tasksWithoutPair > 0) out(`Tasks without a pair: ${report.tasksWithoutPair}`);
@@ -147,7 +147,7 @@ function printReport(
   if (IMITATED.has(format) && report.unrewarded > 0)
     err(
       terminal.yellow(
-        `Warning: ${report.unrewarded} of ${report.written} records have a reward of 0 or less. Leave them out with --reward-min.`,
+        `Warning: ${report.unrewarded} of ${report.written} records have a reward of 0 or less. Exclude them with --reward-min.`,
       ),
     );
 }

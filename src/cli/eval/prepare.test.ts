@@ -70,7 +70,7 @@ describe("gym eval prepare", () => {
     write("benchmarks/one/prepare.js", SCRIPT);
     write("benchmarks/one/data/rows.jsonl", "mine\n");
     const words = ["--config", "a.yaml", "+use_cached_prepared_benchmarks=true"];
-    expect((await run(...words)).stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl (was there)\n");
+    expect((await run(...words)).stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl (already exists)\n");
     expect(read("benchmarks/one/data/rows.jsonl")).toBe("mine\n");
   });
 

@@ -58,7 +58,7 @@ function show(event: PrepareEvent, { io, out: print, err, terminal, verbose, jso
       err(event.line);
       break;
     case "cached":
-      out(`${terminal.green("✓")} ${event.benchmark}: ${place} (was there)`);
+      out(`${terminal.green("✓")} ${event.benchmark}: ${place} (already exists)`);
       break;
     case "done":
       if (event.warning !== undefined) err(`Warning: ${event.benchmark}: ${event.warning}`);

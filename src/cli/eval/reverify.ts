@@ -59,9 +59,9 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
 function existingOutput(keys: Keys): ReverifyOptions["existing"] {
   if (keys.append && !keys.judge_failed_only)
     throw new UsageError("--append is only allowed with --judge-failed-only");
-  if (keys.append && keys.overwrite) throw new UsageError("--append and --overwrite exclude one another");
+  if (keys.append && keys.overwrite) throw new UsageError("--append and --overwrite cannot be combined");
   if (keys.resume_from_cache && keys.overwrite)
-    throw new UsageError("--resume and --overwrite exclude one another");
+    throw new UsageError("--resume and --overwrite cannot be combined");
   if (keys.append) return "append";
   if (keys.overwrite) return "overwrite";
   return keys.resume_from_cache ? "resume" : "fresh";

@@ -26,7 +26,7 @@ export async function chooseInput(
   if (keys.split === undefined) return keys.input_jsonl_fpath;
   if (keys.input_jsonl_fpath !== undefined) {
     throw new UsageError(
-      "--input and --split exclude one another: give a file, or collate a split of the config's datasets",
+      "--input and --split cannot be combined: give a file, or collate a split of the config's datasets",
     );
   }
   const directory = preprocessedDirectory(keys.output);

@@ -225,7 +225,7 @@ class TextView implements RunView {
         ? `They have ${DRAIN_GRACE_MS / 1000} s`
         : "Press Ctrl-C again to stop at once";
     this.notice(
-      `Stopping: waiting for ${countText(running, "rollout")} under way. ${hurry}; --resume continues later.`,
+      `Stopping: waiting for ${countText(running, "rollout")} in progress. ${hurry}; --resume continues later.`,
     );
   }
 

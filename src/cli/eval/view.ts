@@ -86,7 +86,7 @@ async function serve(
       out(JSON.stringify(about));
     } else {
       if (server.port !== port && port !== 0)
-        err(terminal.yellow(`Port ${port} is taken; using ${server.port}.`));
+        err(terminal.yellow(`Port ${port} is in use; using ${server.port}.`));
       const readers = `Everyone who can reach this machine${noToken ? "" : " and has this address"}`;
       if (!isLoopback(host)) err(terminal.yellow(`${readers} can read the rollouts.`));
       const what = only
@@ -149,7 +149,7 @@ async function writePages(
   const q = where ?? "";
   const request = { ...readRequest(new URLSearchParams()), q, terms: parseQuery(q) };
   const codes = await run.selected(request, signal);
-  if (codes.length === 0) throw new UsageError("no rollout passes --where");
+  if (codes.length === 0) throw new UsageError("no rollout matches --where");
   if (codes.length > MAX_IN_HTML)
     throw new UsageError(
       `${codes.length} rollouts are too many for one file (at most ${MAX_IN_HTML}); choose with --where, or write a folder with --to-folder`,

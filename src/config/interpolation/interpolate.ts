@@ -62,7 +62,7 @@ export class Interpolator {
     if (known !== undefined) return known;
     if (this.#chain.has(id)) throw this.fail({ node, path }, "recursive interpolation detected");
     if (this.#chain.size >= MAX_CHAIN)
-      throw this.fail({ node, path }, `more than ${MAX_CHAIN} interpolations lead to each other`);
+      throw this.fail({ node, path }, `more than ${MAX_CHAIN} interpolations refer to each other`);
     this.#chain.add(id);
     try {
       const result = this.#evaluateParts(parseText(text, positionOf(node)), { node, path });

@@ -69,7 +69,7 @@ function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.Pro
   if (override.operation === "+" && occupied && value.kind === "scalar") throw alreadyThere(override);
   if (override.operation === "" && (existing === undefined || addsKeys(existing, value)))
     throw overrideError(
-      `Could not override '${override.key}': no earlier override made it. To add it to the config use +${override.text}`,
+      `Could not override '${override.key}': no earlier override set it. To add it to the config use +${override.text}`,
     );
   setValue(root, segments, value, override, env);
 }
@@ -129,7 +129,7 @@ function deleteKey(
 ): void {
   if (existing === undefined || isNull(existing))
     throw overrideError(
-      `Could not delete from config. '${key}' does not exist. Only keys made by an earlier override can be deleted.`,
+      `Could not delete from config. '${key}' does not exist. Only keys set by an earlier override can be deleted.`,
     );
   if (value !== undefined && !isNull(value)) {
     const actual = plainFromNode(existing);

@@ -73,7 +73,7 @@ class OverrideParser {
       while (this.#match(/[ \t]*,[ \t]*/y) !== undefined);
       this.#expectEnd();
       throw new OverrideError(
-        `Ambiguous value for argument '${maskWord(this.#text)}'. For a list use [a,b]; for a text with a comma put it in quotes.`,
+        `Ambiguous value for argument '${maskWord(this.#text)}'. For a list, use [a,b]. Put text with a comma in quotes.`,
         { position: this.#position() },
       );
     }

@@ -54,7 +54,7 @@ function checked(word: string, meant: ConfigNode): string {
   const read = parsed(word)?.value;
   if (read !== undefined && JSON.stringify(keysOf(read)) === JSON.stringify(keysOf(meant))) return word;
   throw new ConfigError(
-    `'${word.slice(1, word.indexOf("="))}' cannot be written as an override: a key in it has other signs than letters, digits, '_' and '-'.`,
+    `'${word.slice(1, word.indexOf("="))}' cannot be written as an override: a key contains characters other than letters, digits, '_' and '-'.`,
     { code: "CONFIG_OVERRIDE" },
   );
 }

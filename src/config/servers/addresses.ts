@@ -104,7 +104,7 @@ async function freePort(
   }
   throw new ConfigError(
     `No free port found between ${low} and ${high} in ${PORT_ATTEMPTS} attempts. ` +
-      `Ports already given to servers: ${[...taken].join(", ")}.`,
+      `Ports already assigned to servers: ${[...taken].join(", ")}.`,
     { code: "CONFIG_NO_FREE_PORT" },
   );
 }

@@ -79,7 +79,7 @@ function checkBlock(node: ConfigNode, what: string): void {
   const problem =
     keys.length === 0 ? "names no provider" : `has ${keys.length} provider keys (${keys.join(", ")})`;
   throw new ConfigError(
-    `${what} ${problem}${place(positionOf(node))}. Give it exactly one of: ${sandboxProviders.join(", ")}.`,
+    `${what} ${problem}${place(positionOf(node))}. It must have exactly one of: ${sandboxProviders.join(", ")}.`,
     { code: "CONFIG_SANDBOX", position: positionOf(node) },
   );
 }

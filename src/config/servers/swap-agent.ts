@@ -29,7 +29,7 @@ export function swapAgents(root: DictNode, env: NodeJS.ProcessEnv, own: Readonly
   for (const target of targets) {
     const name = newName(target, source.implementation);
     if (own.has(name) && name !== target.name)
-      throw swapError(`'${target.name}' would become '${name}', which exists already`, target);
+      throw swapError(`'${target.name}' would become '${name}', which already exists`, target);
     if ([...renamed.values()].includes(name))
       throw swapError(`Two agents would become '${name}'; rename one of ${quoted(targets)}`, target);
     renamed.set(target.name, name);

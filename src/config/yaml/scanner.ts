@@ -157,7 +157,7 @@ export class YamlScanner {
     else if ((character === "|" || character === ">") && !inFlow) this.#fetchBlockScalar();
     else if (character === "'" || character === '"') this.#fetchQuoted(character);
     else if (!CANNOT_START_TEXT.has(character)) this.#fetchPlain();
-    else if (character === "\t") this.fail("found a tab where only blanks may separate or indent");
+    else if (character === "\t") this.fail("found a tab where only spaces are allowed");
     else this.fail(`found '${character}', which cannot start a text; put it in quotes`);
   }
 
@@ -261,7 +261,7 @@ export class YamlScanner {
     TAG.lastIndex = this.at;
     const value = TAG.exec(this.text)?.[0] ?? "!";
     this.at += value.length;
-    if (!isBlank(this.code())) this.fail("expected a blank after the tag");
+    if (!isBlank(this.code())) this.fail("expected a space after the tag");
     this.#tokens.push({ kind: "tag", offset, value });
   }
 

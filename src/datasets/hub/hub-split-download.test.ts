@@ -54,7 +54,7 @@ describe("downloadHubSplit", () => {
     access = { ...access, hubUrl: other.url };
     await expect(download()).rejects.toMatchObject({
       code: "REMOTE_UNEXPECTED_ANSWER",
-      message: expect.stringContaining("does not answer as the hub does"),
+      message: expect.stringContaining("does not answer like the hub"),
     });
   });
 
@@ -156,6 +156,6 @@ describe("downloadHubSplits", () => {
 
   it("refuses a repository without data", async () => {
     repo.put("README.md", "# card");
-    await expect(downloadHubSplits(access, { repository }, directory)).rejects.toThrow("holds no JSON");
+    await expect(downloadHubSplits(access, { repository }, directory)).rejects.toThrow("contains no JSON");
   });
 });

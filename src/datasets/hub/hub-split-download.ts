@@ -39,7 +39,7 @@ export async function downloadHubSplit(
     const known = [...splits.keys()].join(", ") || "none";
     throw new DatasetError(
       "DATASET_MISSING",
-      `'${dataset.repository}' has no split '${split}' in a format we read (JSON lines, JSON, parquet); splits found: ${known}.`,
+      `'${dataset.repository}' has no split '${split}' in a supported format (JSON lines, JSON, parquet); splits found: ${known}.`,
     );
   }
   return writeSplit(access, dataset, files, destination, onProgress);
@@ -56,7 +56,7 @@ export async function downloadHubSplits(
   if (splits.size === 0) {
     throw new DatasetError(
       "DATASET_MISSING",
-      `'${dataset.repository}' holds no JSON, JSON lines or parquet files.`,
+      `'${dataset.repository}' contains no JSON, JSON lines or parquet files.`,
     );
   }
   const written: { split: string; file: string; rows: number }[] = [];

@@ -68,7 +68,7 @@ describe("DatasetStatistics", () => {
     [{ k: "one" }, { k: 1 }],
     [{ k: [1, "one"] }, {}],
   ])("refuses a field that is text and number: %j then %j", (first, second) => {
-    expect(() => statisticsOf(first, second)).toThrow("The row field 'k' holds text in some places");
+    expect(() => statisticsOf(first, second)).toThrow("The row field 'k' contains text in some places");
   });
 
   it("refuses a field with the name of a built-in statistic", () => {

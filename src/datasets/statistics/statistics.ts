@@ -129,7 +129,7 @@ export class DatasetStatistics {
       if (RESERVED_FIELDS.has(name)) {
         throw new DatasetError(
           "DATASET_FIELD_RESERVED",
-          `The row field ${stringRepr(name)} has a name that metrics files keep for themselves. Rename it; reserved are: ${[...RESERVED_FIELDS].join(", ")}.`,
+          `The row field ${stringRepr(name)} has a name that is reserved in metrics files. Rename it. Reserved names: ${[...RESERVED_FIELDS].join(", ")}.`,
         );
       }
       if (!name.startsWith("_") && !UNSHOWN_FIELDS.has(name)) fields.set(name, summarizeField(statistic));
@@ -168,7 +168,7 @@ export class DatasetStatistics {
     if (known !== undefined) {
       throw new DatasetError(
         "DATASET_FIELD_MIXED_TYPES",
-        `The row field ${stringRepr(name)} holds text in some places and numbers in others; make it one of the two.`,
+        `The row field ${stringRepr(name)} contains text in some places and numbers in others; use one type.`,
       );
     }
     const statistic = new kind();

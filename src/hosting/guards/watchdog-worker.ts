@@ -45,7 +45,7 @@ const watching = setInterval(() => {
   }
 }, LOOK_MS);
 
-const OWN_PROCESS = hasOneServer ? "" : ", or give the server a process of its own (hosting: process)";
+const OWN_PROCESS = hasOneServer ? "" : ", or run the server in its own process (hosting: process)";
 const REMEDY =
   "Nothing else in this process can run meanwhile; Ctrl-C has to wait too, Ctrl-\\ ends the process at once. " +
   `Make the work asynchronous or bounded${hasOneServer ? " or" : ","} move it to a worker (verifyIn: "pool" for a verifier)${OWN_PROCESS}.`;

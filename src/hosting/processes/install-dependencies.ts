@@ -138,7 +138,7 @@ function requirementsOf(name: string, directory: string): Requirements | undefin
   if (existsSync(project) && existsSync(list)) {
     throw new GymError(
       "SERVER_INSTALL",
-      `The folder of '${name}' has both pyproject.toml and requirements.txt (${directory}): which of them holds its packages? Remove the other.`,
+      `The folder of '${name}' has both pyproject.toml and requirements.txt (${directory}). Keep only the file that lists its packages.`,
     );
   }
   // In a checkout of the Python gym the relative path to it is valid; elsewhere the published package replaces it.

@@ -13,12 +13,12 @@ it.each([
   [
     "the head server's port",
     [server("a", 11_000)],
-    "'head_server' and 'a' of this config both want port 11000",
+    "'head_server' and 'a' of this config both use port 11000",
   ],
   [
     "one port twice",
     [server("a", 9), server("b", 9, "localhost")],
-    "'a' and 'b' of this config both want port 9",
+    "'a' and 'b' of this config both use port 9",
   ],
   ["one of them everywhere", [server("a", 9), server("b", 9, "0.0.0.0")], "'a' and 'b'"],
   ["too large", [server("a", 99_999)], "The port of 'a' is 99999; it must be a number from 1 to 65535."],

@@ -30,7 +30,7 @@ export function checkPorts(
     if (clash)
       throw new GymError(
         "SERVER_LISTEN",
-        `'${clash.name}' and '${name}' of this config both want port ${port}; give one of them another, or leave the port out to get a free one.`,
+        `'${clash.name}' and '${name}' of this config both use port ${port}; set another port for one of them, or omit the port to get a free one.`,
       );
     byPort.set(port, [...before, address]);
   }
@@ -47,14 +47,14 @@ function plain(host: string): string {
 /** Adds the process that holds the port to the error. */
 export function explainTaken(error: unknown, port: number | undefined): Error {
   if (!(error instanceof Error)) return new Error(String(error));
-  if (port === undefined || !error.message.includes("the port is taken")) return error;
+  if (port === undefined || !error.message.includes("the port is in use")) return error;
   const holder = portHolder(port);
   const remedy = error.message.includes("'head_server'")
-    ? " Another run may be up (gym env status); choose another port with ++head_server.port=N."
+    ? " Another run may be active (gym env status); choose another port with ++head_server.port=N."
     : "";
   return new GymError(
     "SERVER_LISTEN",
-    `${error.message}${holder ? ` It is held by ${holder}.` : ""}${remedy}`,
+    `${error.message}${holder ? ` It is used by ${holder}.` : ""}${remedy}`,
     {
       cause: error,
     },

@@ -27,7 +27,7 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
   if (Buffer.byteLength(config) > MAX_CONFIG_BYTES) {
     throw new GymError(
       "SERVER_CONFIG",
-      `Server '${instance.name}' is a Python server and takes the config through the environment, which holds 120 KiB; this config is larger. Split the run.`,
+      `Server '${instance.name}' is a Python server and gets the config in an environment variable, which is limited to 120 KiB. This config is larger. Split the run.`,
     );
   }
   const child = spawn(python, [entry], {

@@ -359,7 +359,7 @@ class ServerRun {
   async #restart(name: string): Promise<void> {
     const instance = this.#options.instances.find((candidate) => candidate.name === name);
     if (!instance || this.#placements.get(name) === "cohosted")
-      throw new GymError("SERVER_RESTART", `Server '${name}' has no process of its own.`);
+      throw new GymError("SERVER_RESTART", `Server '${name}' does not run in its own process.`);
     const old = this.#children.get(name);
     this.#children.delete(name);
     await old?.stop();
@@ -394,6 +394,6 @@ class ServerRun {
 
 function explainStart(error: unknown, instance: HostedInstance, log: ServerLog): Error {
   const message = errorMessage(error).replace(`Server '${instance.name}' could not start: `, "");
-  if (message.includes("the port is taken")) return explainTaken(error, instance.port);
+  if (message.includes("the port is in use")) return explainTaken(error, instance.port);
   return new ServerCrashError(instance.name, `could not start: ${message}`, log.recent);
 }

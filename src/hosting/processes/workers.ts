@@ -128,7 +128,7 @@ async function forward(links: Links, worker: number, server: string, call: AppCa
     const reply = await link.call({ method, server, path, body, cookies, headers, signal });
     return new Reply({ ...reply, raw: reply.text });
   } catch (error) {
-    const detail = `worker ${worker} of ${server} has this session and cannot be asked: ${errorMessage(error)}`;
+    const detail = `worker ${worker} of ${server} has this session but cannot be reached: ${errorMessage(error)}`;
     return new Reply({ status: 503, body: { detail } });
   }
 }

@@ -73,7 +73,7 @@ function checkedItem(value: unknown, place: string): Row {
   if (!isObject(value)) throw new AtifProblem(place, "is not an object");
   const type = String(value["type"] ?? "message");
   const known = KNOWN_FIELDS[type];
-  if (!known) throw new AtifProblem(`${place}.type`, `'${type}' has no place in a trajectory`);
+  if (!known) throw new AtifProblem(`${place}.type`, `'${type}' is not allowed in a trajectory`);
   const unknown = Object.keys(value).find((key) => !known.includes(key) && value[key] !== null);
   if (unknown) throw new AtifProblem(`${place}.${unknown}`, "is not known");
   return { ...value, type };

@@ -194,7 +194,7 @@ describe("refuses the whole export for", () => {
     [
       "a gap",
       rollout(1, { trajectory: { gaps: [{ code: "turns_unavailable" }] } }),
-      "not whole (turns_unavailable)",
+      "incomplete (turns_unavailable)",
     ],
     [
       "an agent that did not finish",
@@ -247,7 +247,7 @@ describe("refuses the whole export for", () => {
       "tool call c1: no record",
     ],
     ["another agent", { ...rollout(1), agent_ref: { name: "other" } }, "another agent than 'solver'"],
-    ["a repeated row", rollout(0), "rollout 0:0 is there a second time"],
+    ["a repeated row", rollout(0), "rollout 0:0 occurs twice"],
   ])("%s", async (_name, row, problem) => {
     await expect(exported([rollout(0), row])).rejects.toThrow(problem);
     await expect(exported([rollout(0), row])).rejects.toThrow("line 2");
@@ -257,5 +257,5 @@ describe("refuses the whole export for", () => {
 
 it("does not replace a directory", async () => {
   await exported([rollout(0)]);
-  await expect(exported([rollout(0)])).rejects.toThrow("is already there; name a new directory");
+  await expect(exported([rollout(0)])).rejects.toThrow("already exists; choose a new directory");
 });

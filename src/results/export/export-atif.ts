@@ -30,7 +30,7 @@ export async function writeAtif(
   context: AtifContext,
 ): Promise<number> {
   if (await stat(directory).catch(() => undefined))
-    throw new RolloutError("ROLLOUT_OUTPUT_EXISTS", `'${directory}' is already there; name a new directory.`);
+    throw new RolloutError("ROLLOUT_OUTPUT_EXISTS", `'${directory}' already exists; choose a new directory.`);
   await mkdir(dirname(directory), { recursive: true });
   const staging = await mkdtemp(join(dirname(directory), `.${basename(directory)}-`));
   try {
@@ -127,7 +127,7 @@ function readSource(row: Row, { trajectory, schemaProblem }: Evidence) {
   if (schemaProblem !== undefined) throw new AtifProblem(place, schemaProblem);
   if (!trajectory) throw new AtifProblem(place, "missing; record it with observability_enabled: true");
   const gap = trajectory.gaps.find(({ code }) => !HARMLESS_GAPS.has(code));
-  if (gap) throw new AtifProblem(`${place}.gaps`, `the trajectory is not whole (${gap.code})`);
+  if (gap) throw new AtifProblem(`${place}.gaps`, `the trajectory is incomplete (${gap.code})`);
   const given = row["ng_trajectory"] as Record<string, unknown[]>;
   const [invocation, ...others] = given["invocations"] ?? [];
   if (!isObject(invocation) || others.length > 0)

@@ -44,7 +44,7 @@ export function conversationOf(row: Row, options: ConversationOptions = {}): Con
 function objectAt(row: Row, key: string): Row {
   const value = row[key];
   if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new Error(`'${key}' is missing or no object`);
+    throw new Error(`'${key}' is missing or not an object`);
   return value as Row;
 }
 

@@ -80,7 +80,7 @@ export function checkFilters(filters: ExportFilters): void {
 /** Why pass rates cannot be the ends of a window; undefined if they can. */
 export function passRateProblem(lowest = 0, highest = 1): string | undefined {
   const wrong = [lowest, highest].find((rate) => !(rate >= 0 && rate <= 1));
-  if (wrong !== undefined) return `a pass rate lies between 0 and 1, not at ${wrong}`;
+  if (wrong !== undefined) return `a pass rate must be between 0 and 1, not ${wrong}`;
   return lowest > highest ? `the lowest pass rate ${lowest} is above the highest ${highest}` : undefined;
 }
 

@@ -197,7 +197,7 @@ describe("exports of token ids", () => {
     const { report } = await exported([rollout(0, 0, 1)], "skyrl");
     expect(report.invalidRows[0]?.problem).toContain("no output item carries token ids");
     await expect(exported([tokenRollout(0, 0)], "sft", { tokens: true })).rejects.toThrow(
-      "has no form with token ids",
+      "does not support token ids",
     );
     for (const format of ["sft", "trl", "csv"] as const)
       await expect(exported([tokenRollout(0, 0)], format, { verifyTokens: true })).rejects.toThrow(
@@ -470,7 +470,7 @@ describe("exportRollouts", () => {
       expect.stringMatching(/^3 the line is blank/),
       expect.stringMatching(/^4 the row lacks/),
       expect.stringMatching(/^5 .*no numeric 'reward'/),
-      expect.stringMatching(/^6 rollout 0:0 is there a second time/),
+      expect.stringMatching(/^6 rollout 0:0 occurs twice/),
       expect.stringMatching(/^11 the rollout failed \(timeout\)/),
       expect.stringMatching(/^7 'response.output' is not a list/),
       expect.stringMatching(/^8 'response.output' is empty/),

@@ -100,7 +100,7 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
 function tokenFormatOf({ format, tokens }: ExportOptions): TokenFormat | undefined {
   if (isTokenFormat(format))
     return tokens || TOKEN_ONLY_FORMATS.some((only) => only === format) ? format : undefined;
-  if (tokens) throw new RolloutError("ROLLOUT_EXPORT", `Format '${format}' has no form with token ids.`);
+  if (tokens) throw new RolloutError("ROLLOUT_EXPORT", `Format '${format}' does not support token ids.`);
   return undefined;
 }
 
@@ -180,7 +180,7 @@ class ExportJob {
     const reward = rewardOf(row);
     if (reward === undefined) return "the row has no numeric 'reward'";
     if (this.selection.find(key.taskIndex, key.rolloutIndex))
-      return `rollout ${key.taskIndex}:${key.rolloutIndex} is there a second time`;
+      return `rollout ${key.taskIndex}:${key.rolloutIndex} occurs twice`;
     if (this.tabular) this.columns.see(row);
     const candidate = { rolloutIndex: key.rolloutIndex, reward, offset: line.offset, line: line.number };
     const annotation = this.annotations.get(`${key.taskIndex}:${key.rolloutIndex}`);

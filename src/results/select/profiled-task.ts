@@ -63,9 +63,9 @@ export function profiledTask(
   }
   const { total_samples: rollouts, pass_rate: passRate, std_reward: deviation } = row;
   if (typeof rollouts !== "number" || typeof deviation !== "number")
-    throw refuse("the row is not one of a profile; write it with `gym eval profile`.");
+    throw refuse("the row is not from a profile; create it with `gym eval profile`.");
   if (typeof passRate !== "number")
-    throw refuse("the profile has no pass rates; write it with `+pass_threshold=<reward>`.");
+    throw refuse("the profile has no pass rates; create it with `+pass_threshold=<reward>`.");
   return { ...place, rollouts, passRate, deviation };
 }
 

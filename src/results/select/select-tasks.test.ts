@@ -135,17 +135,17 @@ it("reads the older form of a profile, and removes its added fields", async () =
   const { selected } = await select([{ ...row, pass_rate: 0.5, pass_threshold: 1 }], { passRateMin: 0.4 });
   expect(selected).toEqual([{ question: "q" }]);
   await expect(select([row])).rejects.toThrow(
-    /run_reward_profiling.jsonl:1: the profile has no pass rates; write it with `\+pass_threshold=<reward>`/,
+    /run_reward_profiling.jsonl:1: the profile has no pass rates; create it with `\+pass_threshold=<reward>`/,
   );
 });
 
 it("refuses invalid settings and profiles", async () => {
-  await expect(select([{ question: "q" }])).rejects.toThrow(/:1: the row is not one of a profile/);
-  await expect(select([])).rejects.toThrow("The profiles hold no tasks.");
+  await expect(select([{ question: "q" }])).rejects.toThrow(/:1: the row is not from a profile/);
+  await expect(select([])).rejects.toThrow("The profiles contain no tasks.");
   await expect(select(mixed, { passRateMin: 0.9, passRateMax: 0.1 })).rejects.toThrow(
     "the lowest pass rate 0.9 is above the highest 0.1",
   );
   await expect(select(mixed, { passRateMax: 90 })).rejects.toThrow(
-    "a pass rate lies between 0 and 1, not at 90",
+    "a pass rate must be between 0 and 1, not 90",
   );
 });

@@ -117,7 +117,7 @@ function settingsOf(options: SelectOptions) {
   const problem = passRateProblem(settings.pass_rate_min, settings.pass_rate_max);
   if (problem !== undefined) throw invalid(problem);
   if (!(settings.deviation_min >= 0))
-    throw invalid(`a deviation is at least 0, not ${settings.deviation_min}`);
+    throw invalid(`a deviation must be at least 0, not ${settings.deviation_min}`);
   for (const count of [settings.limit, settings.rollouts_min]) {
     if (count !== null && !(Number.isInteger(count) && count >= 1))
       throw invalid(`a number of tasks or rollouts is a whole number of at least 1, not ${count}`);
@@ -149,7 +149,7 @@ async function readTasks(
       else leftOut.excluded++;
     }
   }
-  if (read === 0) throw new RolloutError("ROLLOUT_INPUT_EMPTY", "The profiles hold no tasks.");
+  if (read === 0) throw new RolloutError("ROLLOUT_INPUT_EMPTY", "The profiles contain no tasks.");
   return { tasks, read };
 }
 

@@ -115,7 +115,7 @@ describe("merging into an output", () => {
   it("does not change a run that is being written", async () => {
     put("all.jsonl", rollout(7));
     const lock = await lockRun(at("all.jsonl"));
-    await expect(merge(["a.jsonl"])).rejects.toThrow("is being written by process");
+    await expect(merge(["a.jsonl"])).rejects.toThrow("in use by process");
     lock.release();
     await merge(["a.jsonl"]);
     expect(text("all.jsonl.previous")).toBe(rollout(7));
@@ -124,7 +124,7 @@ describe("merging into an output", () => {
 
   it("refuses to replace anything else", async () => {
     put("all.jsonl", "# Notes\n");
-    await expect(merge(["a.jsonl"])).rejects.toThrow("holds no results of a run");
+    await expect(merge(["a.jsonl"])).rejects.toThrow("contains no results of a run");
     expect(text("all.jsonl")).toBe("# Notes\n");
   });
 });
@@ -140,8 +140,8 @@ it("replaces an earlier export only", async () => {
   await refuse("t.parquet", "parquet");
   put("README.md", "# Read me\n");
   put("run.jsonl", rollout(0));
-  await expect(refuse("README.md", "sft")).rejects.toThrow("holds no sft export");
-  await expect(refuse("sft.jsonl", "csv")).rejects.toThrow("holds no csv export");
-  await expect(refuse("t.csv", "parquet")).rejects.toThrow("holds no parquet export");
-  await expect(refuse("run.jsonl", "sft")).rejects.toThrow("holds the rollouts of a run");
+  await expect(refuse("README.md", "sft")).rejects.toThrow("contains no sft export");
+  await expect(refuse("sft.jsonl", "csv")).rejects.toThrow("contains no csv export");
+  await expect(refuse("t.csv", "parquet")).rejects.toThrow("contains no parquet export");
+  await expect(refuse("run.jsonl", "sft")).rejects.toThrow("contains the rollouts of a run");
 });

@@ -51,7 +51,7 @@ export async function refuseOtherFiles(paths: ArtifactPaths): Promise<void> {
 export function otherFileError(path: string): RolloutError {
   return new RolloutError(
     "ROLLOUT_OUTPUT_EXISTS",
-    `'${path}' is already there and holds no results of a run; it was left as it is. Choose another --output, or remove it.`,
+    `'${path}' already exists and contains no results of a run; it was not changed. Choose another --output, or remove it.`,
   );
 }
 
@@ -61,7 +61,7 @@ export async function refuseReplacingRun(path: string): Promise<void> {
   if (!(await belongsToRun(artifactPaths(path))) && !(await holdsRollouts(path))) return;
   throw new RolloutError(
     "ROLLOUT_OUTPUT_EXISTS",
-    `'${path}' holds the rollouts of a run; it was left as it is. Choose another --output, or remove it.`,
+    `'${path}' contains the rollouts of a run; it was not changed. Choose another --output, or remove it.`,
   );
 }
 
@@ -72,7 +72,7 @@ export async function refuseReplacingExport(path: string, format: string): Promi
   if (start === "" || looksLikeExport(start, format)) return;
   throw new RolloutError(
     "ROLLOUT_OUTPUT_EXISTS",
-    `'${path}' is already there and holds no ${format} export; it was left as it is. Choose another --output, or remove it.`,
+    `'${path}' already exists and contains no ${format} export; it was not changed. Choose another --output, or remove it.`,
   );
 }
 

@@ -219,7 +219,7 @@ export class JsonlWriter {
     throw new RolloutFileError(
       "ROLLOUT_FILE_REPLACED",
       this.path,
-      `'${this.path}' was ${what} by another program while it was written; the lines it held are lost.`,
+      `'${this.path}' was ${what} by another program while it was written; its earlier lines are lost.`,
     );
   }
 

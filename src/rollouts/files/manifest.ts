@@ -88,7 +88,7 @@ export async function readManifest(path: string): Promise<RunManifest | undefine
   } catch (error) {
     throw new RolloutError(
       "ROLLOUT_MANIFEST_INVALID",
-      `The run manifest '${path}' is not one of ours: ${errorMessage(error)}`,
+      `The run manifest '${path}' is not valid: ${errorMessage(error)}`,
       { cause: error },
     );
   }

@@ -13,7 +13,7 @@ export async function lockRun(output: string, options: LockOptions = {}): Promis
   if (lock instanceof FileLock) return lock;
   throw new RolloutError(
     "ROLLOUT_LOCKED",
-    `'${output}' is being written by process ${lock.pid} on ${lock.host} since ${lock.started}. ` +
+    `'${output}' has been in use by process ${lock.pid} on ${lock.host} since ${lock.started}. ` +
       `Wait for it, choose another --output, or remove '${path}' if that run is gone.`,
   );
 }

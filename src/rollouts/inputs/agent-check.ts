@@ -45,7 +45,7 @@ export class AgentCheck {
     const more = this.#unknown.size > MAX_NAMED ? `\n  … and ${this.#unknown.size - MAX_NAMED} more` : "";
     throw new RolloutError(
       "ROLLOUT_UNKNOWN_AGENT",
-      `Rows ask for agents that do not run:\n${named.join("\n")}${more}\nAgents: ${known.join(", ") || "none"}.`,
+      `Rows name agents that are not running:\n${named.join("\n")}${more}\nAgents: ${known.join(", ") || "none"}.`,
     );
   }
 }

@@ -97,7 +97,7 @@ async function refusal(
   return new RolloutError(
     "ROLLOUT_ROWS_REFUSED",
     `${problems.size} of ${tasks} ${tasks === 1 ? "task does" : "tasks do"} not fit the environment; no model was called:\n${named.join("\n")}\n` +
-      "Correct the rows (`gym env schema` and `gym env tools` show what they may hold), or skip this check with ++check_rows=false.",
+      "Correct the rows (`gym env schema` and `gym env tools` show the allowed fields and tools), or skip this check with ++check_rows=false.",
   );
 }
 

@@ -93,7 +93,7 @@ describe("expandRows", () => {
   it("reports agents without repeats together, and warns of unused entries", async () => {
     const content = line("a", ', "agent_ref": {"name": "z"}') + line("b", ', "agent_ref": {"name": "x"}');
     await expect(expanded(content, { repeats: { y: 2 } })).rejects.toThrow(
-      /nothing about x, z and has no '_default'/,
+      /no entry for x, z and no '_default'/,
     );
     const warnings: string[] = [];
     const rows = await expanded(content, {

@@ -136,7 +136,7 @@ async function refusePopulatedInputs(options: ExpandOptions): Promise<void> {
     "ROLLOUT_INPUT_POPULATED",
     `The prompt config '${options.promptConfig.path}' would overwrite the input that ${positions.length} rows of ` +
       `'${options.inputPath}' already have, at positions ${rangesOf(positions)} (counted from 0). ` +
-      "Drop the prompt config or the rows' 'responses_create_params.input'.",
+      "Remove the prompt config or the rows' 'responses_create_params.input'.",
   );
 }
 

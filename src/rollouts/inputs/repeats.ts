@@ -41,7 +41,7 @@ export class Repeats {
     if (this.unknown.size > 0) {
       throw new RolloutError(
         "ROLLOUT_REPEATS_INVALID",
-        `num_repeats says nothing about ${[...this.unknown].sort(byCodePoint).join(", ")} and has no '${DEFAULT_KEY}'.`,
+        `num_repeats has no entry for ${[...this.unknown].sort(byCodePoint).join(", ")} and no '${DEFAULT_KEY}'.`,
       );
     }
     const idle = [...this.byAgent.keys()].filter((agent) => agent !== DEFAULT_KEY && !this.seen.has(agent));

@@ -89,8 +89,8 @@ it("keeps the results of all earlier runs", async () => {
 it("moves only results of runs", async () => {
   for (const content of ["# Read me\n", '{"responses_create_params":{"input":"?"}}\n']) {
     writeFileSync(join(folder, "README.md"), content);
-    await expect(prepare("README.md")).rejects.toThrow("holds no results of a run");
-    await expect(prepare("README.md", "in.jsonl", [], true)).rejects.toThrow("holds no results of a run");
+    await expect(prepare("README.md")).rejects.toThrow("contains no results of a run");
+    await expect(prepare("README.md", "in.jsonl", [], true)).rejects.toThrow("contains no results of a run");
     expect(readFileSync(join(folder, "README.md"), "utf8")).toBe(content);
   }
   expect(readdirSync(folder).sort()).toEqual(["README.md", "in.jsonl"]);
@@ -122,7 +122,7 @@ it("changes no file when it refuses or the run does not begin", async () => {
 it("refuses to resume results whose inputs are missing", async () => {
   writeFileSync(join(folder, "out.jsonl"), ROLLOUT);
   await expect(prepare("out.jsonl", "in.jsonl", [], true)).rejects.toThrow(
-    /has results, but what was left to do is unknown: .*out_materialized_inputs\.jsonl not found/,
+    /has results, but the remaining rollouts are unknown: .*out_materialized_inputs\.jsonl not found/,
   );
   expect(readFileSync(join(folder, "out.jsonl"), "utf8")).toBe(ROLLOUT);
   const notices: string[] = [];

@@ -110,7 +110,7 @@ async function makeRoom(paths: ArtifactPaths, onNotice: (text: string) => void):
   if ((await heldAt(paths)) !== "nothing") {
     const previous = await setAside(paths);
     onNotice(
-      `'${paths.output}' holds an earlier run; it was moved to '${previous}' (--resume would have gone on with it).`,
+      `'${paths.output}' contains an earlier run; it was moved to '${previous}' (--resume would have continued it).`,
     );
   }
   for (const path of [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics]) {
@@ -121,7 +121,7 @@ async function makeRoom(paths: ArtifactPaths, onNotice: (text: string) => void):
 function unresumable(paths: ArtifactPaths, missing: readonly string[]): RolloutError {
   return new RolloutError(
     "ROLLOUT_RESUME_REFUSED",
-    `'${paths.output}' has results, but what was left to do is unknown: ${missing.join(", ")} not found. ` +
+    `'${paths.output}' has results, but the remaining rollouts are unknown: ${missing.join(", ")} not found. ` +
       "Put it back, choose another --output, or start a new run without --resume (the old results are then kept next to the new ones).",
   );
 }
@@ -166,7 +166,7 @@ async function refuseOtherRun(options: PrepareOptions): Promise<void> {
   if (force) {
     onNotice(
       `Resuming although this is not the same run (--force):\n${list}\n` +
-        "The rows are those of the earlier run; settings that make rows (input, limit, repeats, overrides) have no effect.",
+        "The rows are those of the earlier run; settings that create rows (input, limit, repeats, overrides) have no effect.",
     );
     return;
   }

@@ -128,7 +128,7 @@ describe("planResume", () => {
     ["a blank line", { inputs: four, output: `\n${key(0, 0)}` }, /out\.jsonl:1: the line is blank/],
     ["a row of another run", { inputs: four, output: key(7, 0) }, /out\.jsonl:1: .* another run/],
     ["a row without index", { inputs: four, output: '{"_ng_task_index":1}\n' }, /:1: the row lacks/],
-    ["a repeated input", { inputs: four + key(0, 0), output: "" }, /inputs\.jsonl:5: .* second time/],
+    ["a repeated input", { inputs: four + key(0, 0), output: "" }, /inputs\.jsonl:5: .* occurs twice/],
     [
       "a malformed failure",
       { inputs: four, output: "", failures: "{\n{}\n" },

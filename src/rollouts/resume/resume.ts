@@ -154,7 +154,7 @@ async function materializedKeys(path: string, signal: AbortSignal | undefined): 
     for (const line of batch) {
       const { taskIndex, rolloutIndex } = materializedKey(path, line);
       if (states.has(taskIndex, rolloutIndex))
-        throw invalidRow(path, line, `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`);
+        throw invalidRow(path, line, `rollout ${rolloutIndex} of task ${taskIndex} occurs twice.`);
       states.set(taskIndex, rolloutIndex, 0);
     }
   }

@@ -82,7 +82,7 @@ export class RolloutCaptures {
           await tokens.source
             .drop(id, used)
             .catch((error: unknown) =>
-              this.#options.onNotice(`The token records of ${id} stay: ${errorMessage(error)}`),
+              this.#options.onNotice(`The token records of ${id} were not deleted: ${errorMessage(error)}`),
             );
         }
         this.#masks.check();

@@ -29,7 +29,7 @@ export async function openCaptures(options: {
     if (unknown.has(agent)) return;
     unknown.add(agent);
     onNotice(
-      `Whether tokens of ${agent} are captured is not known here, so its rollouts are not rebuilt: give the config its servers run with, or token_id_capture.all_agents.`,
+      `It is not known whether tokens of ${agent} are captured, so its rollouts are not rebuilt: pass the config of its servers, or set token_id_capture.all_agents.`,
     );
   };
   return new RolloutCaptures({

@@ -60,7 +60,7 @@ export class ReverifyPlan {
       throw new RolloutFileError(
         "ROLLOUT_FILE_MISSING",
         sourcePath,
-        `There is no failures file '${sourcePath}' beside the rollouts: nothing to recover from.`,
+        `There is no failures file '${sourcePath}' next to the rollouts: nothing to recover from.`,
       );
     }
     const index = await indexInputs(materializedInputsPath, signal);
@@ -75,7 +75,7 @@ export class ReverifyPlan {
       if (seen.has(taskIndex, rolloutIndex)) {
         // A judge that failed several times has several rows; one of them is enough.
         if (judgeFailedOnly) continue;
-        throw lineError(sourcePath, line.number, taskIndex, rolloutIndex, "is there a second time");
+        throw lineError(sourcePath, line.number, taskIndex, rolloutIndex, "occurs twice");
       }
       seen.set(taskIndex, rolloutIndex, 0);
       if (!index.lines.has(taskIndex, rolloutIndex)) {
@@ -138,7 +138,7 @@ async function indexInputs(path: string, signal: AbortSignal | undefined): Promi
     for (const line of batch) {
       const { taskIndex, rolloutIndex } = materializedKey(path, line);
       if (index.lines.has(taskIndex, rolloutIndex))
-        throw lineError(path, line.number, taskIndex, rolloutIndex, "is there a second time");
+        throw lineError(path, line.number, taskIndex, rolloutIndex, "occurs twice");
       index.lines.set(taskIndex, rolloutIndex, line.number - 1);
       index.offsets.push(line.offset);
       tasks.add(taskIndex);

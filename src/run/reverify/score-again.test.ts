@@ -147,7 +147,7 @@ describe("reverify", () => {
     await expect(run(scored, { existing: "resume" })).rejects.toThrow(
       /belongs to another run[\s\S]*run\.jsonl/,
     );
-    await expect(run(scored)).rejects.toThrow(/already there; use --resume or --overwrite/);
+    await expect(run(scored)).rejects.toThrow(/already exist; use --resume or --overwrite/);
     expect((await run(scored, { existing: "overwrite" })).result.completed).toBe(1);
   });
 
@@ -191,7 +191,7 @@ describe("reverify", () => {
     await write("run.jsonl", [stored(0), stored(7)]);
     await expect(run(scored)).rejects.toThrow(/run\.jsonl:2: rollout 0 of task 7 has no input in/);
     await write("run.jsonl", [stored(0), stored(0)]);
-    await expect(run(scored)).rejects.toThrow(/run\.jsonl:2: .* second time/);
+    await expect(run(scored)).rejects.toThrow(/run\.jsonl:2: .* occurs twice/);
     await expect(run(scored, { judgeFailedOnly: true })).rejects.toThrow(/no failures file/);
   });
 

@@ -74,7 +74,7 @@ export function checkOutput(
   const ways = judgeFailedOnly ? "--resume, --append or --overwrite" : "--resume or --overwrite";
   throw new RolloutError(
     "ROLLOUT_OUTPUT_EXISTS",
-    `${there.map((path) => `'${path}'`).join(" and ")} ${there.length > 1 ? "are" : "is"} already there; use ${ways}, or choose another --output.`,
+    `${there.map((path) => `'${path}'`).join(" and ")} already ${there.length > 1 ? "exist" : "exists"}; use ${ways}, or choose another --output.`,
   );
 }
 

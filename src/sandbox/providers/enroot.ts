@@ -292,7 +292,7 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
       if (pid !== undefined) return pid;
       if (Date.now() >= end)
         throw new SandboxCreateError(
-          `The enroot container was not there within ${timeout} s: ${await messagesOf(stagingDirectory)}`,
+          `The enroot container did not start within ${timeout} s: ${await messagesOf(stagingDirectory)}`,
         );
       await sleep(pause * 1000, signal);
     }

@@ -220,7 +220,9 @@ function userNumber(user: string | number): number {
   if (user === "root") return 0;
   const number = Number(user);
   if (Number.isInteger(number) && number >= 0) return number;
-  throw new SandboxSpecError(`The provider 'opensandbox' knows users by number, and root; not '${user}'.`);
+  throw new SandboxSpecError(
+    `The provider 'opensandbox' accepts only numeric users and root, not '${user}'.`,
+  );
 }
 
 /** Metadata becomes labels: attribution gets a prefix, and characters that labels cannot have are replaced. */

@@ -73,7 +73,8 @@ export class ServiceClient {
       for await (const chunk of answer.body.setEncoding("utf8")) {
         const parts = (rest + String(chunk)).split("\n");
         rest = parts.pop() ?? "";
-        if (rest.length > MAX_ANSWER_BYTES) throw new ServiceError("The service sent a line without an end.");
+        if (rest.length > MAX_ANSWER_BYTES)
+          throw new ServiceError("The service sent a line that is too long.");
         for (const part of parts) onLine(part);
       }
       if (rest !== "") onLine(rest);

@@ -146,7 +146,7 @@ export abstract class ServiceProvider<Answer> implements SandboxProvider<Service
     const { operations, exec } = this.#settings;
     if (options.stdin !== undefined)
       throw new SandboxSpecError(
-        `Commands of '${this.name}' take no standard input; upload a file and read that.`,
+        `Commands of '${this.name}' do not accept standard input; upload a file and read it.`,
       );
     const timeoutSeconds = options.timeoutSeconds ?? exec.default_timeout_s;
     const limitSeconds = (timeoutSeconds ?? LONGEST_REQUEST_SECONDS) + operations.command_timeout_margin_s;

@@ -24,7 +24,8 @@ export async function controlLive(rollouts: string, body: unknown): Promise<Live
   if (!request.success)
     throw new ViewerRequestError(400, "The command must be pause, resume, cancel, retry or concurrency.");
   const found = await collectionOf(rollouts);
-  if (found === undefined) throw new ViewerRequestError(409, "No collection of this user writes this run.");
+  if (found === undefined)
+    throw new ViewerRequestError(409, "No collection of this user is writing this run.");
   const answer = await askCollection(found.socket, request.data);
   if (!answer.ok) throw new ViewerRequestError(409, answer.error);
   return { collection: answer };

@@ -121,7 +121,7 @@ export class ChatTurns {
         const text = isObject(part) ? part["text"] : null;
         if (text !== undefined && typeof text !== "string") badValue(`input.${index}.content holds no parts`);
         if (text !== undefined) turn.text += text;
-        else this.#onLoss?.({ field: `input.${index}.content`, reason: "only text parts have a form here" });
+        else this.#onLoss?.({ field: `input.${index}.content`, reason: "only text parts can be converted" });
         if (isObject(part) && Array.isArray(part["annotations"]) && part["annotations"].length > 0) {
           this.#onLoss?.({
             field: `input.${index}.content.annotations`,

@@ -136,13 +136,14 @@ function tokenIdOf(token: unknown): number | undefined {
 function idsInLogprobs(choice: ChatChoice): { ids: number[]; logProbs: number[] } {
   const entries: unknown = choice.logprobs?.content;
   if (!Array.isArray(entries))
-    return fail("the engine answered without log-probabilities although they were asked for");
+    return fail("the engine answered without log-probabilities although they were requested");
   const ids: number[] = [];
   const logProbs: number[] = [];
   for (const [index, entry] of (entries as (JsonObject | null)[]).entries()) {
     const id = tokenIdOf(entry?.["token"]);
     const logProb = entry?.["logprob"];
-    if (id === undefined) return fail(`logprobs.content.${index}.token has not the form token_id:<number>`);
+    if (id === undefined)
+      return fail(`logprobs.content.${index}.token does not have the form token_id:<number>`);
     if (!isPyFloat(logProb) && !isPyInt(logProb))
       return fail(`logprobs.content.${index}.logprob is not a number`);
     ids.push(id);

@@ -58,7 +58,9 @@ export async function serverUnderAudit(
   const implementation = currentComponentName(instance.implementation);
   const code = locateServer({ name, type, implementation, entrypoint }, roots);
   if (code.language !== "node")
-    throw new AuditError(`${implementation} is written in Python; only servers in TypeScript can be tried.`);
+    throw new AuditError(
+      `${implementation} is written in Python; only servers in TypeScript can be audited.`,
+    );
   const settings = readSettings(code.directory, path.basename(configFile, ".yaml"));
   const server = {
     name,

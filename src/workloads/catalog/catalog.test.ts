@@ -129,7 +129,7 @@ describe("discoverWorkloads", () => {
     );
     expect(warnings.map((text) => text.replace(/^.*manifest\.yaml is not used: /, ""))).toEqual([
       "there is no config.yaml beside it that can be read.",
-      "it is called 'otherwise', but its folder 'named'.",
+      "its name is 'otherwise', but its folder is 'named'.",
       "surprise: Unknown field.",
     ]);
   });

@@ -285,11 +285,9 @@ export function checkLocation(file: string, { name, kind }: Manifest): void {
       ? path.basename(folder)
       : path.relative(tree.directory, folder).split(path.sep).join("/");
   if (name !== expected) {
-    throw new WorkloadError(`${file}: it is called '${name}', but its folder '${expected}'.`);
+    throw new WorkloadError(`${file}: its name is '${name}', but its folder is '${expected}'.`);
   }
   if (tree !== undefined && kind !== tree.kind) {
-    throw new WorkloadError(
-      `${file}: it says it is a ${kind}, but it lies in ${path.basename(tree.directory)}/.`,
-    );
+    throw new WorkloadError(`${file}: its kind is ${kind}, but it is in ${path.basename(tree.directory)}/.`);
   }
 }

@@ -173,8 +173,8 @@ function complaintAbout(
     return `${result.problems.map(({ path: at, message }) => `${at.join(".")}: ${message}`).join("; ")}.`;
   }
   const { manifest }: { manifest: Manifest } = result;
-  if (manifest.kind !== kind) return `it says it is a ${manifest.kind}, but it lies among the ${kind}s.`;
-  if (manifest.name !== name) return `it is called '${manifest.name}', but its folder '${name}'.`;
+  if (manifest.kind !== kind) return `its kind is ${manifest.kind}, but it is among the ${kind}s.`;
+  if (manifest.name !== name) return `its name is '${manifest.name}', but its folder is '${name}'.`;
   return hasConfig ? undefined : "there is no config.yaml beside it that can be read.";
 }
 
@@ -213,7 +213,7 @@ export function findWorkload(
   }
   if (matches.length > 1) {
     const kinds = matches.map((entry) => entry.kind).sort();
-    throw new RegistryError(`'${name}' is ambiguous (${kinds.join(", ")}); say which with --kind.`);
+    throw new RegistryError(`'${name}' is ambiguous (${kinds.join(", ")}); choose one with --kind.`);
   }
   return match;
 }

@@ -51,7 +51,7 @@ export async function checkDataset(
       throw new WorkloadError(`The file of dataset '${name}' does not exist: ${missing}`);
     return {
       checked: { name, type, path: path.resolve(missing), rows: 0, prompt_config },
-      warning: `The rows of dataset '${name}' were not checked, since ${given} is not there yet; ${advice}.`,
+      warning: `The rows of dataset '${name}' were not checked, because ${given} does not exist yet; ${advice}.`,
     };
   }
   const rows = await countRows(file, prompt, context.signal);
@@ -99,7 +99,7 @@ async function countRows(file: string, prompt: PromptConfig | undefined, signal:
     throw new WorkloadError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
   }
   if (problems.length > 0)
-    throw new WorkloadError(`Rows that no rollout can start from:\n${problems.join("\n")}`);
+    throw new WorkloadError(`Rows that cannot start a rollout:\n${problems.join("\n")}`);
   return rows;
 }
 

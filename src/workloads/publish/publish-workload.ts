@@ -35,7 +35,7 @@ export async function publishWorkload(
   const manifestFile = manifestOf(entry);
   if (manifestFile === undefined) {
     throw new WorkloadError(
-      `'${entry.name}' has no manifest.yaml beside ${entry.configFile}, so it cannot be published.`,
+      `'${entry.name}' has no manifest.yaml next to ${entry.configFile}, so it cannot be published.`,
     );
   }
   const manifest = loadManifest(manifestFile);

@@ -141,7 +141,13 @@ describe("validateWorkload", () => {
   });
 
   it.each([
-    ["another name", MANIFEST, "name: garden", "name: shed", "it is called 'shed', but its folder 'garden'."],
+    [
+      "another name",
+      MANIFEST,
+      "name: garden",
+      "name: shed",
+      "its name is 'shed', but its folder is 'garden'.",
+    ],
     [
       "another kind",
       MANIFEST,

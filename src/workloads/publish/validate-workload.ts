@@ -53,7 +53,7 @@ export async function validateWorkload(options: ValidateOptions): Promise<Worklo
   const declared = loadManifest(manifestFile);
   checkLocation(manifestFile, declared);
   if (!existsSync(configFile))
-    throw new WorkloadError(`There is no config beside the manifest: ${configFile}`);
+    throw new WorkloadError(`There is no config next to the manifest: ${configFile}`);
   const places = workloadRoots(manifestFile, options);
   const roots = searchRoots(places);
   const composition = await resolveComposition(configFile, places);
@@ -101,9 +101,9 @@ export function workloadRoots(manifestFile: string, options: Required<RootOption
 
 function staleManifest(file: string, { name }: Manifest, differences: readonly Difference[]): WorkloadError {
   return new WorkloadError(
-    `${file} does not repeat what the config says, and the config counts:\n` +
+    `${file} does not match the config, which takes precedence:\n` +
       `${differences.map(differenceText).join("\n")}\n` +
-      `\`gym env validate ${name} --sync\` brings these fields up to date.`,
+      `\`gym env validate ${name} --sync\` updates these fields.`,
   );
 }
 
@@ -112,7 +112,7 @@ function updatedManifest(text: string, file: string): Manifest {
     return parseManifest(text, file);
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
-    throw new WorkloadError(`What the config says does not fit the manifest. ${error.message}`, {
+    throw new WorkloadError(`The config does not match the manifest. ${error.message}`, {
       cause: error,
     });
   }

@@ -137,7 +137,7 @@ function harborTasks(directory: string, source: string): { task: string; instruc
     throw new ScaffoldError(`--from harbor: there is no directory '${source}'.`);
   if (existsSync(path.join(directory, "task.toml")))
     throw new ScaffoldError(
-      `--from harbor: '${source}' is a task itself. Name the directory that has it: ${path.dirname(source)}`,
+      `--from harbor: '${source}' is a task itself. Pass its parent directory: ${path.dirname(source)}`,
     );
   const tasks: { task: string; instruction: string }[] = [];
   const incomplete: string[] = [];

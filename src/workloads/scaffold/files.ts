@@ -64,7 +64,7 @@ export function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_LENGTH) return name;
   if (NAME.test(name)) {
     throw new ScaffoldError(
-      `'${name.slice(0, MAX_LENGTH)}…' cannot be the name of a component: it has ${name.length} characters, ${MAX_LENGTH} are allowed.`,
+      `'${name.slice(0, MAX_LENGTH)}…' cannot be the name of a component: it has ${name.length} characters, but at most ${MAX_LENGTH} are allowed.`,
     );
   }
   throw new ScaffoldError(

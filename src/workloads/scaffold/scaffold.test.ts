@@ -52,7 +52,7 @@ describe("checkName", () => {
     expect(checkName("my_quiz2")).toBe("my_quiz2");
     expect(() => checkName("My-Quiz")).toThrow(", such as 'my_quiz'.");
     expect(() => checkName("2fast")).toThrow("such as 'fast'");
-    expect(() => checkName("a".repeat(70))).toThrow("it has 70 characters, 64 are allowed.");
+    expect(() => checkName("a".repeat(70))).toThrow("it has 70 characters, but at most 64 are allowed.");
     for (const bad of ["", "../up", "a/b", "a b", "é", "a".repeat(65)])
       expect(() => checkName(bad)).toThrow();
   });

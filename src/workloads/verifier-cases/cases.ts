@@ -65,7 +65,7 @@ export function readCases(file: string): VerifierCase[] {
     const before = lines.get(name);
     if (before !== undefined)
       throw new VerifierFixtureError(
-        `${file}:${line} has the name of line ${before}, '${name}'; give each case its own.`,
+        `${file}:${line} has the same name as line ${before}, '${name}'; names must be unique.`,
       );
     lines.set(name, line);
   }
@@ -75,7 +75,7 @@ export function readCases(file: string): VerifierCase[] {
 function readText(file: string): string {
   try {
     const { size } = statSync(file);
-    if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, ${MAX_BYTES} are allowed`);
+    if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, but at most ${MAX_BYTES} are allowed`);
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     throw new VerifierFixtureError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });

@@ -63,7 +63,7 @@ export async function exerciseCases(options: ExerciseOptions): Promise<CaseResul
   }
   if (problems.length > 0) {
     const count = `${problems.length} of ${cases.length} cases`;
-    throw new VerifierFixtureError(`${count} in ${file} do not hold:\n${problems.join("\n")}`);
+    throw new VerifierFixtureError(`${count} in ${file} failed:\n${problems.join("\n")}`);
   }
   if (options.updateExpected === true) await writeExpected(file, cases, rewards);
   return results;
@@ -87,7 +87,7 @@ async function runCase(found: VerifierCase, options: ExerciseOptions): Promise<n
     const [low, high] = options.contract.range;
     if (first === low || first === high)
       throw new CaseProblem(
-        `the reward is ${first}, an end of the declared range; a part is between its ends`,
+        `the reward is ${first}, an end of the declared range; a partial reward is between its ends`,
       );
   } else {
     const end = endpoints(options.contract)[found.kind];
@@ -115,7 +115,7 @@ async function observedReward(found: VerifierCase, options: ExerciseOptions): Pr
 
 function checkRefusal(seen: Observation, expected: string): void {
   if (!("error" in seen))
-    throw new CaseProblem(`it was not refused, but given the reward ${JSON.stringify(seen.reward)}`);
+    throw new CaseProblem(`it was not refused, but got the reward ${JSON.stringify(seen.reward)}`);
   if (!seen.error.includes(expected))
     throw new CaseProblem(
       `${seen.route} refused it, but without '${expected}' in the message: ${seen.error}`,

@@ -53,7 +53,7 @@ describe("readCases", () => {
   it("refuses two cases with the same name", () => {
     write(full, zero, { ...zero, name: "right" });
     expect(() => readCases(file)).toThrow(
-      `${file}:3 has the name of line 1, 'right'; give each case its own.`,
+      `${file}:3 has the same name as line 1, 'right'; names must be unique.`,
     );
   });
 
@@ -162,11 +162,11 @@ describe("exerciseVerifierCases", () => {
       { ...full, name: "refused", request: {} },
     );
     const error = await exercise().then(String, (found: Error) => found.message);
-    expect(error).toContain(`5 of 5 cases in ${file} do not hold:`);
+    expect(error).toContain(`5 of 5 cases in ${file} failed:`);
     expect(error).toContain("the reward is 1, but expected_reward says 0.5");
     expect(error).toContain("the reward is not a finite number");
     expect(error).toContain("refused it, but without 'colour' in the message: unit: ");
-    expect(error).toContain("fine (malformed, line 4): it was not refused, but given the reward 1");
+    expect(error).toContain("fine (malformed, line 4): it was not refused, but got the reward 1");
     expect(error).toContain("refused (full_reward, line 5): /verify answered 422: ");
   });
 

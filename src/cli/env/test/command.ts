@@ -125,7 +125,7 @@ function report(
   const undocumented = found.filter((server) => !documented.includes(server));
   if (undocumented.length > 0) {
     out(
-      `\nNot tested, since they have no README.md: ${undocumented.map(({ entrypoint }) => entrypoint).join(", ")}`,
+      `\nNot tested, because they have no README.md: ${undocumented.map(({ entrypoint }) => entrypoint).join(", ")}`,
     );
   }
   const mismatch = keys.fail_on_total_and_test_mismatch && undocumented.length > 0;

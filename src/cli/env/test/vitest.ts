@@ -36,7 +36,7 @@ export function findTestRunner(directory: string, others: readonly string[]): Te
   }
   throw new GymError(
     "TEST_RUNNER",
-    `There is no vitest for the tests in ${directory}. Install it in that project: npm install --save-dev vitest`,
+    `vitest is not installed for the tests in ${directory}. Install it in that project: npm install --save-dev vitest`,
   );
 }
 
@@ -97,7 +97,7 @@ export async function runDevTests(context: CommandContext): Promise<number> {
   // Tests of the built program and its processes are not unit tests.
   if (realpathSync(io.cwd) === realpathSync(installRoot)) words.push("--project", "unit");
   if (resolveFrom(io.cwd, "@vitest/coverage-v8/package.json") !== undefined) words.push("--coverage");
-  else err("Without coverage: @vitest/coverage-v8 is not installed here.");
+  else err("Coverage is not measured: @vitest/coverage-v8 is not installed here.");
   return runChild(context, words, { cwd: io.cwd });
 }
 

@@ -81,7 +81,7 @@ export function imageDirectory(image: string | undefined): string | undefined {
   if (image === undefined) return undefined;
   if (!path.isAbsolute(image))
     throw new SandboxSpecError(
-      `The provider 'bubblewrap' runs no container images like '${image}'. Leave out 'image' to run on the programs of this ` +
+      `The provider 'bubblewrap' cannot run container images such as '${image}'. Leave out 'image' to run on the programs of this ` +
         "machine, give the absolute path of an unpacked root file system, or use the provider 'docker'.",
     );
   if (statSync(image, { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -335,7 +335,7 @@ function refuseUnsupported({ ports, resources, entrypoint, provider_options }: S
     Object.keys(provider_options).map((key) => `provider_options.${key}`)[0];
   if (wrong)
     throw new SandboxSpecError(
-      `The provider 'bubblewrap' has no '${wrong}': every command runs for itself, without a network. Use 'docker' for that.`,
+      `The provider 'bubblewrap' has no '${wrong}': every command runs separately, without a network. Use 'docker' for that.`,
     );
 }
 
