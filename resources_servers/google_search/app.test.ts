@@ -128,7 +128,7 @@ describe("search", () => {
   it("stops at the time limit", async () => {
     const server = await serve({ search_timeout_seconds: 0.2 });
     expect((await server.tool("search", { query: "wait" })).body.search_results).toMatch(
-      /^Error: Unexpected error - time is up/,
+      /^Error: Unexpected error - time limit/,
     );
   });
 
