@@ -24,25 +24,35 @@ const ANSWER = JSON.stringify({
   tools: [],
 });
 
-/** A model endpoint that responds after a delay, and rejects requests on demand. */
-async function startEndpoint(
-  milliseconds: number,
-  refuses: (request: IncomingMessage) => boolean = () => false,
-) {
-  const seen = { running: 0, peak: 0, calls: [] as { at: number; worker: string }[] };
+/** Calls take this long until all workers make them, so that no worker finishes the run alone. */
+const SLOW_MS = 500;
+const RETRY_AFTER_SECONDS = 8;
+/** Within this time, a request to slow down reaches the other workers, also on a busy machine. */
+const TOLD_MS = 4_000;
+
+/** A model endpoint that responds after `milliseconds`, and rejects requests on demand. */
+async function startEndpoint(refuses: (request: IncomingMessage) => boolean = () => false) {
+  const seen = {
+    milliseconds: SLOW_MS,
+    running: 0,
+    peak: 0,
+    calls: [] as { at: number; worker: string }[],
+  };
   const server = createServer((request, response) => {
     request.resume();
     response.setHeader("content-type", "application/json");
     seen.calls.push({ at: performance.now(), worker: String(request.headers["x-worker"]) });
     if (refuses(request)) {
-      response.writeHead(429, { "retry-after": "4" }).end('{"error":{"message":"slow down"}}');
+      response
+        .writeHead(429, { "retry-after": String(RETRY_AFTER_SECONDS) })
+        .end('{"error":{"message":"slow down"}}');
       return;
     }
     seen.peak = Math.max(seen.peak, ++seen.running);
     setTimeout(() => {
       seen.running--;
       response.end(ANSWER);
-    }, milliseconds);
+    }, seen.milliseconds);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -52,7 +62,7 @@ async function startEndpoint(
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
 }
 
-describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 120_000 }, () => {
+describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 240_000 }, () => {
   beforeEach(async () => {
     broker = new TestBroker(await freePort());
     await broker.start();
@@ -83,10 +93,15 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
   const callers = (calls: readonly { worker: string }[]) => new Set(calls.map((call) => call.worker));
 
   it("apply to all workers together, even with fewer calls than workers", async () => {
-    const { seen, url } = await startEndpoint(50);
+    const { seen, url } = await startEndpoint();
     const cwd = await rows(400);
     const collector = run(url, cwd, `${MODEL}.max_concurrent_requests=2`);
-    for (const name of ["a", "b", "c"]) worker(name, cwd);
+    for (const name of ["a", "b"]) worker(name, cwd);
+    await until("calls of both workers", () => callers(seen.calls).size === 2);
+    const third = worker("c", cwd);
+    await until("the third worker", () => third.text().includes("Joined run"));
+    seen.milliseconds = 50;
+    expect(seen.calls.length).toBeLessThan(300);
     expect(await collector.ended, collector.text()).toBe(0);
     expect(sortedLines(join(cwd, "limited.jsonl"))).toHaveLength(400);
     expect(seen.peak).toBe(2);
@@ -96,8 +111,8 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
 
   it("pause all workers if the endpoint asks one of them to pause", async () => {
     let refusing = false;
-    const { seen, url } = await startEndpoint(100, ({ headers }) => refusing && headers["x-worker"] === "a");
-    const cwd = await rows(600);
+    const { seen, url } = await startEndpoint(({ headers }) => refusing && headers["x-worker"] === "a");
+    const cwd = await rows(1_000);
     const collector = run(url, cwd);
     for (const name of ["a", "b"]) worker(name, cwd);
     await until("calls of both workers", () => callers(seen.calls).size === 2);
@@ -105,14 +120,15 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
     const before = seen.calls.length;
     await until("a refused call", () => seen.calls.slice(before).some((call) => call.worker === "a"));
     const refusedAt = seen.calls.slice(before).find((call) => call.worker === "a")?.at ?? 0;
-    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    const endsAt = refusedAt + RETRY_AFTER_SECONDS * 1_000;
+    await until("the end of the pause", () => performance.now() > endsAt);
     refusing = false;
-    // The message needs a moment; until the four seconds are over nobody makes a call.
-    const during = seen.calls.filter(({ at }) => at > refusedAt + 1_500 && at < refusedAt + 4_000);
+    seen.milliseconds = 100;
+    const during = seen.calls.filter(({ at }) => at > refusedAt + TOLD_MS && at < endsAt);
     expect(during).toEqual([]);
     expect(await collector.ended, collector.text()).toBe(0);
-    expect(sortedLines(join(cwd, "limited.jsonl"))).toHaveLength(600);
-    const later = seen.calls.filter(({ at }) => at > refusedAt + 4_000);
+    expect(sortedLines(join(cwd, "limited.jsonl"))).toHaveLength(1_000);
+    const later = seen.calls.filter(({ at }) => at > endsAt);
     expect(callers(later)).toEqual(new Set(["a", "b"]));
   });
 });

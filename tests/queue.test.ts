@@ -4,6 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { connectBroker } from "../src/queue/broker.ts";
+import { renewConsumers } from "../src/queue/run-stream.ts";
 import { runGym } from "./gym-process.ts";
 import { missingBroker, TestBroker } from "./support/broker.ts";
 import { freePort } from "./support/free-port.ts";
@@ -109,6 +111,40 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     const keys = sortedLines(join(cwd, "resumed.jsonl")).map((line) => JSON.parse(line)._ng_task_index);
     expect(new Set(keys).size).toBe(300);
     expect(keys).toHaveLength(300);
+  });
+
+  it("keeps rollouts in a worker that are delivered to it again while it runs them", async () => {
+    const cwd = await rows(8);
+    const slow = "++policy_model.responses_api_models.random_model.latency_ms=5000";
+    startGym(worker("--concurrency", "16"), cwd);
+    const run = startGym(queued("again.jsonl", slow), cwd);
+    const connected = await connectBroker({ url: broker.url }, { name: "test" });
+    onTestFinished(() => connected.close());
+    const { jsm } = connected;
+    const status = async () => {
+      const { stdout } = await runGym(["queue", "status", "--queue", broker.url, "--json"], { cwd });
+      return JSON.parse(stdout) as { runs: { run: string; leased: number; agents: { name: string }[] }[] };
+    };
+    await until("leases", async () => (await status()).runs[0]?.leased === 8);
+    const [shown] = (await status()).runs;
+    if (!shown) throw new Error("the run is over");
+    const agents = shown.agents.map(({ name }) => name);
+    await renewConsumers(jsm, { run: shown.run, agents, leaseMs: 30_000, maxDeliver: 10 });
+    let published = 0;
+    const watched = setInterval(() => {
+      jsm.streams.info(`gym-${shown.run}`).then(
+        ({ state }) => {
+          published = state.last_seq;
+        },
+        () => {},
+      );
+    }, 100);
+    onTestFinished(() => clearInterval(watched));
+    expect(await run.ended, run.text()).toBe(0);
+    expect(sortedLines(join(cwd, "again.jsonl"))).toHaveLength(8);
+    // A reference that is returned is published again.
+    expect(published).toBeGreaterThanOrEqual(8);
+    expect(published).toBeLessThanOrEqual(16);
   });
 
   it("report an invalid address, login and run", async () => {
