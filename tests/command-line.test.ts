@@ -201,7 +201,7 @@ describe("bad input", () => {
       title: "a workload and a config",
       files: { "a.yaml": KILN },
       words: ["nonsense"],
-      says: ["Error: ", "take no config of a run", "config_paths"],
+      says: ["Error: ", "do not accept a run config", "config_paths"],
     },
     {
       title: "a key set twice",

@@ -92,6 +92,6 @@ describe("gym env audit", () => {
     expect(unknown.stderr).toContain("Did you mean `quiz`?");
     const check = await runGym(["env", "audit", "quiz", "--check", "gold"], { cwd });
     expect(check.exitCode).toBe(1);
-    expect(check.stdout).toContain("There is no check called gold.");
+    expect(check.stdout).toContain("Unknown check: gold.");
   });
 });

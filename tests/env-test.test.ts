@@ -50,7 +50,7 @@ describe("gym env test", () => {
     const env = { PATH: process.env["PATH"], CI: "true" };
     const own = await captureRun(["env", "test"], { cwd, env, installRoot });
     expect(own.stdout).toContain(
-      "Testing 1 of 1 servers.\nThe 1 servers that come with the package are left out; --all tests them too.\n",
+      "Testing 1 of 1 servers.\nThe 1 servers of the package are left out; --all tests them too.\n",
     );
     expect(own.stdout).not.toContain("\u001b[");
     const all = await captureRun(["env", "test", "--all"], { cwd, env, installRoot });

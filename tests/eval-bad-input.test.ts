@@ -108,7 +108,7 @@ describe("bad input of gym eval run", () => {
       title: "repeats of an unknown agent",
       content: lines([good]),
       words: ["--num-repeats", "{other: 2}"],
-      says: /num_repeats says nothing about example_single_tool_call_simple_agent/,
+      says: /num_repeats has no entry for example_single_tool_call_simple_agent/,
     },
   ];
   it.each(cases)("$title", async ({ content, words = [], says, code = 1 }) => {
@@ -274,7 +274,7 @@ describe("bad input of gym eval run", () => {
     await until(() => existsSync(path.join(cwd, "out.jsonl.lock")));
     const second = await gym(cwd, words);
     expect(second.exitCode).toBe(1);
-    expect(second.stderr).toContain(`is being written by process ${first.pid}`);
+    expect(second.stderr).toContain(`in use by process ${first.pid}`);
     expect(second.text).not.toContain("starting");
     expect(await ended).toBe(0);
     expect(rowsOf(path.join(cwd, "out.jsonl"))).toHaveLength(5);

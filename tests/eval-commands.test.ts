@@ -270,7 +270,7 @@ describe("gym eval aggregate", () => {
     const alone = await gym(cwd, words);
     expect(alone.exitCode, alone.text).toBe(0);
     expect(alone.stderr).toContain("out/a_failures.jsonl matches, but is not a shard: left out.");
-    expect(alone.stderr).toContain("the default metrics are computed here");
+    expect(alone.stderr).toContain("only the default metrics are computed");
     expect(alone.stdout).toContain("4 rollouts of 2 shards");
     expect(alone.stdout).toContain("Coverage: 4 of 4 rollouts scored");
     expect(metrics()[0]?.agent_metrics).toMatchObject({ "mean/reward": 1 });
@@ -318,7 +318,7 @@ describe("gym eval aggregate", () => {
     const exported = await gym(cwd, [...words, "-o", "s0.jsonl"]);
     expect(exported).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("holds the rollouts of a run"),
+      stderr: expect.stringContaining("contains the rollouts of a run"),
     });
     expect(readFileSync(path.join(cwd, "s0.jsonl"), "utf8")).toBe(`${first}\n`);
   });

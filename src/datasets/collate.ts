@@ -135,7 +135,7 @@ async function fetchMissing(options: CollateOptions, datasets: readonly CollateD
     });
     const advice =
       options.mode === "example_validation"
-        ? "Example datasets belong beside the server's code."
+        ? "Example datasets belong next to the server's code."
         : missing.some(({ entry }) => hasSource(entry))
           ? "Turn on --download (should_download) to fetch those that have a source."
           : "None of them can be downloaded.";
@@ -159,7 +159,7 @@ function hasSource(entry: DatasetEntry): boolean {
 
 function sourceless({ type }: DatasetEntry): string {
   return type === "benchmark"
-    ? "made by `gym eval prepare`"
+    ? "created by `gym eval prepare`"
     : "has no 'source' to download it from; put the file there, or add one";
 }
 

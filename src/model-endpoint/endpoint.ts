@@ -28,7 +28,7 @@ export function parseEndpointUrl(text: string, key: string): EndpointUrl {
   try {
     url = new URL(text.trim());
   } catch {
-    throw badUrl(key, "is no URL; write it like https://api.example.com/v1");
+    throw badUrl(key, "is not a URL; write it like https://api.example.com/v1");
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw badUrl(key, `begins with '${url.protocol}'; http: or https: is needed`);

@@ -537,7 +537,7 @@ describe("cache", () => {
 });
 
 it.each([
-  ["nonsense", "is no URL"],
+  ["nonsense", "is not a URL"],
   ["ftp://host/v1", "http: or https:"],
   ["https://user:pw@host/v1", "carries a user"],
   ["https://host/v1?key=1", "query"],

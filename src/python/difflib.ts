@@ -13,7 +13,7 @@ interface Match {
 /** The comparison of two texts takes more steps than allowed. */
 export class SimilarityBudgetError extends GymError {
   constructor(steps: number) {
-    super("SIMILARITY_BUDGET", `The comparison was given up after ${steps} steps.`);
+    super("SIMILARITY_BUDGET", `The comparison was stopped after ${steps} steps.`);
   }
 }
 

@@ -211,7 +211,7 @@ function refuseForeign(
   if (foreign.length === 0) return;
   throw new RolloutError(
     "ROLLOUT_FOREIGN_OUTPUT",
-    `'${options.rolloutsPath}' holds rollouts of ${foreign.length} tasks that '${options.inputPath}' does not have (such as task ${foreign[0]}).`,
+    `'${options.rolloutsPath}' contains rollouts of ${foreign.length} tasks that '${options.inputPath}' does not have (such as task ${foreign[0]}).`,
   );
 }
 

@@ -55,7 +55,7 @@ function textsIn(value: unknown): string[] {
 function otherInputs({ inputsPath, rolloutsPath }: InputsAndRollouts, task: number): RolloutError {
   return new RolloutError(
     "ROLLOUT_OTHER_INPUTS",
-    `'${inputsPath}' does not hold the inputs of '${rolloutsPath}': task ${task} differs. ` +
-      `Give the inputs of the same run (usually '${artifactPaths(rolloutsPath).materializedInputs}').`,
+    `'${inputsPath}' does not contain the inputs of '${rolloutsPath}': task ${task} differs. ` +
+      `Pass the inputs of the same run (usually '${artifactPaths(rolloutsPath).materializedInputs}').`,
   );
 }

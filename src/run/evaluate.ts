@@ -32,7 +32,7 @@ import type { EvaluationOptions } from "./run-evaluation.ts";
 import { ResourceMeter, type RunResources, writeResources } from "./scale/resources.ts";
 
 const SAMPLE_NOTICE =
-  "warning: these rows are samples that come with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +
+  "warning: these rows are samples included with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +
   "For the real rows: gym eval prepare --benchmark NAME +prepare_script_args.source=huggingface";
 
 /** Events of an evaluation; the caller decides which to show. */

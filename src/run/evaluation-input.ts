@@ -103,7 +103,7 @@ export function existingInput(given: string, roots: readonly string[]): string {
 /** A run reads its rows more than once, which a pipe does not allow. */
 function notAFile(given: string, status: Stats): string {
   const kind = status.isDirectory() ? "a directory" : status.isFIFO() ? "a pipe" : "a device or socket";
-  const save = status.isDirectory() ? "" : " Save what it gives to a file first (`… > rows.jsonl`).";
+  const save = status.isDirectory() ? "" : " Save its output to a file first (`… > rows.jsonl`).";
   return `'${given}' is ${kind}, not a file (--input): a run reads its rows more than once.${save}`;
 }
 

@@ -67,7 +67,7 @@ export const hubUploadKeys = {
   resource_config_path: {
     type: "str",
     required: true,
-    help: "config of the resources server; gives its name and domain",
+    help: "config of the resources server; it has its name and domain",
   },
   dataset_name: text(NAME_FLAG, "name of the dataset; that of the resources server when absent"),
   split: choice(["train", "validation", "test"], "train", "the split in the file"),

@@ -125,7 +125,7 @@ function eventText(event: Exclude<HubUploadEvent, { event: "upload-progress" }>)
     case "repository-found":
       return `The repository ${event.repository} exists.`;
     case "repository-refused":
-      return `The repository could not be created (${event.message}); going on with the pull request.`;
+      return `The repository could not be created (${event.message}); continuing with the pull request.`;
     case "collection-joined":
       return `Added it to the collection ${event.collection}.`;
     case "collection-joined-before":

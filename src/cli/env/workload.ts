@@ -146,7 +146,7 @@ function show(context: CommandContext, report: WorkloadReport): void {
     out(`    ${role}: ${name} -> ${implementation} [${boundary}]`);
   out(`${tick} Datasets:`);
   for (const { name, rows, type } of report.datasets)
-    out(`    ${name}: ${rows === 0 ? "not there yet" : `${rows} rows`} (${type})`);
+    out(`    ${name}: ${rows === 0 ? "does not exist yet" : `${rows} rows`} (${type})`);
   if (report.synchronized_fields.length > 0)
     out(`${tick} Synchronized: ${report.synchronized_fields.join(", ")}`);
   printWarnings(context, report.warnings);

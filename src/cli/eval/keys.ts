@@ -57,7 +57,7 @@ export const collectionKeys = {
     flag: { metavar: "N" },
     help: "rollouts per row, or a map from agent to number with _default",
   },
-  num_repeats_add_seed: { type: "bool", default: false, help: "give every repeat a seed of its own" },
+  num_repeats_add_seed: { type: "bool", default: false, help: "give every repeat its own seed" },
   num_samples_in_parallel: {
     type: "int",
     minimum: 0,
@@ -109,7 +109,7 @@ export const servingKeys = {
   reuse_existing_data_preparation: {
     type: "bool",
     default: false,
-    help: "skip collation when its result is there",
+    help: "skip collation if its result exists",
   },
   rollout_collection_driver: {
     type: "str",

@@ -110,7 +110,7 @@ describe("the report of a run in which everything failed", () => {
     expect(failureAdvice("invalid_response", { stage: "model" })).toContain("--model-url");
     expect(failureAdvice("connection", { stage: "model" })).toContain("--model-url");
     expect(failureAdvice("connection", { stage: "run" })).not.toContain("--model-url");
-    expect(failureAdvice("verifier_error")).toContain("beside the results");
+    expect(failureAdvice("verifier_error")).toContain("next to the results");
     expect(failureAdvice("verifier_error", { ownServers: false })).toContain("gym env start");
     expect(failureAdvice("made_up")).toBeUndefined();
     expect(failureAdvice("toString")).toBeUndefined();
@@ -167,7 +167,7 @@ describe("the summary of a run", () => {
   });
 
   it("explains that an interval without width does not mean certainty", () => {
-    const note = "All 4 tasks came out alike";
+    const note = "All 4 tasks have the same result";
     expect(summaryText({})).not.toContain(note);
     expect(summaryText({ reward: { ...interval, value: 0, low: 0, high: 0 } })).toContain(note);
     expect(summaryText({ reward: { ...interval, low: null, high: null } })).not.toContain(note);

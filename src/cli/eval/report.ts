@@ -46,7 +46,7 @@ function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): 
   if (!judge || judge.unreadable === 0) return;
   out(
     terminal.yellow(
-      `  ${judge.unreadable} of ${countText(judge.calls, "reply", "replies")} of the judge had no verdict that could be read; those rewards say nothing about the answers.`,
+      `  ${judge.unreadable} of ${countText(judge.calls, "reply", "replies")} of the judge had no readable verdict; these rewards say nothing about the answers.`,
     ),
   );
 }
@@ -77,10 +77,10 @@ function printFailures(evaluation: Evaluation, context: CommandContext): void {
   const { stoppedEarly } = result;
   if (stoppedEarly !== undefined) {
     const isShown = Object.values(failure_messages).includes(stoppedEarly);
-    const reason = isShown ? "every further rollout would have failed the same way" : stoppedEarly;
+    const reason = isShown ? "all other rollouts would have failed the same way" : stoppedEarly;
     out("");
     out(terminal.yellow(`Stopped early: ${reason}.`));
-    out(`${isShown ? "When that is repaired, run" : "Run"} the same command with --resume to go on.`);
+    out(`${isShown ? "After you fix this, run" : "Run"} the same command with --resume to continue.`);
     return;
   }
   const steps = nextSteps(result);
@@ -153,7 +153,7 @@ function isInternal(metric: string): boolean {
 /** An interval of zero width does not mean certainty. */
 function intervalNote({ low, high, tasks }: Estimate): string | undefined {
   if (low === null || low !== high) return undefined;
-  return `All ${countText(tasks, "task")} came out alike, so the interval has no width; it says nothing about other tasks.`;
+  return `All ${countText(tasks, "task")} have the same result, so the interval has no width. It says nothing about other tasks.`;
 }
 
 /**

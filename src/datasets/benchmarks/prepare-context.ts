@@ -93,7 +93,7 @@ async function sourceFile(
 ): Promise<string> {
   if (source === undefined || source === null) {
     log(
-      `${benchmark}: using the rows that come with it. For the real dataset give +prepare_script_args.source=huggingface, ` +
+      `${benchmark}: using the included rows. For the real dataset, pass +prepare_script_args.source=huggingface, ` +
         "or the path of its file.",
     );
     return path.resolve(path.dirname(script), own);

@@ -92,7 +92,7 @@ const Response = {
 
 const VerifyResponse = {
   type: "object",
-  description: "A scored rollout, with whatever else the verifier reports.",
+  description: "A scored rollout, with all other fields of the verifier.",
   required: ["responses_create_params", "response", "reward"],
   additionalProperties: true,
   properties: {

@@ -244,7 +244,7 @@ class ServerRun {
     try {
       budgets = await BudgetServer.listen(this.#options.globalConfig);
     } catch (error) {
-      const line = `max_cost holds for each process, not for the run: ${errorMessage(error)}`;
+      const line = `max_cost applies to each process, not to the run: ${errorMessage(error)}`;
       this.#emit({ type: "log", server: "run", line, level: "warn" });
       return;
     }

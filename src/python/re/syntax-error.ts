@@ -13,6 +13,6 @@ export class RegexSyntaxError extends GymError {
 /** A search that takes too many steps. Patterns without backreferences never cause it on texts of usual size. */
 export class RegexBudgetError extends GymError {
   constructor(steps: number) {
-    super("REGEX_BUDGET", `The search was given up after ${steps} steps.`);
+    super("REGEX_BUDGET", `The search was stopped after ${steps} steps.`);
   }
 }

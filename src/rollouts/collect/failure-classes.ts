@@ -1,15 +1,15 @@
 /** Why a rollout did not complete. Servers may report additional classes. */
 export const FAILURE_CLASSES = {
   provider_auth: { retryable: false, meaning: "the model provider refused the credentials (401, 403)" },
-  provider_rate_limit: { retryable: true, meaning: "the model provider asked to slow down (429)" },
+  provider_rate_limit: { retryable: true, meaning: "the model provider limited the rate (429)" },
   provider_error: { retryable: true, meaning: "the model provider failed, or refused the request" },
-  budget_exhausted: { retryable: false, meaning: "the money for model calls is spent (`max_cost`)" },
-  timeout: { retryable: true, meaning: "a deadline passed: of the rollout, a model call or a tool call" },
-  connection: { retryable: true, meaning: "a server could not be reached or hung up" },
-  tool_error: { retryable: true, meaning: "a tool of the environment failed (not: was called wrongly)" },
+  budget_exhausted: { retryable: false, meaning: "the budget for model calls is spent (`max_cost`)" },
+  timeout: { retryable: true, meaning: "the time limit of the rollout, a model call or a tool call expired" },
+  connection: { retryable: true, meaning: "a server could not be reached or closed the connection" },
+  tool_error: { retryable: true, meaning: "a tool of the environment failed (invalid calls do not count)" },
   verifier_error: { retryable: true, meaning: "the verifier failed" },
-  judge_failed: { retryable: true, meaning: "the judge model of a verifier could not be asked" },
-  sandbox_unavailable: { retryable: true, meaning: "there is no sandbox to run code in" },
+  judge_failed: { retryable: true, meaning: "the judge model of a verifier could not be reached" },
+  sandbox_unavailable: { retryable: true, meaning: "no sandbox is available to run code" },
   session_lost: {
     retryable: true,
     meaning: "the state of the rollout expired or was evicted before it was scored",

@@ -88,7 +88,7 @@ function outcomeOfScore(row: Row, server: string): Outcome {
   if (reward === undefined || (typeof reward === "number" && Number.isFinite(reward)))
     return { status: "completed", row };
   const shown = reward === null || typeof reward === "number" ? `${reward}` : describe(reward);
-  const message = `${server} answered with a reward that is not a number: ${shown}. A verifier that gives NaN or Infinity is sent as null.`;
+  const message = `${server} answered with a reward that is not a number: ${shown}. A reward of NaN or Infinity is sent as null.`;
   const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
   return { status: "failed", failure, row, persist: true };
 }

@@ -187,7 +187,7 @@ function routing(config: ResolvedConfig, agents: ReadonlySet<string>): (agent: s
   if (lost.length > 0) {
     throw new RolloutError(
       "ROLLOUT_REVERIFY_ROUTE",
-      `The rollouts are of agents that the config does not have, or gives no resources server: ${lost.map((agent) => `'${agent}'`).join(", ")}. Its agents: ${[...routes.keys()].join(", ") || "none"}.`,
+      `The rollouts belong to agents that the config does not have, or that have no resources server: ${lost.map((agent) => `'${agent}'`).join(", ")}. Its agents: ${[...routes.keys()].join(", ") || "none"}.`,
     );
   }
   return (agent) => routes.get(agent) ?? "";

@@ -7,7 +7,7 @@ import { ResourceMeter, readResources } from "./resources.ts";
 
 it.each([
   ["not JSON", /out_resources\.json' is not JSON: /],
-  ["[]", /does not hold the figures of a run: it: /],
+  ["[]", /does not contain the figures of a run: it: /],
 ])("reports an invalid file of figures: %s", async (text, says) => {
   const directory = await mkdtemp(join(tmpdir(), "resources-"));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -76,7 +76,7 @@ export async function readResources(output: string): Promise<RunResources> {
   const [issue] = parsed.error.issues;
   throw new GymError(
     "SCALE_FIGURES",
-    `'${path}' does not hold the figures of a run: ${issue?.path.join(".") || "it"}: ${issue?.message}.`,
+    `'${path}' does not contain the figures of a run: ${issue?.path.join(".") || "it"}: ${issue?.message}.`,
   );
 }
 

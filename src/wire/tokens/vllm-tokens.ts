@@ -110,7 +110,7 @@ function messageTokens(message: ChatAssistantMessage): TokenInformation | undefi
   } = message;
   if (prompt === undefined && generation === undefined && logProbs === undefined) return undefined;
   if (!isIds(prompt) || !isIds(generation) || !isNumbers(logProbs)) {
-    return fail("the message carries a part of the token lists only, or lists that hold no token ids");
+    return fail("the message contains only some of the token lists, or lists without token ids");
   }
   return bundle(prompt, generation, logProbs, message);
 }

@@ -91,9 +91,7 @@ describe("a fair verifier", () => {
   });
 
   it("gets the list of checks for an unknown name", async () => {
-    await expect(audit(fair, { only: "gold" })).rejects.toThrow(
-      "There is no check called gold. There are: example-rows",
-    );
+    await expect(audit(fair, { only: "gold" })).rejects.toThrow("Unknown check: gold. Checks: example-rows");
   });
 });
 

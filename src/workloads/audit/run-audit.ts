@@ -71,7 +71,7 @@ function chosenChecks(only: readonly string[] | undefined): readonly Check[] {
   const names = checks.map(({ name }) => name);
   const unknown = only.filter((name) => !names.includes(name));
   if (unknown.length > 0) {
-    throw new AuditError(`There is no check called ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
+    throw new AuditError(`Unknown check: ${unknown.join(", ")}. Checks: ${names.join(", ")}.`);
   }
   return checks.filter(({ name }) => only.includes(name));
 }

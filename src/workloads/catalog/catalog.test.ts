@@ -128,7 +128,7 @@ describe("discoverWorkloads", () => {
       ],
     );
     expect(warnings.map((text) => text.replace(/^.*manifest\.yaml is not used: /, ""))).toEqual([
-      "there is no config.yaml beside it that can be read.",
+      "there is no config.yaml next to it that can be read.",
       "its name is 'otherwise', but its folder is 'named'.",
       "surprise: Unknown field.",
     ]);

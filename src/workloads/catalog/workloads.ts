@@ -175,7 +175,7 @@ function complaintAbout(
   const { manifest }: { manifest: Manifest } = result;
   if (manifest.kind !== kind) return `its kind is ${manifest.kind}, but it is among the ${kind}s.`;
   if (manifest.name !== name) return `its name is '${manifest.name}', but its folder is '${name}'.`;
-  return hasConfig ? undefined : "there is no config.yaml beside it that can be read.";
+  return hasConfig ? undefined : "there is no config.yaml next to it that can be read.";
 }
 
 /** The kind of workload in the config of a resources server. Undefined if no agent has datasets. */

@@ -60,7 +60,7 @@ export async function checkDataset(
 }
 
 function howToGet({ type }: ManifestDataset, { workload, downloadable }: DatasetContext): string | undefined {
-  if (type === "benchmark") return `make it with \`gym eval prepare --benchmark ${workload}\``;
+  if (type === "benchmark") return `create it with \`gym eval prepare --benchmark ${workload}\``;
   return downloadable ? "`gym dataset collate --download` fetches it" : undefined;
 }
 

@@ -47,9 +47,9 @@ function inspectAgent(source: string): InferredProfile {
   if (!/\bdefineAgent\s*\(/.test(source))
     return { profile: "unknown", evidence: "the agent's file defines no agent with defineAgent" };
   if (member("run").test(source))
-    return { profile: "external-agent-loop", evidence: "the agent has a run of its own" };
+    return { profile: "external-agent-loop", evidence: "the agent has its own run" };
   if (member("responses").test(source))
-    return { profile: "custom-gym-agent-loop", evidence: "the agent has a responses of its own" };
+    return { profile: "custom-gym-agent-loop", evidence: "the agent has its own responses" };
   return { profile: "unknown", evidence: "the agent's definition shows neither responses nor run" };
 }
 
@@ -59,7 +59,7 @@ export function profileWarnings(declared: string, { profile, evidence }: Inferre
     return [`integration_profile could not be inferred (${evidence}); the manifest declares '${declared}'.`];
   if (profile === declared) return [];
   return [
-    `integration_profile is declared as '${declared}', but what is there looks like '${profile}' (${evidence}).`,
+    `integration_profile is declared as '${declared}', but the code looks like '${profile}' (${evidence}).`,
   ];
 }
 
@@ -81,7 +81,7 @@ export function inspectPythonAgent(source: string): InferredProfile {
       };
     if (body.some((line) => NOT_IMPLEMENTED.test(line)))
       return { profile: "unknown", evidence: "what the agent's responses() does depends on its config" };
-    return { profile: "custom-gym-agent-loop", evidence: "the agent has a responses() of its own" };
+    return { profile: "custom-gym-agent-loop", evidence: "the agent has its own responses()" };
   }
   if (/^class +\w+\((?:[^)]*[,. ])?SimpleAgent\b/m.test(source))
     return { profile: "custom-gym-verifier", evidence: "the agent keeps the responses() of SimpleAgent" };

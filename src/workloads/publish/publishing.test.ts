@@ -248,7 +248,7 @@ describe("validateWorkload", () => {
     expect(await validate()).toMatchObject({ inferred_profile: "custom-gym-agent-loop", warnings: [] });
     edit(MANIFEST, "custom-gym-agent-loop", "external-agent-loop");
     expect((await validate()).warnings).toEqual([
-      "integration_profile is declared as 'external-agent-loop', but what is there looks like 'custom-gym-agent-loop' (the agent has a responses of its own).",
+      "integration_profile is declared as 'external-agent-loop', but the code looks like 'custom-gym-agent-loop' (the agent has its own responses).",
     ]);
     write("responses_api_agents/garden_agent/app.ts", "export default agent;\n");
     expect((await validate()).warnings).toEqual([expect.stringContaining("could not be inferred")]);

@@ -75,9 +75,7 @@ async function testAll(context: CommandContext, keys: TestAllKeys): Promise<numb
   const shard = keys.num_shards > 1 ? ` (shard ${keys.shard_index} of ${keys.num_shards})` : "";
   out(`Testing ${chosen.length} of ${found.length} servers${shard}.`);
   if (leavesOut && own.length < all.length) {
-    out(
-      `The ${all.length - own.length} servers that come with the package are left out; --all tests them too.`,
-    );
+    out(`The ${all.length - own.length} servers of the package are left out; --all tests them too.`);
   }
   const outcomes: Outcome[] = [];
   for (const server of chosen) {

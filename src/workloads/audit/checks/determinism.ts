@@ -79,7 +79,7 @@ export const determinismCheck: Check = {
 
 export const orderCheck: Check = {
   name: "verification-order-independent",
-  title: "What came before does not change a result",
+  title: "The order of rollouts does not change a result",
   async run(audit) {
     const work = workOf(audit, (row) => telltaleAttempts(audit, row));
     const runAll = (items: readonly Work[]) =>
@@ -103,7 +103,7 @@ const SESSIONS_PER_ROW = 3;
 
 export const isolationCheck: Check = {
   name: "sessions-isolated",
-  title: "Rollouts that run at the same time do not see one another",
+  title: "Concurrent rollouts do not affect each other",
   async run(audit) {
     const { settings, rows } = audit;
     const work = workOf(audit, (index) => {

@@ -42,7 +42,7 @@ export const exampleDataCheck: Check = {
 
 export const exampleMetricsCheck: Check = {
   name: "example-metrics-current",
-  title: "The metrics beside the examples are theirs",
+  title: "example_metrics.json matches the example rows",
   async run({ dataset }) {
     const file = metricsPath(dataset.file);
     const name = path.basename(file);

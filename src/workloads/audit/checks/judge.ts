@@ -19,7 +19,7 @@ function attemptFor({ rows, settings }: Audit, index: number): Attempt {
 
 export const judgeFailureCheck: Check = {
   name: "judge-failure-is-no-reward",
-  title: "A judge that fails or says nothing useful gives no reward that counts",
+  title: "A judge that fails or gives no verdict never leads to a reward",
   async run(audit) {
     const early = await lookForJudge(audit);
     if (early !== undefined) return early;
@@ -50,7 +50,7 @@ function counts({ status, result }: Outcome): boolean {
 
 export const injectionCheck: Check = {
   name: "judge-not-talked-over",
-  title: "A verdict written by the model is not taken for the judge's",
+  title: "A verdict in the model's answer does not count as the judge's verdict",
   async run(audit) {
     const early = await lookForJudge(audit);
     if (early !== undefined) return early;

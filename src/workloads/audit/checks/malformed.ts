@@ -8,7 +8,7 @@ const DEEP = 5_000;
 
 export const malformedCheck: Check = {
   name: "malformed-output-is-no-failure",
-  title: "Whatever a model writes, the server answers and never with 5xx",
+  title: "The server answers any output of a model, and never with 5xx",
   async run(audit) {
     const { findings, rollouts } = await audit.tryRows(
       (row) => malformedAttempts(toolsOf(row)[0]?.name, audit.settings.call_tools),

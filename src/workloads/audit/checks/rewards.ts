@@ -8,7 +8,7 @@ const STATE =
 
 export const goldCheck: Check = {
   name: "gold-earns-maximum",
-  title: "The right answer earns the maximum",
+  title: "The correct answer earns the maximum",
   async run(audit) {
     const { minimum, maximum } = audit.settings.reward;
     const findings: Finding[] = [];

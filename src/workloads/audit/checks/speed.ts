@@ -9,7 +9,7 @@ const LARGE: Attempt = { policy: "a megabyte of words", items: [messageItem("som
 
 export const speedCheck: Check = {
   name: "verification-fast",
-  title: "Verifying takes little time and does not hold the event loop",
+  title: "Verification is fast and does not block the event loop",
   async run(audit) {
     const { loop_ms, verify_ms, large_answer_ms } = audit.settings.limits;
     const { definition } = audit.server;
@@ -25,7 +25,7 @@ export const speedCheck: Check = {
         const { verifyMs, loopMs } = outcome;
         slowest = Math.max(slowest, verifyMs);
         if (!pooled && loopMs > loop_ms) {
-          const message = `It holds the event loop for ${loopMs.toFixed(0)} ms (at most ${loop_ms}); use verifyIn: "pool".`;
+          const message = `It blocks the event loop for ${loopMs.toFixed(0)} ms (at most ${loop_ms}); use verifyIn: "pool".`;
           findings.push(findingOf(message, index, attempt, outcome));
         } else if (verifyMs > verify_ms) {
           findings.push(
