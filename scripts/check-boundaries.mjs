@@ -33,7 +33,7 @@ const MAY_IMPORT = {
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
   definitions: ["python", "config", "wire", "calls", "capture"],
   agents: ["python", "files", "wire", "calls", "capture", "definitions", "sandbox"],
-  "code-runner": ["python", "config", "calls", "sandbox", "definitions"],
+  "code-runner": ["python", "config", "sandbox", "definitions"],
   hosting: [
     "python",
     "files",
@@ -92,8 +92,6 @@ const MAY_IMPORT = {
     "calls",
     "remote",
     "submit",
-    "model-endpoint",
-    "capture",
     "definitions",
     "hosting",
     "rollouts",

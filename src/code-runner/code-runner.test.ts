@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../logger.ts";
 import { isInstalled } from "../sandbox/find-program.ts";
 import { processTree } from "../sandbox/providers/bubblewrap/memory-watch.ts";
 import { type CodeRunner, createCodeRunner } from "./code-runner.ts";
@@ -16,7 +17,7 @@ describe.skipIf(isMissing)("the code runner", () => {
     await Promise.all(runners.splice(0).map((runner) => runner.close()));
   });
   function runner(config: object = {}): CodeRunner {
-    const made = createCodeRunner({ name: "test", config, globalConfig: {} } as never);
+    const made = createCodeRunner({ name: "test", config, globalConfig: {}, log: silentLogger } as never);
     runners.push(made);
     return made;
   }

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import type { Logger } from "../logger.ts";
 import { openSandbox, type SandboxServer, sandboxConfig } from "../sandbox/open-sandbox.ts";
 import { shellQuote } from "../sandbox/plain-words.ts";
 import type { SandboxExecResult } from "../sandbox/provider.ts";
@@ -36,10 +37,10 @@ const schema = z.object(codeRunnerConfig);
 export type CodeRunnerConfig = z.output<typeof schema>;
 
 /** A runner for a server, by the fields of `codeRunnerConfig` in its config. The caller must close it. */
-export function createCodeRunner(server: SandboxServer): CodeRunner {
+export function createCodeRunner(server: SandboxServer & { log: Logger }): CodeRunner {
   const config = schema.parse(server.config ?? {});
   if (config.sandbox === "none")
-    console.warn(
+    server.log.warn(
       `${server.name} runs code without a sandbox (sandbox: none): the code has all your permissions.`,
     );
   return new CodeRunner(server, config);

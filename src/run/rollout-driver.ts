@@ -4,7 +4,7 @@ import { errorMessage } from "../errors.ts";
 import { importTypeScript } from "../import-typescript.ts";
 import { RolloutError } from "../rollouts/errors.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
-import type { Evaluation } from "./evaluate.ts";
+import type { Evaluation } from "./prepared-evaluation.ts";
 
 export interface RolloutDriverContext {
   /** The built-in loop: collects all rollouts, writes the files and computes the metrics. */

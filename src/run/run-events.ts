@@ -1,5 +1,5 @@
 import type { RunEvent as ServerEvent } from "../hosting/processes/run-servers.ts";
-import type { EvaluationEvent } from "./evaluate.ts";
+import type { EvaluationEvent } from "./prepared-evaluation.ts";
 
 /** Events of an evaluation, from the start of the servers to the metrics. */
 export type RunEvent =

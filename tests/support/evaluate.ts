@@ -3,7 +3,7 @@ import {
   PreparedEvaluation,
   type PrepareEvaluationOptions,
   type RunEvaluationOptions,
-} from "../../src/run/evaluate.ts";
+} from "../../src/run/prepared-evaluation.ts";
 
 type Options = Omit<PrepareEvaluationOptions, "onEvent"> &
   Partial<Pick<PrepareEvaluationOptions, "onEvent">> &

@@ -3,7 +3,7 @@ import type { RunSummary } from "../../results/summarize.ts";
 import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
 import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
-import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
+import type { Evaluation, EvaluationEvent } from "../../run/prepared-evaluation.ts";
 
 /** One line of `--json`; docs/reference/rollout-files.md lists all of them. Keys are snake_case, as in every file. */
 export type JsonEvent = { event: string } & Record<string, unknown>;

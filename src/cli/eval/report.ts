@@ -2,7 +2,7 @@ import type { Estimate } from "../../metrics/intervals.ts";
 import { printable } from "../../printable.ts";
 import type { RunSummary } from "../../results/summarize.ts";
 import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
-import type { Evaluation } from "../../run/evaluate.ts";
+import type { Evaluation } from "../../run/prepared-evaluation.ts";
 import type { CommandContext } from "../command.ts";
 import { relativePath } from "../files.ts";
 import { interruptedExitCode } from "../interruption.ts";

@@ -5,7 +5,7 @@ import type { Collection } from "../../rollouts/collect/collect.ts";
 import { openControlSocket } from "../../rollouts/collect/control.ts";
 import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
-import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
+import type { Evaluation, EvaluationEvent } from "../../run/prepared-evaluation.ts";
 import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";

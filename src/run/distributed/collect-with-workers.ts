@@ -1,9 +1,9 @@
 import type { ServerClient } from "../../calls/server-client.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { readManifest } from "../../rollouts/files/manifest.ts";
-import type { Evaluation, PreparedEvaluation } from "../evaluate.ts";
 import type { EvaluationSession } from "../evaluation-session.ts";
 import { findMetricServers, type MetricServers } from "../metric-servers.ts";
+import type { Evaluation, PreparedEvaluation } from "../prepared-evaluation.ts";
 import type { QueueOptions } from "./options.ts";
 import { WorkerHub } from "./worker-hub.ts";
 

@@ -21,7 +21,7 @@ import {
 import { keyOfRow, requireKey } from "../../rollouts/files/row-key.ts";
 import { lockRun } from "../../rollouts/files/run-lock.ts";
 import type { PendingRow } from "../../rollouts/resume/resume.ts";
-import { closing, type Evaluation, type EvaluationEvent } from "../evaluate.ts";
+import { closing, type Evaluation, type EvaluationEvent } from "../prepared-evaluation.ts";
 import { keysOf, type ReverifyPlan, type ReverifySources, type StoredRollout } from "./reverify-plan.ts";
 
 /** Number of lines passed to the writer before waiting for it. */
