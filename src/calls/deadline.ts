@@ -94,6 +94,16 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
+/** Waits until the promise has settled, but not longer than the given time. */
+export async function settledWithin(promise: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeIsUp = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([Promise.allSettled([promise]), timeIsUp]);
+  clearTimeout(timer);
+}
+
 /** Waits for a duration; throws the reason if the signal fires first. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

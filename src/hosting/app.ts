@@ -96,6 +96,7 @@ export class ServerApp implements RequestHandler {
   readonly #get: Map<string, Handler>;
   readonly #post: Map<string, Handler>;
   #rollouts: RolloutContext | undefined;
+  #starting: Promise<void> | undefined;
 
   constructor(parts: AppParts) {
     this.#parts = parts;
@@ -130,11 +131,14 @@ export class ServerApp implements RequestHandler {
     this.#rollouts = rollouts;
   }
 
-  async start(): Promise<void> {
-    await this.#parts.start?.();
+  start(): Promise<void> {
+    this.#starting = (async () => this.#parts.start?.())();
+    return this.#starting;
   }
 
+  /** Waits for a start in progress, so that what it opens is closed too. */
   async close(): Promise<void> {
+    await this.#starting?.catch(() => {});
     await this.#parts.close?.();
   }
 

@@ -63,34 +63,35 @@ export class CoHost {
   readonly #edges: HttpEdge[] = [];
   readonly #pool = new VerifyPool();
   readonly #allowExit: () => void;
+  readonly #options: CoHostOptions;
+  readonly #closing = new AbortController();
+  #starting: Promise<void> | undefined;
   #profiles: ServerProfiles | undefined;
   #link: LinkEdge | undefined;
 
-  private constructor(options: CoHostOptions) {
+  constructor(options: CoHostOptions) {
+    this.#options = options;
     const { addresses, link } = options;
     const links = link && new Links(link.sockets);
     this.client = new RunClient({ addresses, local: this.#handlers, links });
     this.#allowExit = guardExit(codeOf(options));
   }
 
-  static async start(options: CoHostOptions): Promise<CoHost> {
-    const host = new CoHost(options);
-    try {
-      await host.#start(options);
-      return host;
-    } catch (error) {
-      await host.close();
-      throw error;
-    }
+  /** Loads and starts the servers. Whether it succeeds or fails, `close` frees what it has opened. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start(this.#options, this.#closing.signal);
+    return this.#starting;
   }
 
-  async #start(options: CoHostOptions): Promise<void> {
+  async #start(options: CoHostOptions, closing: AbortSignal): Promise<void> {
     const { instances, globalConfig, installRoot, logger, link } = options;
     for (const instance of instances) {
+      closing.throwIfAborted();
       const app = await createHostedApp(instance, options, this.client, this.#pool);
       this.apps.set(instance.name, app);
       this.#handlers.set(instance.name, decorated(app, options));
     }
+    closing.throwIfAborted();
     const directory = profileDirectory(globalConfig, installRoot);
     if (directory !== undefined)
       this.#profiles = new ServerProfiles(this.apps, directory, options.profileSuffix ?? "", logger);
@@ -103,6 +104,7 @@ export class CoHost {
     if (options.listen === false) return;
     const allowedHosts = allowedHostsOf(globalConfig);
     for (const instance of instances) {
+      closing.throwIfAborted();
       const handler = this.#handlers.get(instance.name);
       if (handler) this.#edges.push(await listen(handler, instance, allowedHosts));
     }
@@ -110,8 +112,13 @@ export class CoHost {
       this.#link = await LinkEdge.listen(this.#handlers, link.socketPath);
   }
 
-  /** Stops accepting requests, then ends sessions and frees the resources of the servers. */
+  /**
+   * Stops accepting requests, then ends sessions and frees the resources of the servers. Cancels a start in progress,
+   * and waits for the code of servers that is still starting.
+   */
   async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#starting?.catch(() => {});
     await Promise.allSettled(this.#edges.map((edge) => edge.close()));
     this.#link?.close();
     await Promise.allSettled([...this.apps.values()].map((app) => app.close()));

@@ -22,7 +22,10 @@ export interface StartOptions {
   /** Whether a head server lists the servers for other programs (`gym env status`, `connectToRun`). Default: true. */
   head?: boolean;
   onEvent?: (event: ServerEvent) => void;
-  /** Cancels the start. `close()` stops running servers. */
+  /**
+   * Cancels the start, which rejects when what it has opened is closed. It waits at most 10 s for a server of this
+   * process that is still starting, and closes that server later. `close()` stops running servers.
+   */
   signal?: AbortSignal;
   /** Log directory if the config does not name one. Default: no log files. */
   logDirectory?: string;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { untilAborted } from "../../calls/deadline.ts";
+import { abortController, settledWithin, untilAborted } from "../../calls/deadline.ts";
 import type { RunClient } from "../../calls/run-client.ts";
 import { isObserved } from "../../capture/settings.ts";
 import { findPath } from "../../config/paths.ts";
@@ -28,6 +28,12 @@ import { RayClusters } from "./ray-cluster.ts";
 import { ServerChild } from "./server-child.ts";
 import { type LogLevel, logSandboxCommands, ServerLog } from "./server-log.ts";
 import { StartWatch, startLimitSeconds } from "./start-watch.ts";
+
+/**
+ * How long a failed start waits for servers of this process that are still starting, because their code cannot be
+ * killed. They are closed when they have started.
+ */
+const UNFINISHED_START_MS = 10_000;
 
 /** Events while servers start and run; the caller decides which to show. */
 export type RunEvent =
@@ -122,6 +128,10 @@ class ServerRun {
   #strays: ReturnType<typeof catchStrays> | undefined;
   /** Release what has been opened, in reverse order. */
   readonly #endings: (() => unknown)[] = [];
+  readonly #stop = abortController();
+  /** Settles when no server is starting any more. */
+  #starting: Promise<unknown> | undefined;
+  #isRunning = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: RunServersOptions) {
@@ -172,8 +182,11 @@ class ServerRun {
       await this.#startChild(instance);
       this.#ready(instance.name);
     });
-    const started = Promise.race([Promise.all([this.#startHere(watchdog), ...starts]), this.#watch.overdue]);
+    const startHere = this.#startHere(watchdog);
+    this.#starting = Promise.allSettled([startHere, ...starts]);
+    const started = Promise.race([Promise.all([startHere, ...starts]), this.#watch.overdue]);
     const [{ client }] = await (signal ? untilAborted(started, signal) : started);
+    this.#isRunning = true;
     this.#watch.stop();
     this.#monitor.begin();
     const records = instances.map((instance) =>
@@ -214,8 +227,10 @@ class ServerRun {
   }
 
   async #stopServers(): Promise<void> {
+    this.#stop.abort();
     const children = [...this.#children.values()].map((child) => child.stop());
-    await Promise.allSettled([this.#cohost?.close(), ...children]);
+    const stopped = Promise.allSettled([this.#cohost?.close(), ...children, this.#starting]);
+    await (this.#isRunning ? stopped : settledWithin(stopped, UNFINISHED_START_MS));
     await this.#ray.close();
   }
 
@@ -286,7 +301,7 @@ class ServerRun {
   async #startHere(watchdog: Watchdog | undefined): Promise<CoHost> {
     const { globalConfig, installRoot, roots } = this.#options;
     const socketPath = this.#budgets?.socketBeside("here");
-    const cohost = await CoHost.start({
+    const cohost = new CoHost({
       instances: this.#here,
       addresses: this.#urls,
       globalConfig,
@@ -297,22 +312,24 @@ class ServerRun {
       watchdog,
       onStarted: (name) => this.#watch.ready(name),
       link: this.#sockets && { socketPath, sockets: this.#sockets },
-    }).catch((error: unknown) => {
-      throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
     });
     this.#cohost = cohost;
+    await cohost.start().catch((error: unknown) => {
+      throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
+    });
     for (const { name } of this.#here) this.#ready(name);
     return cohost;
   }
 
   async #startChild(instance: HostedInstance): Promise<void> {
-    const { globalConfig, configYaml, installRoot, roots, logDirectory, signal } = this.#options;
+    const { globalConfig, configYaml, installRoot, roots, logDirectory } = this.#options;
     const { name, code } = instance;
     const log = this.#log(name);
     if (code.language === "node" && code.hasOwnDependencies) {
       this.#emit({ type: "installing", server: name });
-      await installNodeDependencies(name, code.directory, signal);
+      await installNodeDependencies(name, code.directory, this.#stop.signal);
     }
+    this.#stop.signal.throwIfAborted();
     const pythonServers = [...this.#placements.values()].filter((placement) => placement === "python");
     const message: StartMessage = {
       type: "start",

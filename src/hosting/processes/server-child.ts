@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { settledWithin } from "../../calls/deadline.ts";
 import { GymError } from "../../errors.ts";
 import { killAll } from "../../marked-processes.ts";
 import { entryPoint } from "../locate-server.ts";
@@ -78,17 +79,11 @@ export class ServerChild {
     const { exitCode, signalCode } = this.#process;
     if (exitCode === null && signalCode === null) {
       this.#process.kill("SIGTERM");
-      await within(this.exited, STOP_GRACE_MS);
+      await settledWithin(this.exited, STOP_GRACE_MS);
     }
     // Also when the leader has ended, because its children may still run.
     if (this.pid > 0) killAll([-this.pid]);
     killMarked(this.#mark);
-    await within(this.exited, REAP_LIMIT_MS);
+    await settledWithin(this.exited, REAP_LIMIT_MS);
   }
-}
-
-async function within(promise: Promise<unknown>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([promise, new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)))]);
-  clearTimeout(timer);
 }

@@ -82,7 +82,13 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     newSessionId: affinity?.newSessionId,
     intercept: affinity?.intercept,
   };
-  const host = await CoHost.start(options);
+  const host = new CoHost(options);
+  try {
+    await host.start();
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
   monitor.begin();
   await affinity?.listen();
   return async () => {
