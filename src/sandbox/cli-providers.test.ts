@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkProvider, findSandboxes } from "./create-provider.ts";
 import { newSandboxName, ownerState } from "./owner.ts";
 import type { SandboxProvider } from "./provider.ts";
@@ -20,7 +20,7 @@ import { ApptainerProvider } from "./providers/apptainer.ts";
 import { DockerProvider } from "./providers/docker.ts";
 import { EnrootProvider } from "./providers/enroot.ts";
 import { Sandbox } from "./sandbox.ts";
-import type { SandboxSpecInput } from "./spec.ts";
+import { parseSandboxSpec, type SandboxSpecInput } from "./spec.ts";
 
 const program = fileURLToPath(new URL("testdata/fake-container-program.sh", import.meta.url));
 const attribution = { run: "r1" };
@@ -353,6 +353,33 @@ describe("enroot", () => {
     expect(begun.at(-1)).toBe(`while true; do sleep 86400; done # ${two.id}`);
     await one.stop();
     await expect(two.exec("echo still")).resolves.toMatchObject({ stdout: "still\n" });
+  });
+
+  it("continues an import for other callers, and stops it when nobody waits", async () => {
+    const provider = enroot();
+    const imports = () => calls().filter(([, verb]) => verb === "import");
+    const importProcess = () => `/proc/${readFileSync(path.join(directory, "import.pid"), "utf8").trim()}`;
+    const first = new AbortController();
+    const second = new AbortController();
+    const create = (image: string, signal: AbortSignal) =>
+      provider.create(parseSandboxSpec({ image }), { signal });
+
+    const stopped = expect(create("slow:1", first.signal)).rejects.toBe("first");
+    const created = create("slow:1", second.signal);
+    await vi.waitFor(() => expect(imports()).toHaveLength(1));
+    first.abort("first");
+    await stopped;
+    writeFileSync(path.join(directory, "go"), "");
+    await provider.close(await created);
+    expect(imports()).toHaveLength(1);
+
+    rmSync(path.join(directory, "go"));
+    const left = expect(create("slow:2", second.signal)).rejects.toBe("second");
+    await vi.waitFor(() => expect(imports()).toHaveLength(2));
+    expect(existsSync(importProcess())).toBe(true);
+    second.abort("second");
+    await left;
+    await vi.waitFor(() => expect(existsSync(importProcess())).toBe(false));
   });
 
   it("reports why a container cannot be started", async () => {

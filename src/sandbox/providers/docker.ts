@@ -1,4 +1,3 @@
-import { untilAborted } from "../../calls/deadline.ts";
 import { Semaphore } from "../../calls/semaphore.ts";
 import { SandboxOperationError } from "../errors.ts";
 import { findProgram, isInstalled } from "../find-program.ts";
@@ -14,6 +13,7 @@ import type {
 } from "../provider.ts";
 import { readSettings } from "../provider-settings.ts";
 import { waitUntilReady } from "../readiness.ts";
+import { SharedTasks } from "../shared-tasks.ts";
 import type { SandboxSpec } from "../spec.ts";
 import { CliProvider, type InnerCommand, type OuterCommand, requireImage } from "./cli-provider.ts";
 import {
@@ -46,8 +46,8 @@ export class DockerProvider extends CliProvider<DockerContainer> {
   readonly #settings: DockerSettings;
   readonly #creates: Semaphore;
   readonly #pulls: Semaphore;
-  /** Images that are being pulled. Further callers wait for the same pull. */
-  readonly #pulling = new Map<string, Promise<void>>();
+  /** Running pulls by image. */
+  readonly #pulling = new SharedTasks<void>();
 
   constructor(settings?: unknown) {
     const parsed = readSettings("docker", dockerSettings, settings);
@@ -82,16 +82,13 @@ export class DockerProvider extends CliProvider<DockerContainer> {
   async #ensureImage(image: string, signal: AbortSignal | undefined): Promise<void> {
     const { code } = await this.ask(["image", "inspect", "--format", "{{.Id}}", image], { signal });
     if (code === 0) return;
-    let pulling = this.#pulling.get(image);
-    if (pulling === undefined) {
-      // Without a signal: the pull continues when one of the callers stops waiting.
-      const options = { timeoutSeconds: this.#settings.create.pull_timeout_s };
-      pulling = this.#pulls
-        .run(() => this.createStep(`${this.#engine()} pull`, image, ["pull", "--quiet", image], options))
-        .finally(() => this.#pulling.delete(image));
-      this.#pulling.set(image, pulling);
-    }
-    await (signal === undefined ? pulling : untilAborted(pulling, signal));
+    await this.#pulling.run(image, (stop) => this.#pull(image, stop), signal);
+  }
+
+  #pull(image: string, signal: AbortSignal): Promise<void> {
+    const options = { timeoutSeconds: this.#settings.create.pull_timeout_s, signal };
+    const args = ["pull", "--quiet", image];
+    return this.#pulls.run(() => this.createStep(`${this.#engine()} pull`, image, args, options), signal);
   }
 
   async list(options: Cancellable = {}): Promise<ListedSandbox[]> {

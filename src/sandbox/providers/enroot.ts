@@ -25,6 +25,7 @@ import {
   textList,
 } from "../provider-settings.ts";
 import { waitUntilReady } from "../readiness.ts";
+import { SharedTasks } from "../shared-tasks.ts";
 import type { SandboxSpec } from "../spec.ts";
 import {
   asUser,
@@ -98,8 +99,8 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
   readonly #settings: z.output<typeof enrootSettings>;
   readonly #directories: Record<"ENROOT_DATA_PATH" | "ENROOT_CACHE_PATH" | "ENROOT_RUNTIME_PATH", string>;
   readonly #imageCache: string;
-  /** Running imports by image; further callers wait for the same import. */
-  readonly #imports = new Map<string, Promise<string>>();
+  /** Running imports by image. */
+  readonly #imports = new SharedTasks<string>();
 
   constructor(settings?: unknown) {
     const parsed = readSettings("enroot", enrootSettings, settings);
@@ -216,18 +217,11 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
       return source.file;
     }
     const key = createHash("sha256").update(image).digest("hex").slice(0, 16);
-    const running = this.#imports.get(key);
-    if (running !== undefined) return running;
-    const started = this.#import(source.uri, path.join(this.#imageCache, `${key}.sqsh`), signal);
-    this.#imports.set(key, started);
-    try {
-      return await started;
-    } finally {
-      this.#imports.delete(key);
-    }
+    const target = path.join(this.#imageCache, `${key}.sqsh`);
+    return this.#imports.run(key, (stop) => this.#import(source.uri, target, stop), signal);
   }
 
-  async #import(uri: string, target: string, signal: AbortSignal | undefined): Promise<string> {
+  async #import(uri: string, target: string, signal: AbortSignal): Promise<string> {
     mkdirSync(this.#imageCache, { recursive: true, mode: 0o700 });
     const there = await lstat(target).catch(() => undefined);
     if (there?.isFile() && there.size > 0 && there.uid === process.getuid?.()) return target;

@@ -144,7 +144,12 @@ case "$program $verb" in
     inside "$name" "$@" ;;
   "enroot import")
     options "-o" "$@"; shift $taken
-    case $1 in *missing*) fail 1 "[ERROR] could not fetch the image" ;; esac
+    case $1 in
+      *missing*) fail 1 "[ERROR] could not fetch the image" ;;
+      *slow*)
+        echo $$ > "$state/import.pid"
+        until [ -e "$state/go" ]; do sleep 0.02; done ;;
+    esac
     echo "$1" > "${given[-o]}" ;;
   "enroot create")
     options "-n" "$@"
