@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
+import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
 import { GymError } from "../../errors.ts";
 import { readConfig } from "../../hosting/apps/create-app.ts";
 import { loadDefinition } from "../../hosting/load-definition.ts";
@@ -180,16 +181,13 @@ function printPackages(
   for (const row of body) out(line(row));
 }
 
-/** Placeholder for a model that was not given; there is nothing to prepare for it. */
-const NO_MODEL = "dummy_model";
-
 /** Runs `gym env prefetch`: each distinct server folder once, one after the other. */
 export async function prefetchServers(context: CommandContext): Promise<number> {
   const { roots, installRoot, signal, json } = context;
   const out = json ? () => {} : context.out;
   const folders: { server: string; directory: string; has_own_packages: boolean }[] = [];
   const config = await context.resolve();
-  const servers = config.servers.filter(({ implementation }) => implementation !== NO_MODEL);
+  const servers = config.servers.filter(({ implementation }) => implementation !== DUMMY_MODEL);
   const prepared = new Set<string>();
   for (const instance of locateInstances({ servers }, roots)) {
     signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import { ConfigError, NoServerInstancesError, OverrideError } from "../../config/errors.ts";
 import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
+import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
 import { checkDefinition } from "../../definitions/check-definition.ts";
 import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { errorMessage } from "../../errors.ts";
@@ -44,7 +45,7 @@ function choosesManifest(context: CommandContext): boolean {
 
 /** A config without servers cannot be valid. */
 function requireContent(config: ResolvedConfig): ResolvedConfig {
-  if (config.servers.some(({ implementation }) => implementation !== NO_MODEL)) return config;
+  if (config.servers.some(({ implementation }) => implementation !== DUMMY_MODEL)) return config;
   throw new NoServerInstancesError(
     "The config has no servers, so there is nothing to validate. Name one with --config FILE, --resources-server NAME or another selector.",
   );
@@ -72,9 +73,6 @@ async function validationReport(
   }
 }
 
-/** Placeholder for a model that is not configured; it has no code. */
-const NO_MODEL = "dummy_model";
-
 interface Findings {
   /** Problems that prevent the servers from starting. */
   problems: string[];
@@ -92,7 +90,7 @@ async function checkServers(
 ): Promise<string[]> {
   const found: Findings = { problems: [...hostingProblems(config)], warnings: [] };
   for (const server of config.servers) {
-    if (server.implementation === NO_MODEL) continue;
+    if (server.implementation === DUMMY_MODEL) continue;
     const block = blockOf(server, deep);
     const faults = deep ? found.problems : found.warnings;
     const code = findCode(server, roots, faults);

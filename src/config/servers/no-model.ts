@@ -2,14 +2,15 @@ import { mergeDicts } from "../merge.ts";
 import { cloneNode, type DictNode } from "../node.ts";
 
 const MODELS = "responses_api_models";
-const DUMMY = "dummy_model";
+/** The implementation of a model that is not configured. It has no code. */
+export const DUMMY_MODEL = "dummy_model";
 
 /** Initial values of commands that need no model, so that they can read configs that refer to one. */
 export const NO_MODEL: Readonly<Record<string, unknown>> = {
   policy_base_url: "",
   policy_api_key: "",
   policy_model_name: "",
-  policy_model: { [MODELS]: { [DUMMY]: { entrypoint: "app.py" } } },
+  policy_model: { [MODELS]: { [DUMMY_MODEL]: { entrypoint: "app.py" } } },
 };
 
 /** Removes the dummy model of an instance that has a real model. Its fields stay as defaults of the real model. */
@@ -18,10 +19,10 @@ export function foldDummyModels(root: DictNode, env: NodeJS.ProcessEnv): void {
     if (instance.kind !== "dict") continue;
     const models = instance.entries.get(MODELS);
     if (models?.kind !== "dict") continue;
-    const dummy = models.entries.get(DUMMY);
+    const dummy = models.entries.get(DUMMY_MODEL);
     const real = dummy?.kind === "dict" ? firstRealImplementation(instance) : undefined;
     if (dummy?.kind !== "dict" || real === undefined) continue;
-    models.entries.delete(DUMMY);
+    models.entries.delete(DUMMY_MODEL);
     if (models.entries.size === 0) instance.entries.delete(MODELS);
     const merged = cloneNode(dummy);
     const path = [String(name), real.type, real.implementation];
@@ -38,7 +39,7 @@ function firstRealImplementation(instance: DictNode) {
   for (const [type, container] of containers) {
     if (container.kind !== "dict") continue;
     for (const [implementation, block] of container.entries) {
-      if (block.kind === "dict" && implementation !== DUMMY)
+      if (block.kind === "dict" && implementation !== DUMMY_MODEL)
         return { type: String(type), implementation: String(implementation), container, block };
     }
   }

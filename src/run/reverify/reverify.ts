@@ -3,6 +3,7 @@ import { failureOf } from "../../calls/errors.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
 import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
+import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { artifactPaths, refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
@@ -197,7 +198,7 @@ function routing(config: ResolvedConfig, agents: ReadonlySet<string>): (agent: s
 function verifiers(config: ResolvedConfig): ResolvedConfig {
   return onlyServers(
     config,
-    ({ type, implementation }) => type !== "responses_api_agents" && implementation !== "dummy_model",
+    ({ type, implementation }) => type !== "responses_api_agents" && implementation !== DUMMY_MODEL,
   );
 }
 

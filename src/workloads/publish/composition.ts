@@ -3,6 +3,7 @@ import { WorkloadError } from "../../config/errors.ts";
 import type { RootOptions } from "../../config/paths.ts";
 import { nodeFromPlain } from "../../config/plain-data.ts";
 import { type ResolvedConfig, resolveConfig, type ServerInstance } from "../../config/resolve.ts";
+import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
 import { writeYaml } from "../../config/yaml/write.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { DATASET_FIELDS, type Manifest, type ManifestDataset } from "../catalog/manifest.ts";
@@ -28,9 +29,6 @@ export interface Composition {
   /** Datasets as in the config, with their sources. */
   readonly entries: readonly Readonly<Record<string, unknown>>[];
 }
-
-/** The model server that the config resolver inserts if none is configured. */
-const NO_MODEL = "dummy_model";
 
 /** Resolves the config of a workload without the command line, `env.yaml` and the network. */
 export async function resolveComposition(configFile: string, options: RootOptions): Promise<Composition> {
@@ -93,7 +91,7 @@ function modelComponent(name: string, server: ServerInstance | undefined): Compo
   return {
     role: "model_server",
     name,
-    implementation: implementation === NO_MODEL ? "runtime-selected" : implementation,
+    implementation: implementation === DUMMY_MODEL ? "runtime-selected" : implementation,
     boundary: "responses_api_models",
     entrypoint: server?.entrypoint ?? null,
   };
