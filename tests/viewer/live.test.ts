@@ -92,6 +92,25 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await eventually(() => page.getByLabel("Progress").textContent()).toContain("of 3");
     expect((await ctl("show")).concurrency).toBe(3);
 
+    // The box accepts what the server accepts. The page shows the reason of the server, should it refuse.
+    const box = page.getByLabel("concurrency");
+    await box.fill("90071992547409920");
+    await page.getByRole("button", { name: "Set" }).click();
+    expect(
+      await box.evaluate(
+        (element: { validity: { rangeOverflow: boolean } }) => element.validity.rangeOverflow,
+      ),
+    ).toBe(true);
+    expect((await ctl("show")).concurrency).toBe(3);
+    await box.evaluate((element: { max: string }) => {
+      element.max = "";
+    });
+    await page.getByRole("button", { name: "Set" }).click();
+    await eventually(() => page.getByRole("alert").textContent()).toContain(
+      "The concurrency must be a whole number from 1 to 9007199254740991",
+    );
+    problems.splice(0);
+
     // One question fails permanently, and is retried after the endpoint is repaired.
     const lost = page.locator(".lost li");
     await eventually(() => lost.count()).toBe(2);
@@ -107,7 +126,20 @@ describe.skipIf(executable === undefined)("the live page", () => {
     // The oldest first, regardless of their indices.
     const byAge = (await ctl("show")).running.toSorted((a, b) => b.seconds - a.seconds);
     expect(await flights.locator("th").allTextContents()).toEqual(byAge.map(({ id }) => id));
-    await page.getByRole("button", { name: "Cancel 2-0" }).click();
+    // Cancelling asks first: Escape and the button with the focus keep the rollout.
+    const confirmation = page.getByRole("alertdialog", { name: "Cancel rollout 2-0?" });
+    for (const key of ["Escape", "Enter"]) {
+      await page.getByRole("button", { name: "Cancel 2-0" }).focus();
+      await page.keyboard.press("Enter");
+      await confirmation.waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.keyboard.press(key);
+      await confirmation.waitFor({ state: "detached" });
+    }
+    expect((await ctl("show")).running.map(({ id }) => id)).toContain("2-0");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
     await eventually(() => flights.allTextContents()).not.toContainEqual(expect.stringMatching(/^2-0/));
     expect(await flights.count()).toBe(2);
     await eventually(() => page.getByLabel("Progress").textContent()).toContain("cancelled1");

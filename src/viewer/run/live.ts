@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
+import { isObject } from "../../python/json/json-object.ts";
 import { askCollection, findCollection } from "../../rollouts/collect/control.ts";
 import type { CollectionSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { LiveAnswer } from "../api-types.ts";
@@ -21,14 +22,19 @@ export async function liveOf(rollouts: string): Promise<LiveAnswer> {
 /** Pauses, resumes, cancels, retries or limits the collection that writes a rollouts file. */
 export async function controlLive(rollouts: string, body: unknown): Promise<LiveAnswer> {
   const request = Command.safeParse(body);
-  if (!request.success)
-    throw new ViewerRequestError(400, "The command must be pause, resume, cancel, retry or concurrency.");
+  if (!request.success) throw new ViewerRequestError(400, refusalOf(body));
   const found = await collectionOf(rollouts);
   if (found === undefined)
     throw new ViewerRequestError(409, "No collection of this user is writing this run.");
   const answer = await askCollection(found.socket, request.data);
   if (!answer.ok) throw new ViewerRequestError(409, answer.error);
   return { collection: answer };
+}
+
+function refusalOf(body: unknown): string {
+  if (isObject(body) && body["command"] === "concurrency")
+    return `The concurrency must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, or null for automatic.`;
+  return "The command must be pause, resume, cancel, retry or concurrency.";
 }
 
 async function collectionOf(

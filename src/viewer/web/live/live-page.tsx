@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { errorMessage } from "../../../errors.ts";
 import type { LiveAnswer, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
@@ -97,6 +97,7 @@ function Collection({
   control: ((command: object) => void) | undefined;
 }) {
   const { lost } = collection;
+  const [cancelling, setCancelling] = useState<string>();
   const running = collection.running.toSorted((a, b) => b.seconds - a.seconds);
   return (
     <>
@@ -190,11 +191,7 @@ function Collection({
                 <td>{rollout.attempt + 1}</td>
                 {control && (
                   <td>
-                    <RolloutButton
-                      name="Cancel"
-                      id={rollout.id}
-                      onClick={() => control({ command: "cancel", id: rollout.id })}
-                    />{" "}
+                    <RolloutButton name="Cancel" id={rollout.id} onClick={() => setCancelling(rollout.id)} />{" "}
                     <RolloutButton
                       name="Restart"
                       id={rollout.id}
@@ -212,6 +209,13 @@ function Collection({
           </p>
         )}
       </Scrolls>
+      {control && cancelling !== undefined && (
+        <CancelDialog
+          id={cancelling}
+          onConfirm={() => control({ command: "cancel", id: cancelling })}
+          onClose={() => setCancelling(undefined)}
+        />
+      )}
       {lost.length > 0 && (
         <section aria-label="Failed rollouts">
           <h2>Failed rollouts</h2>
@@ -231,6 +235,49 @@ function Collection({
   );
 }
 
+/** Asks before a rollout is cancelled. Escape and the button with the focus keep it. */
+function CancelDialog({
+  id,
+  onConfirm,
+  onClose,
+}: {
+  id: string;
+  onConfirm: () => void;
+  onClose: () => void;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const close = () => dialog.current?.close();
+  return (
+    <dialog
+      ref={dialog}
+      role="alertdialog"
+      onClose={onClose}
+      aria-labelledby="cancel-title"
+      aria-describedby="cancel-text"
+    >
+      <h2 id="cancel-title">Cancel rollout {id}?</h2>
+      <p id="cancel-text">
+        What it has done so far is lost. <code>--resume</code> runs it again from the beginning.
+      </p>
+      <div className="dialog-actions">
+        <button type="button" onClick={close}>
+          Keep running
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            onConfirm();
+            close();
+          }}
+        >
+          Cancel rollout
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
 function RolloutButton({ name, id, onClick }: { name: string; id: string; onClick: () => void }) {
   return (
     <button type="button" className="link" aria-label={`${name} ${id}`} onClick={onClick}>
@@ -245,13 +292,12 @@ function stageText({ stage, what }: { stage: string; what?: string }): string {
 
 function Concurrency(props: { current: number; automatic: boolean; control: (command: object) => void }) {
   const [text, setText] = useState("");
-  const limit = Number(text);
   return (
     <form
       className="concurrency"
       onSubmit={(event) => {
         event.preventDefault();
-        if (Number.isInteger(limit) && limit > 0) props.control({ command: "concurrency", limit });
+        props.control({ command: "concurrency", limit: Number(text) });
         setText("");
       }}
     >
@@ -260,14 +306,14 @@ function Concurrency(props: { current: number; automatic: boolean; control: (com
         <input
           type="number"
           min={1}
+          max={Number.MAX_SAFE_INTEGER}
+          required
           value={text}
           placeholder={String(props.current)}
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      <button type="submit" disabled={!(Number.isInteger(limit) && limit > 0)}>
-        Set
-      </button>
+      <button type="submit">Set</button>
       {!props.automatic && (
         <button type="button" onClick={() => props.control({ command: "concurrency", limit: null })}>
           Automatic
