@@ -5,8 +5,9 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
 import { secondsText } from "../../src/viewer/web/shared/format.ts";
+import { project } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
-import { eventually, openPage, startViewer } from "./support.ts";
+import { eventually, lines, openPage, rollout, startViewer } from "./support.ts";
 
 const executable = findBrowser();
 
@@ -47,6 +48,18 @@ describe.skipIf(executable === undefined)("the overview", () => {
     await figure.getByText("Table", { exact: true }).click();
     return figure.getByRole("table", { name: title }).locator("tbody tr").allTextContents();
   };
+
+  it("shows the caveats of the intervals", async () => {
+    const row = (task: number) => ({ ...rollout(task, 0, "yes"), reward: 1 });
+    const cwd = await project({
+      "run.jsonl": lines([row(0), row(1)]),
+      "run_manifest.json": JSON.stringify({ materialized_inputs: { rows: 4 } }),
+    });
+    const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
+    const { page } = await openPage(browser, `${url}#/overview`);
+    await page.getByText("All 2 tasks have the same result, so the interval has no width").waitFor();
+    await page.getByText("some tasks have fewer rollouts").waitFor();
+  });
 
   it("draws pass@k and pass^k with the bands of the statistics file", async () => {
     const { page, text } = await open();

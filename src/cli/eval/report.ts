@@ -1,3 +1,4 @@
+import { intervalCaveats } from "../../metrics/interval-caveats.ts";
 import type { Estimate } from "../../metrics/intervals.ts";
 import { printable } from "../../printable.ts";
 import type { RunSummary } from "../../results/summarize.ts";
@@ -125,12 +126,8 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
       const rates = `${percentText(pass_at_k)} / ${percentText(pass_hat_k)}`;
       out(`  ${`pass@${k} / pass^${k}`.padEnd(28)} ${rates} (${countText(pass_at_k.tasks, "task")})`);
     }
-    if (coverage.missing > 0 && statistics.pass.length > 0)
-      out(
-        terminal.dim("  Rewards are means over rollouts, pass@k over tasks; some tasks have fewer rollouts."),
-      );
-    const note = intervalNote(statistics.reward);
-    if (note !== undefined) out(terminal.dim(`  ${note}`));
+    for (const caveat of intervalCaveats({ ...statistics, missing: coverage.missing }))
+      out(terminal.dim(`  ${caveat}`));
   }
   const { expected, ok, masked, failed, missing } = coverage;
   const scored = agents.reduce((sum, { statistics }) => sum + (statistics?.rollouts ?? 0), 0);
@@ -148,12 +145,6 @@ const IN_PERCENT = /(?:^|\/)(?:pass@\d+(?:\[avg-of-\d+\])?|majority@\d+)\/[^/]+$
 /** Means of framework fields say nothing about the model; the metrics file has all of them. */
 function isInternal(metric: string): boolean {
   return metric.split("/").some((part) => part.startsWith("_ng_") || part === "mask_sample");
-}
-
-/** An interval of zero width does not mean certainty. */
-function intervalNote({ low, high, tasks }: Estimate): string | undefined {
-  if (low === null || low !== high) return undefined;
-  return `All ${countText(tasks, "task")} have the same result, so the interval has no width. It says nothing about other tasks.`;
 }
 
 /**

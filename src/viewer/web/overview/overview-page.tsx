@@ -1,3 +1,4 @@
+import { intervalCaveats } from "../../../metrics/interval-caveats.ts";
 import type { Overview, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Histogram, LineChart } from "../shared/charts.tsx";
@@ -175,6 +176,11 @@ function Figures({
         />
         {overview.turn_boundaries && <TokenDrift {...overview.turn_boundaries} />}
       </section>
+      {intervalCaveats({ ...overview, missing: overview.coverage.missing }).map((caveat) => (
+        <p key={caveat} className="note">
+          {caveat}
+        </p>
+      ))}
       <Coverage coverage={overview.coverage} />
       {overview.without_task > 0 && (
         <p className="note">
