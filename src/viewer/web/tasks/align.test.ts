@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { conversationOf } from "../../conversation/conversation.ts";
-import { commonLength, firstDivergence, turnsOf } from "./align.ts";
+import { differingWords, firstDivergence, turnsOf } from "./align.ts";
 
 const said = (text: string) => ({ type: "message", role: "assistant", content: text });
 const call = (id: string, name: string) => ({ type: "function_call", call_id: id, name, arguments: "{}" });
@@ -44,10 +44,27 @@ describe("firstDivergence", () => {
   });
 });
 
-describe("commonLength", () => {
-  it("returns the position of the first difference", () => {
-    expect(commonLength(["go left", "go right", "go up"])).toBe(3);
-    expect(commonLength(["same", "same"])).toBe(4);
-    expect(commonLength(["", "x"])).toBe(0);
+describe("differingWords", () => {
+  const marked = (...texts: string[]) =>
+    differingWords(texts).map(({ start, end }, place) => texts[place]?.slice(start, end));
+
+  it("returns the first words that differ", () => {
+    expect(marked("go left", "go right", "go up now")).toEqual(["left", "right", "up"]);
+    expect(marked("", "x y")).toEqual(["", "x"]);
+    expect(marked("the end", "the end, or not")).toEqual(["", ","]);
+    expect(marked('{"city":"Oslo"}', '{"city":"Paris"}')).toEqual(["Oslo", "Paris"]);
+    expect(marked("a b", "a\nb")).toEqual([" b", "\nb"]);
+  });
+
+  it("returns whole words if they differ only in a part", () => {
+    expect(marked("see request_0017a4 again", "see request_0017b4 again")).toEqual([
+      "request_0017a4",
+      "request_0017b4",
+    ]);
+    expect(marked("two cats", "two cat")).toEqual(["cats", "cat"]);
+    const id = "x".repeat(300);
+    expect(marked(`${id}1`, `${id}2`)).toEqual([`${id}1`, `${id}2`]);
+    // Characters of two code units whose first units are equal.
+    expect(marked("a 😀", "a 😁")).toEqual(["😀", "😁"]);
   });
 });

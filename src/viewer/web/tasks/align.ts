@@ -28,11 +28,41 @@ export function firstDivergence(turns: readonly (readonly ConversationItem[][])[
 }
 
 /** Length of the common prefix of all texts. */
-export function commonLength(texts: readonly string[]): number {
+function commonLength(texts: readonly string[]): number {
   const [first = "", ...others] = texts;
   let length = 0;
   while (length < first.length && others.every((text) => text[length] === first[length])) length++;
   return length;
+}
+
+/** A part of a text: its first character, and the one after its last. */
+export interface TextSpan {
+  start: number;
+  end: number;
+}
+
+const words = new Intl.Segmenter(undefined, { granularity: "word" });
+/** Enough of the text around a difference to contain its word. */
+const SURROUNDINGS = 1000;
+
+/** The first word in which the texts differ, in each of them. A word that is longer in one text differs as a whole. */
+export function differingWords(texts: readonly string[]): TextSpan[] {
+  const from = commonLength(texts);
+  const start = Math.min(...texts.map((text) => wordAt(text, from).start));
+  return texts.map((text) => {
+    const word = wordAt(text, start);
+    const isBlank = text.slice(start, word.end).trim() === "";
+    return { start, end: isBlank ? wordAt(text, word.end).end : word.end };
+  });
+}
+
+/** The word, the punctuation mark or the space at a place of a text; an empty span at its end. */
+function wordAt(text: string, place: number): TextSpan {
+  const first = Math.max(0, place - SURROUNDINGS);
+  const found = words.segment(text.slice(first, place + SURROUNDINGS)).containing(place - first);
+  if (found === undefined) return { start: place, end: place };
+  const start = first + found.index;
+  return { start, end: start + found.segment.length };
 }
 
 /** The content of an item without ids and tokens. */

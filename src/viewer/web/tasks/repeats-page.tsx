@@ -12,13 +12,12 @@ import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { Plain } from "../text/plain.tsx";
-import { commonLength, type Divergence, firstDivergence, turnsOf } from "./align.ts";
+import { type Divergence, differingWords, firstDivergence, turnsOf } from "./align.ts";
 
 const PANES = 4;
 const MAX_REPEATS = 200;
 /** The highlight name of the first difference between repeats. */
 const DIVERGES = "diverges";
-const LONGEST_WORD = 40;
 
 interface Props {
   run: RunId;
@@ -218,11 +217,11 @@ function markDivergence(panes: Element | null): () => void {
   for (const part of [".item-toggle bdi", ".item-body", ".item-output"]) {
     const elements = items.flatMap((item) => item.querySelector(part) ?? []);
     const texts = elements.map((element) => element.textContent ?? "");
-    const from = commonLength(texts);
-    if (texts.every((text) => text.length === from)) continue;
+    if (new Set(texts).size === 1) continue;
+    const spans = differingWords(texts);
     const ranges = elements.flatMap((element, place) => {
-      const word = /^\s*\S*/.exec((texts[place] ?? "").slice(from, from + LONGEST_WORD))?.[0] ?? "";
-      return word === "" ? [] : (rangeIn(element, from, from + word.length) ?? []);
+      const { start = 0, end = 0 } = spans[place] ?? {};
+      return start === end ? [] : (rangeIn(element, start, end) ?? []);
     });
     CSS.highlights.set(DIVERGES, new Highlight(...ranges));
     break;
