@@ -60,6 +60,20 @@ describe("collectOverrides", () => {
     expect(await collect(["+rollouts=t1.jsonl"], files)).toEqual(["+rollouts=t1.jsonl"]);
   });
 
+  it("counts the arguments that a command accepts when there are more", async () => {
+    const view = defineCommand({
+      words: "view",
+      summary: "",
+      flags: { "to-html": { kind: "text", completes: "file", help: "" } },
+      positionals: { RUN: { help: "", optional: true }, OTHER: { help: "", optional: true } },
+      run: async () => 0,
+    });
+    await expect(collect(["a", "b.jsonl", "c.jsonl", "d"], view)).rejects.toThrow(
+      "unrecognized arguments: c.jsonl d. At most 2 arguments are accepted: RUN, OTHER.",
+    );
+    expect(await collect(["a", "b", "+c=1", "~d"], view)).toEqual(["+c=1", "~d"]);
+  });
+
   it("joins config paths: selectors in defined order, --config, then the user's lists", async () => {
     const argv = [
       "+config_paths=[u1,u2]",

@@ -1,4 +1,5 @@
 import type { Override } from "../config/resolve.ts";
+import { maskWord } from "../secrets.ts";
 import { isJsonWord, type ParsedArguments } from "./arguments.ts";
 import type { Command, CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./errors.ts";
@@ -20,6 +21,7 @@ export async function collectOverrides(
   sources: OverrideSources,
 ): Promise<Override[]> {
   const result: Override[] = parsed.verbose ? [literal("verbose", true, "--verbose")] : [];
+  refuseFurtherArguments(command, parsed.words);
   refuseFileWords(command, parsed.words);
   const words = parsed.words.filter((word) => !USER_CONFIG_PATHS.test(word));
   const lists = parsed.words.flatMap((word) => USER_CONFIG_PATHS.exec(word)?.[1] ?? []);
@@ -27,6 +29,16 @@ export async function collectOverrides(
   if (lists.length > 0) result.push(`+config_paths=[${await joinLists(paths, lists)}]`);
   else if (paths.length > 0) result.push(literal("config_paths", paths, flags.join(" ")));
   return [...result, ...positionalOverrides(command, parsed), ...flagOverrides(command, parsed), ...words];
+}
+
+/** A word without `=` is not an override: the command has no further argument. */
+function refuseFurtherArguments(command: Command, words: readonly string[]): void {
+  const names = Object.keys(command.positionals ?? {});
+  const surplus = words.filter((word) => !word.includes("=") && !word.startsWith("~"));
+  if (names.length === 0 || surplus.length === 0) return;
+  const accepted = names.length === 1 ? "One argument is" : `At most ${names.length} arguments are`;
+  const shown = surplus.map(maskWord).join(" ");
+  throw new UsageError(`unrecognized arguments: ${shown}. ${accepted} accepted: ${names.join(", ")}.`);
 }
 
 /** A file name alone is not an override: its flag is missing. */

@@ -162,7 +162,17 @@ describe("gym eval view", () => {
     expect((await ids("x*.jsonl")).ids).toEqual(["x1", "x2"]);
     const two = await ids("x1.jsonl", "results/a");
     expect(two.ids).toEqual(["results/a", "x1"]);
-    expect(two.viewer.url).toContain("#/compare?runs=");
+    expect(two.viewer.url).toContain("#/compare?runs=x1,results%2Fa");
+    // The first one is the baseline, regardless of the age of the files.
+    const three = await ids("x2.jsonl", "x1.jsonl", "results/a");
+    expect(three.viewer.url).toContain("#/compare?runs=x2,x1,results%2Fa");
+    const words = ["a", "b", "c", "d", "e", "f", "g.jsonl"];
+    expect(await runGym(["eval", "view", ...words], { cwd })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        "unrecognized arguments: g.jsonl. At most 6 arguments are accepted: RUN, OTHER, RUN_C, RUN_D, RUN_E, RUN_F.",
+      ),
+    });
   });
 
   it("opens web addresses and compressed files from temporary copies", async () => {

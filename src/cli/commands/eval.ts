@@ -254,7 +254,7 @@ export const evalCommands = [
     description:
       "Look at runs in the browser: all runs below a directory, the overview of each, its tasks and repeats, every rollout turn by turn, comparisons of runs, " +
       "and runs in progress. RUN is a rollouts file (also .gz), a directory, a pattern such as 'results/*/run.jsonl', or the http(s) address of a file; without it, results/. " +
-      "OTHER is compared with it. --to-html and --to-folder write the run as static pages instead of serving it.",
+      "OTHER and further runs are compared with it, at most five. --to-html and --to-folder write the run as static pages instead of serving it.",
     flags: {
       ...keyFlags(viewKeys),
       "allow-host": {
@@ -294,19 +294,32 @@ export const evalCommands = [
         key: "jsonl_fpath",
       },
       OTHER: { completes: "file", help: "another run to compare with", optional: true },
+      RUN_C: { completes: "file", help: "further runs to compare with RUN", optional: true },
+      RUN_D: { completes: "file", help: "the same", optional: true },
+      RUN_E: { completes: "file", help: "the same", optional: true },
+      RUN_F: { completes: "file", help: "the same", optional: true },
     },
     keys: viewKeys,
     examples: [
       "gym eval view --open",
       "gym eval view results/my_agent/2026-01-31T12-00-00 --port 8080",
       "gym eval view before.jsonl after.jsonl",
+      "gym eval view base.jsonl small.jsonl large.jsonl",
       "gym eval view results/run.jsonl --where 'reward<0.5 tool:python turns>6'",
       "gym eval view results/run.jsonl --where 'is:failed' --to-html failures.html",
       "ng_viewer +jsonl_fpath=weather_rollouts.jsonl +server_host=0.0.0.0",
     ],
     resolve: { noModel: true, offline: true },
-    run: async (context) =>
-      (await import("../eval/view.ts")).viewRun(context, context.flags, context.positionals.OTHER),
+    run: async (context) => {
+      const { OTHER, RUN_C, RUN_D, RUN_E, RUN_F } = context.positionals;
+      return (await import("../eval/view.ts")).viewRun(context, context.flags, {
+        OTHER,
+        RUN_C,
+        RUN_D,
+        RUN_E,
+        RUN_F,
+      });
+    },
   }),
   defineCommand({
     words: "eval export",

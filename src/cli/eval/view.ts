@@ -21,6 +21,7 @@ import { viewKeys } from "./keys.ts";
 import { ViewInput } from "./view-input.ts";
 
 const MAX_IN_HTML = 500;
+const MAX_COMPARED = 6;
 
 interface ViewFlags {
   "allow-host": readonly string[];
@@ -36,7 +37,7 @@ interface ViewFlags {
 export async function viewRun(
   context: CommandContext,
   flags: ViewFlags,
-  other: string | undefined,
+  others: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const keys = readKeys(viewKeys, await context.resolve());
   checkQuery(flags.where);
@@ -44,12 +45,12 @@ export async function viewRun(
   return withTemporaryDirectory("viewer", async (directory) => {
     const input = new ViewInput(context, directory);
     await input.add(keys.jsonl_fpath, "RUN");
-    if (other !== undefined) await input.add(other, "OTHER");
+    for (const [name, run] of Object.entries(others)) if (run !== undefined) await input.add(run, name);
     const workspace = await Workspace.open(input.files, input.copies);
     try {
       if (flags["to-html"] !== undefined || flags["to-folder"] !== undefined)
         return await writePages(context, workspace, webFiles, flags);
-      const page = await startPage(workspace, flags.where, other !== undefined);
+      const page = startPage(workspace, flags.where, others["OTHER"] !== undefined);
       return await serve(context, workspace, webFiles, { ...flags, ...keys, page });
     } finally {
       await workspace.close();
@@ -106,15 +107,11 @@ async function serve(
   return 0;
 }
 
-/** The first page: the comparison of two runs, the rollouts of a query, or the overview. */
-async function startPage(
-  workspace: Workspace,
-  where: string | undefined,
-  isComparison: boolean,
-): Promise<string> {
+/** The first page: the comparison of the runs in their order, the rollouts of a query, or the overview. */
+function startPage(workspace: Workspace, where: string | undefined, isComparison: boolean): string {
   if (isComparison && workspace.size >= 2) {
-    const ids = (await workspace.list()).runs.map(({ id }) => encodeURIComponent(id));
-    return `#/compare?runs=${ids.slice(0, 6).reverse().join(",")}`;
+    const ids = workspace.ids.slice(0, MAX_COMPARED).map(encodeURIComponent);
+    return `#/compare?runs=${ids.join(",")}`;
   }
   return where === undefined ? "" : `#/rollouts?q=${encodeURIComponent(where)}`;
 }

@@ -45,6 +45,11 @@ export class Workspace {
     return this.#runs.size;
   }
 
+  /** The ids of all runs, in the order of the given paths. */
+  get ids(): string[] {
+    return [...this.#runs.keys()];
+  }
+
   /** The only run; undefined if there are several. */
   get only(): FoundRun | undefined {
     return this.#runs.size === 1 ? [...this.#runs.values()][0] : undefined;
