@@ -429,8 +429,18 @@ describe("the viewer's API", () => {
       _ng_attempt_index: index,
       _ng_failure: { class: name, stage: "run", retryable, message: "" },
     });
-    // Of an earlier session: 10 used up its attempts, 11 runs again.
-    const earlier = [attempt(10, 2, "judge_failed", true), attempt(11, 0, "agent_error", false)];
+    // Of an earlier session: 10 used up its attempts, and 12 cannot succeed. 11 and 13 run again, 13 although it has
+    // more failed attempts than 12, because failures of the endpoint do not count.
+    const earlier = [
+      attempt(10, 0, "judge_failed", true),
+      attempt(10, 1, "judge_failed", true),
+      attempt(10, 2, "judge_failed", true),
+      attempt(11, 0, "agent_error", false),
+      { ...attempt(12, 0, "agent_error", false), _ng_failure_terminal: true },
+      attempt(13, 0, "connection", true),
+      attempt(13, 1, "connection", true),
+      attempt(13, 2, "connection", true),
+    ];
     const session = [
       attempt(20, 0, "timeout", true),
       attempt(21, 0, "agent_error", false),
@@ -454,14 +464,19 @@ describe("the viewer's API", () => {
         path.join(directory, "run_progress.json"),
         JSON.stringify({ updated_at: new Date().toISOString(), total: 20, in_flight: 3, ...about }),
       );
-    expect(await lost()).toEqual([10, 11, 20, 21, 22, 23]);
+    const everything = [10, 11, 12, 13, 20, 21, 22, 23];
+    expect(await lost()).toEqual(everything);
     await writeFile(`${file}.lock`, "");
-    await progress({ done: 8, failed: 3, failures_by_class: { timeout: 6, agent_error: 1 } });
-    expect(await lost()).toEqual([10, 21, 23]);
-    await progress({ done: 7, failed: 2, failures_by_class: { timeout: 6, agent_error: 1 } });
-    expect(await lost()).toEqual([10, 21]);
+    const failures_by_class = { timeout: 6, agent_error: 1 };
+    await progress({ done: 9, failed: 4, failed_before: 2, failures_by_class });
+    expect(await lost()).toEqual([10, 12, 21, 23]);
+    await progress({ done: 8, failed: 3, failed_before: 2, failures_by_class });
+    expect(await lost()).toEqual([10, 12, 21]);
+    // With --retry-failed all earlier rollouts run again.
+    await progress({ done: 7, failed: 2, failed_before: 0, failures_by_class });
+    expect(await lost()).toEqual([21, 23]);
     await rm(`${file}.lock`);
-    expect(await lost()).toEqual([10, 11, 20, 21, 22, 23]);
+    expect(await lost()).toEqual(everything);
   });
 
   it("marks the row that the address of a task and repeat opens", async () => {

@@ -106,6 +106,7 @@ export class CollectionProgress {
       done,
       completed,
       failed,
+      failed_before: lostBefore,
       cancelled: this.#cancelled,
       retrying,
       in_flight: running.length,

@@ -22,6 +22,8 @@ export interface ProgressSnapshot {
   done: number;
   completed: number;
   failed: number;
+  /** Rollouts that failed in earlier sessions and are not run again. */
+  failed_before: number;
   cancelled: number;
   retrying: number;
   in_flight: number;

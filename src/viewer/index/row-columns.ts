@@ -8,6 +8,7 @@ const OTHERS = "(others)";
 const UNREADABLE = 1;
 const MASKED = 2;
 const FINAL = 4;
+const TERMINAL = 8;
 
 const COLUMNS = [
   "offset",
@@ -84,7 +85,10 @@ export class RowColumns {
     columns.model.push(models.place(facts?.model));
     columns.tools.push(facts?.tools.length ? toolSets.place(facts.tools.join("\n")) : 0);
     columns.flags.push(
-      (facts === undefined ? UNREADABLE : 0) | (facts?.masked ? MASKED : 0) | (facts?.isFinal ? FINAL : 0),
+      (facts === undefined ? UNREADABLE : 0) |
+        (facts?.masked ? MASKED : 0) |
+        (facts?.isFinal ? FINAL : 0) |
+        (facts?.isTerminal ? TERMINAL : 0),
     );
     if (facts === undefined) this.unreadable++;
   }
@@ -160,6 +164,10 @@ export class RowColumns {
   /** Whether the row is a failed attempt that is known not to be retryable. */
   isFinal(row: number): boolean {
     return (this.#columns.flags.at(row) & FINAL) !== 0;
+  }
+  /** Whether a resumed run does not run the rollout of a failed attempt again. */
+  isTerminal(row: number): boolean {
+    return (this.#columns.flags.at(row) & TERMINAL) !== 0;
   }
   failed(row: number): boolean {
     return this.#columns.failure.at(row) !== 0;

@@ -17,6 +17,7 @@ const AGENT_REF = key("agent_ref");
 const MASK = key("mask_sample");
 const FAILURE_CLASS = key("_ng_failure_class");
 const FAILURE = key("_ng_failure");
+const FAILURE_TERMINAL = key("_ng_failure_terminal");
 const RETRYABLE = key("retryable");
 const PARAMS = key("responses_create_params");
 const RESPONSE = key("response");
@@ -54,6 +55,8 @@ export class RowFacts {
   failure: string | undefined;
   /** Whether the failure is known not to be retryable. */
   isFinal = false;
+  /** Whether a resumed run does not run the rollout again. */
+  isTerminal = false;
   model: string | undefined;
   inputTokens: number | undefined;
   outputTokens: number | undefined;
@@ -109,6 +112,7 @@ export class RowSkim {
     else if (json.keyIs(ATTEMPT)) facts.attempt = wholeNumber(json.number());
     else if (json.keyIs(MASK)) facts.masked = this.#isTrue();
     else if (json.keyIs(FAILURE_CLASS)) facts.failure = this.#name();
+    else if (json.keyIs(FAILURE_TERMINAL)) facts.isTerminal = this.#isTrue();
     else if (json.keyIs(FAILURE))
       this.#object(() => {
         if (json.keyIs(RETRYABLE)) facts.isFinal = !this.#isTrue();

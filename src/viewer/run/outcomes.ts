@@ -1,5 +1,6 @@
 import type { Coverage } from "../../metrics/coverage.ts";
 import { hashOfRollout } from "../../metrics/rollout-key-map.ts";
+import { isInfrastructureFailure } from "../../rollouts/collect/failure-classes.ts";
 import { isFailureRow, type RowCode, type RowFiles, rowOf } from "../query/select-rows.ts";
 
 const FAILED = 1;
@@ -7,6 +8,13 @@ const MASKED = 2;
 const COMPLETED = 3;
 /** Minimum number of table slots per row. */
 const SLOTS_PER_ROW = 1.6;
+
+/** Numbers of failures in the progress of a running collection. */
+interface FailedRollouts {
+  failed: number;
+  before: number;
+  attempts: number;
+}
 
 /**
  * The row that determines the outcome of each rollout: the best one, and the last of several failures. Rows of both
@@ -49,20 +57,38 @@ export class Outcomes {
   }
 
   /**
-   * The last failures of `count` rollouts that a running collection retries. Its files only contain their number.
-   * `ofSession` is the number of failed attempts in this session: the last rows of the failures file. A final failure
-   * of this session is not retried. Of the others, those with the most attempts have reached the limit.
+   * The last failures of the rollouts that a running collection runs again. Its progress contains only numbers:
+   * `failed` rollouts are lost, `before` of them in earlier sessions. `attempts` is the number of failed attempts in
+   * this session, which are the last rows of the failures file.
    */
-  retried(count: number, ofSession: number): ReadonlySet<RowCode> {
+  retried({ failed, before, attempts }: FailedRollouts): ReadonlySet<RowCode> {
     const { columns } = this.#files.failures;
-    const isGivenUp = (row: number) => columns.isFinal(row) && row >= columns.length - ofSession;
-    const lost: number[] = [];
-    for (let row = 0; row < columns.length; row++) if (this.isLostBy(-row - 1)) lost.push(row);
-    lost.sort(
-      (a, b) =>
-        Number(isGivenUp(b)) - Number(isGivenUp(a)) || columns.attempt(b) - columns.attempt(a) || a - b,
-    );
-    return new Set(lost.slice(Math.max(0, lost.length - count)).map((row) => -row - 1));
+    const start = Math.max(0, columns.length - attempts);
+    const tries = this.#triesUntil(start);
+    const earlier: number[] = [];
+    const session: number[] = [];
+    for (let row = 0; row < columns.length; row++)
+      if (this.isLostBy(-row - 1)) (row < start ? earlier : session).push(row);
+    // A limit on attempts divides each list: the rollouts with most attempts are lost.
+    const standing = (row: number) => tries.get(this.#slotOf(this.#rollouts + row)) ?? 0;
+    earlier.sort((a, b) => standing(b) - standing(a));
+    const given = (row: number) => (columns.isFinal(row) ? Number.MAX_VALUE : columns.attempt(row));
+    session.sort((a, b) => given(b) - given(a));
+    const lostInSession = Math.min(session.length, failed - before);
+    const again = [...session.slice(lostInSession), ...earlier.slice(failed - lostInSession)];
+    return new Set(again.map((row) => -row - 1));
+  }
+
+  /** The failed attempts of each rollout that a resumed run counts, by slot, as in `planResume`. */
+  #triesUntil(end: number): Map<number, number> {
+    const { columns } = this.#files.failures;
+    const tries = new Map<number, number>();
+    for (let row = 0; row < end; row++) {
+      if (!this.#hasKey(this.#rollouts + row) || isInfrastructureFailure(columns.failure(row))) continue;
+      const slot = this.#slotOf(this.#rollouts + row);
+      tries.set(slot, (tries.get(slot) ?? 0) + (columns.isTerminal(row) ? Number.MAX_VALUE : 1));
+    }
+    return tries;
   }
 
   #numberOf(code: RowCode): number {

@@ -215,11 +215,14 @@ export class ViewedRun {
     const progress = await readProgress(this.files.progress);
     const { outcomes, coverage, version } = this;
     const now = await coverageNow(this.files, coverage, progress);
-    const count = coverage.failed - now.coverage.failed;
+    const { failed } = now.coverage;
+    const isRetrying = coverage.failed > failed;
+    const before = Math.min(progress?.failed_before ?? 0, failed);
     const attempts = Object.values(progress?.failures_by_class ?? {}).reduce((sum, own) => sum + own, 0);
-    const key = JSON.stringify([version, count, count > 0 && attempts]);
+    const numbers = { failed, before, attempts };
+    const key = JSON.stringify([version, isRetrying && numbers]);
     if (this.#retried?.key !== key)
-      this.#retried = { key, value: count > 0 ? outcomes.retried(count, attempts) : new Set() };
+      this.#retried = { key, value: isRetrying ? outcomes.retried(numbers) : new Set() };
     const { value: retried } = this.#retried;
     return { key, isLost: (code) => outcomes.isLostBy(code) && !retried.has(code) };
   }
