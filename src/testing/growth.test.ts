@@ -12,3 +12,8 @@ it("distinguishes linear from quadratic and constant time", { timeout: 60_000 },
   expect(await growthOf((size) => spin(size ** 2), 500)).toBeGreaterThan(1.6);
   expect(await growthOf(() => spin(100), 1_000)).toBeLessThan(0.5);
 });
+
+it("does not take collected garbage and cold caches for growth", { timeout: 60_000 }, async () => {
+  const slowIfLarge = (size: number) => spin(size * 100 * (size > 20_000 ? 2.5 : 1));
+  expect(await growthOf(slowIfLarge, 20_000)).toBeLessThan(1.45);
+});
