@@ -11,7 +11,12 @@ const stamp = path.join(root, "dist/.viewer-stamp");
 
 /** The pages also use these folders, without their tests. */
 const FOLDERS = ["src/viewer", "src/python", "src/wire"];
-const FILES = ["src/errors.ts", "scripts/build-viewer.mjs", "package-lock.json"];
+const FILES = [
+  "src/errors.ts",
+  "src/metrics/interval-caveats.ts",
+  "scripts/build-viewer.mjs",
+  "package-lock.json",
+];
 
 const digest = digestOf([...FOLDERS.flatMap(filesIn), ...FILES]);
 if (

@@ -2,7 +2,8 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { project } from "../gym-process.ts";
+import { loadWebFiles } from "../../src/viewer/web-files.ts";
+import { project, repository } from "../gym-process.ts";
 import { eventually, lines, rollout, startViewer } from "./support.ts";
 
 /** Sends bytes unchanged and returns the status line of the answer. */
@@ -23,6 +24,16 @@ async function viewed(...words: string[]) {
   const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
   return startViewer(["eval", "view", "run.jsonl", "--port", "0", ...words], cwd);
 }
+
+it("serves pages without libraries that only servers need", async () => {
+  const files = await loadWebFiles(path.join(repository, "dist/viewer"));
+  const scripts = [...files].filter(([address]) => address.endsWith(".js"));
+  expect(scripts).toHaveLength(1);
+  for (const [, { content, gzip }] of scripts) {
+    expect(content.includes("ZodError")).toBe(false);
+    expect(gzip.length).toBeLessThan(215_000);
+  }
+});
 
 describe("requests to the viewer", () => {
   it("get 431 and 400 if they are too large or not HTTP, and the viewer continues to serve", async () => {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { coerceInt } from "../schemas/lax.ts";
+import { coerceInt } from "../schemas/coerce.ts";
 import { int, object, type Reader, refuse } from "../schemas/readers.ts";
 
 /** Token counts of a response. An unknown detail is null, never 0. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { coerceBool, coerceFloat, coerceInt, isRefusal, type Refusal } from "./lax.ts";
+import { coerceBool, coerceFloat, coerceInt, isRefusal, type Refusal } from "./coerce.ts";
 import { type ErrorDetail, type Location, listChoices, ValidationError } from "./validation.ts";
 
 /**
