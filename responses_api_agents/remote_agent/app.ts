@@ -1,4 +1,4 @@
-import { callServer, Deadline, defineAgent, errorMessage, type JsonObject } from "nemo-gym";
+import { Deadline, defineAgent, errorMessage, type JsonObject } from "nemo-gym";
 import {
   agentConfig,
   type Cookies,
@@ -10,7 +10,9 @@ import {
   resourcesServerRef,
   runToolCall,
   Semaphore,
+  seedSession,
   untilAborted,
+  verifyRollout,
 } from "nemo-gym/agents";
 import {
   accumulateUsage,
@@ -105,40 +107,19 @@ export default defineAgent({
     return { response: { ...last, output: produced, usage }, cookies: resourceCookies };
   },
 
-  async run({ row: given, params, cookies, config, server, rollout, signal, respond, state }) {
+  async run(args) {
+    const { row: given, params, cookies, config, server, signal, respond, state } = args;
     const row = withoutRoutingKeys(given);
     const warn = (kind: string, text: string) => state.warn.tell(kind, text, server.log);
     if (row["skills_ref"]) warn("skills", "skills_ref is ignored: a remote agent brings its own skills");
     const body = { ...row, responses_create_params: materializeCreateParams(params) };
-    const resources = config.resources_server.name;
     const attempt = async (stop: AbortSignal): Promise<JsonObject> => {
-      rollout.onStage("seed");
-      const seeded = await callServer(server.client, {
-        server: resources,
-        path: `${rollout.prefix}/seed_session`,
-        body,
-        stage: "seed",
-        cookies,
-        signal: stop,
-        idempotent: true,
-      });
+      const run = { ...args, signal: stop };
+      const seeded = await seedSession(run, body, cookies);
       const { response, cookies: after } = await untilAborted(respond(params, seeded.cookies, stop), stop);
       if (!response.usage)
         warn("usage", "the service reports no usage: token metrics of its rollouts stay empty");
-      if (config.skip_verification) {
-        const reward = config.skip_verification_reward;
-        return { ...body, response: materializeResponse(response), reward, verification_skipped: true };
-      }
-      rollout.onStage("verify");
-      const verified = await callServer(server.client, {
-        server: resources,
-        path: `${rollout.prefix}/verify`,
-        body: { ...body, response: materializeResponse(response) },
-        stage: "verify",
-        cookies: after,
-        signal: stop,
-        idempotent: true,
-      });
+      const verified = await verifyRollout(run, { ...body, response: materializeResponse(response) }, after);
       return verified.json() as JsonObject;
     };
     // Waiting for a free slot does not count against the rollout's time.

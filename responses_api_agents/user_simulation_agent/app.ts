@@ -1,4 +1,4 @@
-import { callServer, defineAgent, loopAgentConfig } from "nemo-gym";
+import { defineAgent, loopAgentConfig } from "nemo-gym";
 import {
   callLimits,
   callModel,
@@ -6,6 +6,8 @@ import {
   mergeCookies,
   modelServerRef,
   runToolCall,
+  seedSession,
+  verifyRollout,
 } from "nemo-gym/agents";
 import {
   accumulateUsage,
@@ -83,21 +85,10 @@ export default defineAgent({
       }
     }
   },
-  async run({ row, params, cookies, config: own, server, rollout, signal, respond }) {
-    const resources = own.resources_server.name;
+  async run(args) {
+    const { row, params, cookies, config: own, server, rollout, signal, respond } = args;
     const body = { ...row, responses_create_params: materializeCreateParams(params) };
-    const call = (stage: "seed" | "verify", content: object, session: typeof cookies) =>
-      callServer(server.client, {
-        server: resources,
-        path: `${rollout.prefix}/${stage === "seed" ? "seed_session" : "verify"}`,
-        body: content,
-        stage,
-        cookies: session,
-        signal,
-        idempotent: true,
-      });
-    rollout.onStage("seed");
-    let session = (await call("seed", body, cookies)).cookies;
+    let session = (await seedSession(args, body, cookies)).cookies;
     const user = new SimulatedUser({
       modelServer: own.user_model_server.name,
       instructions: own.user_prompt
@@ -140,15 +131,12 @@ export default defineAgent({
       say(text);
     }
 
-    const response = materializeResponse({ ...last, output, usage });
-    const simulation = { stop_reason: stopReason, user_model_calls: user.calls, user_usage: user.usage };
-    if (own.skip_verification) {
-      const reward = own.skip_verification_reward;
-      return { ...body, response, reward, verification_skipped: true, user_simulation: simulation };
-    }
-    rollout.onStage("verify");
-    const verified = await call("verify", { ...body, response }, session);
-    return { ...(verified.json() as Record<string, unknown>), user_simulation: simulation };
+    const result = { ...body, response: materializeResponse({ ...last, output, usage }) };
+    const verified = await verifyRollout(args, result, session);
+    return {
+      ...(verified.json() as Record<string, unknown>),
+      user_simulation: { stop_reason: stopReason, user_model_calls: user.calls, user_usage: user.usage },
+    };
   },
 });
 

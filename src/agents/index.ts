@@ -19,7 +19,13 @@ export {
   resourcesServerRef,
 } from "../definitions/agent-config.ts";
 export { callModel, inputItems } from "../definitions/call-model.ts";
-export { type StandardRunArgs, standardRun } from "../definitions/standard-run.ts";
+export {
+  type RunScope,
+  type StandardRunArgs,
+  seedSession,
+  standardRun,
+  verifyRollout,
+} from "../definitions/standard-run.ts";
 export { runToolCall, type ToolRun } from "../definitions/tool-calls.ts";
 export {
   type CliAgentOptions,

@@ -1,6 +1,12 @@
-import type { Cookies } from "../calls/cookies.ts";
+import { type Cookies, NO_COOKIES } from "../calls/cookies.ts";
+import { ReceivedReply } from "../calls/run-client.ts";
 import { Reply } from "../calls/server-call.ts";
-import { callServer, type ServerContext, type ServerReply } from "../calls/server-client.ts";
+import {
+  type CallOptions,
+  callServer,
+  type ServerContext,
+  type ServerReply,
+} from "../calls/server-client.ts";
 import { finishTrajectory, takeTrajectory } from "../capture/trajectory-recorder.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { ROLLOUT_START_HEADER } from "../wire/rollout-id.ts";
@@ -29,58 +35,70 @@ export interface StandardRunArgs {
   respond(params: ResponseCreateParams, cookies: Cookies): Promise<AgentReply>;
 }
 
+/** The parts of a run that its calls to the resources server need. */
+export type RunScope = Pick<StandardRunArgs, "config" | "server" | "rollout" | "signal">;
+
+/** Starts the session of a rollout on its resources server. */
+export function seedSession(
+  run: RunScope,
+  row: JsonObject,
+  cookies: Cookies,
+  headers?: Readonly<Record<string, string>>,
+): Promise<ServerReply> {
+  return callResources(run, "seed", "/seed_session", row, { cookies, headers });
+}
+
+/** Scores a rollout on its resources server. With `skip_verification` it gets the reward of the config instead. */
+export async function verifyRollout(
+  run: RunScope,
+  result: JsonObject,
+  cookies?: Cookies,
+): Promise<ServerReply> {
+  const { skip_verification, skip_verification_reward: reward = 0 } = run.config;
+  if (skip_verification) {
+    const body = { ...result, reward, verification_skipped: true };
+    return new ReceivedReply({ status: 200, cookies: cookies ?? NO_COOKIES, body });
+  }
+  return callResources(run, "verify", "/verify", result, { cookies });
+}
+
+function callResources(
+  { config, server, rollout, signal }: RunScope,
+  stage: "seed" | "verify",
+  route: string,
+  body: JsonObject,
+  options: Pick<CallOptions, "cookies" | "headers">,
+): Promise<ServerReply> {
+  rollout.onStage(stage);
+  const path = `${rollout.prefix}${route}`;
+  const call = { ...options, server: config.resources_server.name, path, body, stage, signal };
+  return callServer(server.client, { ...call, idempotent: true });
+}
+
 /** One rollout as most agents run it: seed the session, respond, verify. */
 export async function standardRun(args: StandardRunArgs): Promise<JsonObject | Reply> {
-  const { config, server, cookies, rollout, signal } = args;
-  const { client } = server;
-  const resources = config.resources_server.name;
   const request = materializeCreateParams(args.params);
-  rollout.onStage("seed");
-  const seeded = await callServer(client, {
-    server: resources,
-    path: `${rollout.prefix}/seed_session`,
-    body: {
-      ...args.row,
-      responses_create_params: args.params.tools === undefined ? withoutTools(request) : request,
-    },
-    stage: "seed",
-    headers: { [ROLLOUT_START_HEADER]: "1" },
-    cookies,
-    signal,
-    idempotent: true,
+  const asked = args.params.tools === undefined ? withoutTools(request) : request;
+  const seeded = await seedSession(args, { ...args.row, responses_create_params: asked }, args.cookies, {
+    [ROLLOUT_START_HEADER]: "1",
   });
   const params = withServerTools(args.params, seeded);
-  const row = {
-    ...args.row,
-    responses_create_params: params === args.params ? request : materializeCreateParams(params),
-  };
-  const { response: answered, cookies: answeredCookies } = await args.respond(params, seeded.cookies);
+  const { response: answered, cookies } = await args.respond(params, seeded.cookies);
   const { response: whole, trajectory } = takeTrajectory(answered);
   const drift = driftOf(whole);
-  const policy = config.token_drift ?? "fork";
+  const policy = args.config.token_drift ?? "fork";
   const response = drift ? driftingResponse(whole, drift, policy) : whole;
-  const finished = (result: JsonObject): JsonObject => {
-    const told = drift ? driftingResult(result, drift, policy) : result;
-    return trajectory ? finishTrajectory(told, trajectory, args.row) : told;
-  };
-  if (config.skip_verification) {
-    const reward = config.skip_verification_reward ?? 0;
-    const result = { ...row, response: materializeResponse(response), reward, verification_skipped: true };
-    return finished(result);
-  }
-  rollout.onStage("verify");
-  const verified = await callServer(client, {
-    server: resources,
-    path: `${rollout.prefix}/verify`,
+  const result = {
+    ...args.row,
+    responses_create_params: params === args.params ? request : materializeCreateParams(params),
     // The agent runs in this process and is type-checked, so a co-hosted verifier does not parse the response again.
-    body: { ...row, response: trust(materializeResponse(response)) },
-    stage: "verify",
-    cookies: answeredCookies,
-    signal,
-    idempotent: true,
-  });
-  if (trajectory || drift) return finished(verified.json() as JsonObject);
-  return new Reply(verified.payload());
+    response: trust(materializeResponse(response)),
+  };
+  const verified = await verifyRollout(args, result, cookies);
+  if (!trajectory && !drift) return new Reply(verified.payload());
+  const scored = verified.json() as JsonObject;
+  const counted = drift ? driftingResult(scored, drift, policy) : scored;
+  return trajectory ? finishTrajectory(counted, trajectory, args.row) : counted;
 }
 
 /** A server supplies its own tools for a request without a list of tools. */

@@ -2,12 +2,13 @@ import path from "node:path";
 import { z } from "zod";
 import type { Cookies } from "../../calls/cookies.ts";
 import { Semaphore } from "../../calls/semaphore.ts";
-import { callServer, type ServerContext } from "../../calls/server-client.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import { agentConfig, modelServerRef, resourcesServerRef } from "../../definitions/agent-config.ts";
 import { inputItems } from "../../definitions/call-model.ts";
 import { type AgentDefinition, defineAgent, type RolloutScope } from "../../definitions/define-agent.ts";
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
+import { seedSession, verifyRollout } from "../../definitions/standard-run.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
@@ -186,38 +187,21 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
       return { response: response as Response & JsonObject, cookies };
     },
     run(args) {
-      const { row, params, cookies, config, server, rollout, state, signal } = args;
+      const { row, params, cookies, config, server, state, signal } = args;
       return state.slots.run(async () => {
         const body = { ...row, responses_create_params: materializeCreateParams(params) };
-        const resources = config.resources_server.name;
-        const call = (stage: "seed" | "verify", route: string, content: JsonObject, session: Cookies) =>
-          callServer(server.client, {
-            server: resources,
-            path: `${rollout.prefix}${route}`,
-            body: content,
-            stage,
-            cookies: session,
-            signal,
-            idempotent: true,
-          });
-        rollout.onStage("seed");
-        const seeded = await call("seed", "/seed_session", body, cookies);
+        const seeded = await seedSession(args, body, cookies);
         const response = await respond({ ...args, cookies: seeded.cookies } as Args, {
-          mcp: mcpOf(seeded.json(), server.client.baseUrl(resources)),
+          mcp: mcpOf(seeded.json(), server.client.baseUrl(config.resources_server.name)),
           skillsDirectory: skillsOf(row, server),
         });
-        const measured = {
+        const result = { ...body, response: materializeResponse(response) };
+        const verified = await verifyRollout(args, result, seeded.cookies);
+        return {
+          ...(verified.json() as JsonObject),
           turns_used: response.output.filter(isAnswer).length,
           finished_naturally: response.status === "completed" && isAnswer(response.output.at(-1)),
         };
-        const answered = { ...body, response: materializeResponse(response) };
-        if (config.skip_verification) {
-          const reward = config.skip_verification_reward;
-          return { ...answered, reward, verification_skipped: true, ...measured };
-        }
-        rollout.onStage("verify");
-        const verified = await call("verify", "/verify", answered, seeded.cookies);
-        return { ...(verified.json() as JsonObject), ...measured };
       }, signal);
     },
   });
