@@ -8,6 +8,7 @@ const SHARED_FILES = [
   "errors.ts",
   "logger.ts",
   "marked-processes.ts",
+  "parse-json.ts",
   "printable.ts",
   "process-wide.ts",
   "request-guard.ts",

@@ -1,4 +1,5 @@
 import { type ErrorTable, GymError } from "../errors.ts";
+import { parseJson } from "../parse-json.ts";
 
 /** The stage of a rollout in which an error occurred. */
 export type FailureStage = "seed" | "model" | "tool" | "verify" | "run";
@@ -44,7 +45,7 @@ export function failureOf(
   reply: { status: number; text(): string },
 ): ServerCallError {
   const text = reply.text();
-  const body = parse(text);
+  const body = parseJson(text);
   const inner = (body as { error?: Partial<FailureInfo> } | undefined)?.error;
   if (inner && typeof inner.class === "string" && typeof inner.message === "string") {
     const info = {
@@ -71,14 +72,6 @@ function classOf(status: number, stage: FailureStage): string {
   if (stage === "tool") return "tool_error";
   if (stage === "model") return "model_error";
   return "agent_error";
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Sets `stage` on a failure that has none. */

@@ -1,3 +1,4 @@
+import { parseJson } from "../parse-json.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import { shellQuote } from "../sandbox/plain-words.ts";
 import type { SandboxExecResult, SandboxProcess } from "../sandbox/provider.ts";
@@ -113,13 +114,8 @@ export class Interpreter {
 
 /** A line that is not a JSON object comes from the code that runs, not from the harness. */
 function readAnswer(line: string): Answer {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (isObject(value)) return { status: "answered", value };
-  } catch {
-    // Reported below.
-  }
-  return endedWith("The reply is not a JSON object.", 1);
+  const value = parseJson(line);
+  return isObject(value) ? { status: "answered", value } : endedWith("The reply is not a JSON object.", 1);
 }
 
 function endedWith(stderr: string, return_code: number): Answer {

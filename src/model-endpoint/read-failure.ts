@@ -1,5 +1,6 @@
 import { retryAfterMs } from "../calls/retry.ts";
 import { errorMessage } from "../errors.ts";
+import { parseJson } from "../parse-json.ts";
 import { printable } from "../printable.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import type { AttemptReply } from "./provider-call.ts";
@@ -181,13 +182,7 @@ function statusOf({ code }: JsonObject): number {
 
 /** The message in an error body, for all providers. */
 export function providerMessage(text: string): string {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return plainText(text);
-  }
-  return messageIn(body, 0) ?? plainText(text);
+  return messageIn(parseJson(text), 0) ?? plainText(text);
 }
 
 const DEEPEST = 4;

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { retryAfterMs } from "../calls/retry.ts";
 import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
+import { parseJson } from "../parse-json.ts";
 import { redactMessage } from "../secrets.ts";
 
 /** Codes of transfers to and from hubs and registries. */
@@ -146,12 +147,7 @@ async function readSome(body: Readable): Promise<string> {
 /** The message in an error body: `message`, `error` or `error_code` of JSON; nothing of an HTML page. */
 export function messageOf(text: string): string {
   if (/^\s*</.test(text)) return "";
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const body = parseJson(text);
   if (typeof body !== "object" || body === null) return text;
   const { error, message, error_code: code } = body as Record<string, unknown>;
   return [message, error, code].find((part): part is string => typeof part === "string") ?? text;

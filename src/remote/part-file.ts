@@ -1,4 +1,5 @@
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { parseJson } from "../parse-json.ts";
 
 /**
  * An incomplete download: `<destination>.part` contains the bytes and `<destination>.part.json` the identity of their
@@ -49,13 +50,9 @@ export class PartFile {
   }
 
   private async readIdentity(): Promise<string | undefined> {
-    try {
-      const note: unknown = JSON.parse(await readFile(this.notePath, "utf8"));
-      const identity = (note as { identity?: unknown } | null)?.identity;
-      return typeof identity === "string" ? identity : undefined;
-    } catch {
-      // Without a complete note the content of the part is unknown, so the download starts again.
-      return undefined;
-    }
+    const text = await readFile(this.notePath, "utf8").catch(() => "");
+    const { identity } = (parseJson(text) ?? {}) as { identity?: unknown };
+    // Without a complete note the content of the part is unknown, so the download starts again.
+    return typeof identity === "string" ? identity : undefined;
   }
 }

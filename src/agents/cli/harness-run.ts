@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { killWithVariable } from "../../marked-processes.ts";
+import { parseJson } from "../../parse-json.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { type ProcessOutcome, runProcess } from "../../sandbox/processes/run-process.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/responses.ts";
@@ -164,10 +165,6 @@ async function readLines(stream: Readable, onLine: (line: string) => void): Prom
 /** The JSON object in a line; undefined for other lines, such as warnings. */
 function eventOf(line: string): JsonObject | undefined {
   if (!line.trimStart().startsWith("{")) return undefined;
-  try {
-    const event: unknown = JSON.parse(line);
-    return isObject(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
+  const event = parseJson(line);
+  return isObject(event) ? event : undefined;
 }

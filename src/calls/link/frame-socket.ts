@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { parseJson } from "../../parse-json.ts";
 
 const NEWLINE = 10;
 
@@ -104,12 +105,4 @@ export class FrameSocket {
 
 function asLine(text: string): string {
   return text.includes("\n") || text.startsWith(QUOTED) ? QUOTED + JSON.stringify(text) : text;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

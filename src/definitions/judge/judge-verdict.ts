@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { parseJson } from "../../parse-json.ts";
 import { splitLines, strip } from "../../python/whitespace.ts";
 
 /** The label that occurs first. A label inside a longer one loses to it, because the longer one begins earlier. */
@@ -51,12 +52,4 @@ function* braced(text: string): Generator<string> {
   const start = text.indexOf("{");
   const end = text.lastIndexOf("}");
   if (start >= 0 && end > start) yield text.slice(start, end + 1);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ import { HttpError } from "../../definitions/errors.ts";
 import { GymError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { stripMcpPrefix } from "../../wire/read-output.ts";
+import { parseData } from "../../wire/stream/sse.ts";
 import type { AppParts, Handler, RouteCall } from "../app.ts";
 import type { DeclaredTool } from "../apps/check-rows.ts";
 import { jsonSchemaOf } from "../apps/openapi.ts";
@@ -233,12 +234,7 @@ export function mcpRefusal(server: string, route: string, reason: string): GymEr
 
 /** The value of a reply. Raw text that is not JSON is returned unchanged. */
 function payloadOf({ raw, body }: Reply): unknown {
-  if (raw === undefined) return body;
-  try {
-    return JSON.parse(raw);
-  } catch {
-    return raw;
-  }
+  return raw === undefined ? body : parseData(raw);
 }
 
 function failed(text: string): ToolResult {

@@ -7,6 +7,7 @@ import {
 } from "../../capture/error-category.ts";
 import type { ModelCallLine, ModelCallLog } from "../../capture/model-call-log.ts";
 import { silentLogger } from "../../logger.ts";
+import { parseJson } from "../../parse-json.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { assembleStream } from "../../wire/stream/assemble-stream.ts";
 import {
@@ -167,12 +168,8 @@ function readRequest(body: unknown): { request: JsonObject | null; raw?: string 
 function readBody(body: unknown): { response: JsonObject | null; raw?: string } {
   if (isObject(body)) return { response: body };
   if (typeof body !== "string") return { response: null, raw: JSON.stringify(body) };
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? { response: value } : { response: null, raw: body };
-  } catch {
-    return { response: null, raw: body };
-  }
+  const value = parseJson(body);
+  return isObject(value) ? { response: value } : { response: null, raw: body };
 }
 
 /** The state of a stream that has ended, successfully or not. */

@@ -7,6 +7,7 @@ import { type Dispatcher, request } from "undici";
 import { Deadline, sleep } from "../../calls/deadline.ts";
 import { nextDelay, type RetryBudget, retryAfterMs } from "../../calls/retry.ts";
 import { errorMessage } from "../../errors.ts";
+import { parseJson } from "../../parse-json.ts";
 import { SandboxOperationError, SandboxTransferError } from "../errors.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -214,12 +215,7 @@ async function readText(body: Readable, limit: number): Promise<string> {
 
 /** The message of an error body; services use different keys for it. */
 function messageIn(text: string): string {
-  try {
-    const { message, error, detail } = JSON.parse(text) as Record<string, unknown>;
-    const found = [message, error, detail].find((value) => typeof value === "string");
-    if (found !== undefined) return String(found).slice(0, MAX_ERROR_CHARACTERS);
-  } catch {
-    // Not JSON: the text itself is the message.
-  }
-  return text.trim().slice(0, MAX_ERROR_CHARACTERS) || "(no message)";
+  const { message, error, detail } = (parseJson(text) ?? {}) as Record<string, unknown>;
+  const found = [message, error, detail].find((value) => typeof value === "string") ?? text.trim();
+  return String(found).slice(0, MAX_ERROR_CHARACTERS) || "(no message)";
 }

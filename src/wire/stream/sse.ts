@@ -1,4 +1,5 @@
 import { GymError } from "../../errors.ts";
+import { parseJson } from "../../parse-json.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { isObject } from "../../python/json/json-object.ts";
 
@@ -133,11 +134,8 @@ export function decodeSse(text: string | Uint8Array, options: SseDecoderOptions 
 
 /** Parses the data of an event as JSON. Returns the text if it is not JSON. */
 export function parseData(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return data;
-  }
+  const value = parseJson(data);
+  return value === undefined ? data : value;
 }
 
 /** The three APIs of a model server. */
