@@ -1,5 +1,11 @@
 import type { JsonObject } from "nemo-gym";
-import { type ChatCreateParams, type ChatMessage, type OnLoss, parseThinkTags } from "nemo-gym/openai";
+import {
+  type ChatCreateParams,
+  type ChatMessage,
+  type OnLoss,
+  parseThinkTags,
+  withoutTokens,
+} from "nemo-gym/openai";
 
 /** How an endpoint differs from OpenAI's Chat Completions. */
 export interface Quirks {
@@ -59,14 +65,7 @@ function outboundMessage(
 ): ChatMessage {
   if (message.role === "developer" && renamesDeveloper) return { ...message, role: "system" };
   if (message.role !== "assistant") return message;
-  // Token lists are only for training engines.
-  const {
-    prompt_token_ids: _prompt,
-    generation_token_ids: _generation,
-    generation_log_probs: _logProbs,
-    routed_experts: _experts,
-    ...rest
-  } = message;
-  if (!cutsReasoning || typeof rest.content !== "string") return rest;
-  return { ...rest, content: parseThinkTags(rest.content).content };
+  const plain = withoutTokens(message);
+  if (!cutsReasoning || typeof plain.content !== "string") return plain;
+  return { ...plain, content: parseThinkTags(plain.content).content };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ResponseOutputItem } from "../wire/schemas/item-types.ts";
 import type { Response } from "../wire/schemas/responses.ts";
+import { withoutTokens } from "../wire/tokens/token-fields.ts";
 import type { TokenRecord } from "../wire/tokens/token-rebuild.ts";
 
 /** A later version may change the meaning of fields. */
@@ -99,15 +100,4 @@ export function tokenRecordOf(
     token_item_index: index,
     created_at: call.finishedAt,
   };
-}
-
-function withoutTokens(item: ResponseOutputItem): ResponseOutputItem {
-  const {
-    prompt_token_ids: _prompt,
-    generation_token_ids: _generation,
-    generation_log_probs: _logProbs,
-    routed_experts: _experts,
-    ...rest
-  } = item;
-  return rest as ResponseOutputItem;
 }

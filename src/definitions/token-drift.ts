@@ -9,6 +9,7 @@ import {
   classifyBoundary,
   classifyCalls,
 } from "../wire/tokens/token-continuity.ts";
+import { withoutTokens } from "../wire/tokens/token-fields.ts";
 import { HttpError } from "./errors.ts";
 
 /**
@@ -61,15 +62,7 @@ function withoutDriftedTokens(output: readonly ResponseOutputItem[]): ResponseOu
     if (item.prompt_token_ids === undefined) return item;
     drifted ||= previous !== undefined && classifyBoundary(tokens(previous), tokens(item)).kind !== "extend";
     previous = item;
-    if (!drifted) return item;
-    const {
-      prompt_token_ids: _p,
-      generation_token_ids: _g,
-      generation_log_probs: _l,
-      routed_experts: _r,
-      ...rest
-    } = item;
-    return rest as ResponseOutputItem;
+    return drifted ? withoutTokens(item) : item;
   });
 }
 

@@ -131,6 +131,7 @@ export {
   classifyBoundary,
   classifyCalls,
 } from "./tokens/token-continuity.ts";
+export { withoutTokens } from "./tokens/token-fields.ts";
 export {
   rebuildFromTokens,
   type TokenRebuild,

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 import { type NewId, newId } from "../ids.ts";
 import type { ChatCompletion, ChatToolCall } from "../schemas/chat-types.ts";
 import type { Response } from "../schemas/responses.ts";
+import { TOKEN_FIELDS } from "../tokens/token-fields.ts";
 import type { OnLoss } from "./conversion-loss.ts";
 import { ownUsage } from "./usage.ts";
 
@@ -14,12 +15,6 @@ const FINISH_REASONS = new Map([
   ["max_output_tokens", "length"],
   ["content_filter", "content_filter"],
 ]);
-const TOKEN_FIELDS = [
-  "prompt_token_ids",
-  "generation_token_ids",
-  "generation_log_probs",
-  "routed_experts",
-] as const;
 
 /** Converts a Response to a chat completion: one message with text, separate reasoning, and calls. */
 export function convertToChatCompletion(
