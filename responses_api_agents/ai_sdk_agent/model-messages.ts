@@ -1,5 +1,5 @@
 import type { ModelMessage } from "ai";
-import type { ChatMessage } from "nemo-gym/openai";
+import { type ChatMessage, textParts } from "nemo-gym/openai";
 
 /** Converts items to messages of the AI SDK. */
 export function modelMessages(messages: readonly ChatMessage[]): ModelMessage[] {
@@ -50,11 +50,7 @@ function userParts(content: unknown) {
   );
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.map((part: { text?: string }) => part.text ?? "").join("\n");
-}
+const textOf = (content: unknown): string => textParts(content).join("\n");
 
 /** The arguments of a call; text that is not JSON stays a string. */
 function parsed(text: string): unknown {

@@ -1,5 +1,5 @@
 import type { AgentInputItem } from "@openai/agents";
-import type { ResponseInputItem } from "nemo-gym/openai";
+import { type ResponseInputItem, textParts } from "nemo-gym/openai";
 
 /** Converts Responses API items to items of the Agents SDK; unknown types are omitted. */
 export function agentItems(items: readonly ResponseInputItem[]): AgentInputItem[] {
@@ -32,8 +32,7 @@ interface Part {
   image_url?: string | null;
 }
 
-const textOf = (content: string | Part[]): string =>
-  typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
+const textOf = (content: unknown): string => textParts(content).join("\n");
 
 const userPart = ({ text, image_url }: Part) =>
   image_url

@@ -5,6 +5,7 @@ import {
   type ResponseCreateParams,
   type ResponseInputItem,
   type ResponseOutputItem,
+  textParts,
   type Usage,
 } from "nemo-gym/openai";
 
@@ -63,7 +64,7 @@ function mirrored(conversation: readonly Item[]): ResponseInputItem[] {
   for (const item of conversation) {
     if (!("role" in item) || !("content" in item)) continue;
     if (item.role !== "user" && item.role !== "assistant") continue;
-    const content = textOf(item.content);
+    const content = textParts(item.content).join("\n");
     if (content === "") continue;
     mirror.push({ role: item.role === "user" ? "assistant" : "user", content, type: "message" });
   }
@@ -71,12 +72,4 @@ function mirrored(conversation: readonly Item[]): ResponseInputItem[] {
   if (mirror[0]?.type !== "message" || !("role" in mirror[0]) || mirror[0].role !== "user")
     mirror.unshift({ role: "user", content: "Hello, how can I help you?", type: "message" });
   return mirror;
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : ""))
-    .join("\n");
 }

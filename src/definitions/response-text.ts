@@ -1,5 +1,6 @@
 import { isObject } from "../python/json/json-object.ts";
 import { strip } from "../python/whitespace.ts";
+import { textParts } from "../wire/read-output.ts";
 
 /** Anything with output items, including unchecked ones such as a judge's reply. */
 export interface HasOutput {
@@ -10,23 +11,14 @@ interface Fields {
   readonly [key: string]: unknown;
 }
 
-/** The text parts of an item; a refusal has none. */
-function textsOf(item: Fields): string[] {
-  const content = item["content"];
-  if (typeof content === "string") return [content];
-  if (!Array.isArray(content)) return [];
-  return content.flatMap((part) =>
-    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
-  );
-}
-
 function isAssistantMessage(item: unknown): item is Fields {
   return isObject(item) && item["type"] === "message" && item["role"] === "assistant";
 }
 
 /** All text parts of all assistant messages, joined by newlines and stripped. */
 export function allAssistantText(response: HasOutput): string {
-  return strip(response.output.filter(isAssistantMessage).flatMap(textsOf).join("\n"));
+  const messages = response.output.filter(isAssistantMessage);
+  return strip(messages.flatMap((item) => textParts(item["content"])).join("\n"));
 }
 
 /** The text parts of the last assistant message with text, joined by newlines and stripped; "" without one. */
@@ -54,7 +46,7 @@ export function lastUserText(input: unknown): string {
 function lastText(items: readonly unknown[], isWanted: (item: Fields) => boolean): string {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index];
-    const texts = isObject(item) && isWanted(item) ? textsOf(item) : [];
+    const texts = isObject(item) && isWanted(item) ? textParts(item["content"]) : [];
     if (texts.length > 0) return strip(texts.join("\n"));
   }
   return "";

@@ -75,6 +75,7 @@ export {
   readLastItem,
   splitItems,
   stripMcpPrefix,
+  textParts,
 } from "./read-output.ts";
 export { rolloutIdOf } from "./rollout-id.ts";
 export { type RandomSource, sampleSchema, seededRandom } from "./sample-schema.ts";

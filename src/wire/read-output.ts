@@ -60,16 +60,19 @@ export function lastAssistantText(response: HasOutput, options: LastAssistantTex
   for (let index = response.output.length - 1; index >= 0; index--) {
     const item = response.output[index];
     if (item?.type !== "message" || (item.role ?? "assistant") !== "assistant") continue;
-    const text = typeof item.content === "string" ? item.content : joinParts(item.content, joiner);
+    const text = textParts(item.content).join(joiner);
     return strip ? stripSpace(text) : text;
   }
   return "";
 }
 
-function joinParts(parts: readonly object[], joiner: string): string {
-  const texts: string[] = [];
-  for (const part of parts) if ("text" in part && typeof part.text === "string") texts.push(part.text);
-  return texts.join(joiner);
+/** The texts of a message's content. Content that is a text is one part; images and refusals have no text. */
+export function textParts(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part) =>
+    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
 }
 
 /** The function calls of the model, in order. */

@@ -10,6 +10,7 @@ import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { seedSession, verifyRollout } from "../../definitions/standard-run.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { textParts } from "../../wire/read-output.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import type {
@@ -277,11 +278,6 @@ function isMessage(item: ResponseInputItem): item is Message {
 }
 
 function textOf(item: ResponseInputItem): string {
-  const content = "content" in item ? item.content : undefined;
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .map((part) => ("text" in part && typeof part.text === "string" ? part.text : ""))
-    .filter((text) => text !== "")
-    .join("\n");
+  const texts = textParts("content" in item ? item.content : undefined);
+  return texts.filter((text) => text !== "").join("\n");
 }

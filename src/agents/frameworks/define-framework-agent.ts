@@ -7,6 +7,7 @@ import { inputItems } from "../../definitions/call-model.ts";
 import { type AgentDefinition, defineAgent, type RolloutScope } from "../../definitions/define-agent.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-chat.ts";
+import { textParts } from "../../wire/read-output.ts";
 import type { ChatMessage } from "../../wire/schemas/chat-types.ts";
 import { laxInt } from "../../wire/schemas/lax.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
@@ -161,13 +162,7 @@ async function settled(
 function itemsOf(result: FrameworkResult, record: LoopRecord): readonly ResponseOutputItem[] {
   if (typeof result === "object") return result;
   const { items } = record;
-  if (result === undefined || textOf(items.at(-1)) === result) return items;
-  return [...items, messageOf(result)];
-}
-
-function textOf(item: ResponseOutputItem | undefined): string | undefined {
-  if (item?.type !== "message") return undefined;
-  const { content } = item;
-  if (typeof content === "string") return content;
-  return content.map((part) => ("text" in part ? part.text : "")).join("");
+  const last = items.at(-1);
+  const isRecorded = last?.type === "message" && textParts(last.content).join("") === result;
+  return result === undefined || isRecorded ? items : [...items, messageOf(result)];
 }
