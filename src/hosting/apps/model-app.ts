@@ -46,9 +46,7 @@ export function createModelApp(
   const { options } = definition;
   const context = server as ServerContext<never>;
   const capture = ModelCapture.of(server);
-  const backend = capture
-    ? new RecordedBackend(definition, context, capture)
-    : new ModelBackend(definition, context);
+  const backend = new ModelBackend(definition, context, capture);
   const route = (dialect: Dialect, handler: Handler): Handler =>
     capture ? capture.route(dialect, refusingMalformed(handler)) : handler;
   return new ServerApp({
@@ -105,10 +103,13 @@ class ModelBackend {
   readonly usage = new RolloutUsage();
   readonly #definition: ModelDefinition;
   readonly #server: ServerContext<never>;
+  /** Records the tokens of answers for training. */
+  readonly #capture: ModelCapture | undefined;
 
-  constructor(definition: ModelDefinition, server: ServerContext<never>) {
+  constructor(definition: ModelDefinition, server: ServerContext<never>, capture: ModelCapture | undefined) {
     this.#definition = definition;
     this.#server = server;
+    this.#capture = capture;
     this.losses = new LossLog(server.log);
   }
 
@@ -133,8 +134,8 @@ class ModelBackend {
 
   responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
     const { responses } = this.#definition.options;
-    const answer = responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call);
-    return this.#counted(answer, call, ({ usage }) => usage);
+    const ask = () => (responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call));
+    return this.#recorded(call, ask, { asResponse: (response) => response, usageOf: ({ usage }) => usage });
   }
 
   async #responsesByChat(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
@@ -158,18 +159,19 @@ class ModelBackend {
 
   chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
     const { chat } = this.#definition.options;
-    const answer = chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call);
-    return this.#counted(answer, call, ({ usage }) => usageFromChat(usage));
+    const ask = () => (chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call));
+    return this.#recorded(call, ask, { asResponse, usageOf: ({ usage }) => usageFromChat(usage) });
   }
 
-  async #counted<T>(
-    answer: Promise<T>,
-    { rolloutId }: RouteCall,
-    usageOf: (answer: T) => Usage | null | undefined,
+  /** Records the tokens and counts the usage of an answer. */
+  async #recorded<T>(
+    call: RouteCall,
+    ask: () => Promise<T>,
+    read: { asResponse: (answer: T) => Response; usageOf: (answer: T) => Usage | null | undefined },
   ): Promise<T> {
-    const answered = await answer;
-    if (rolloutId !== undefined) this.usage.add(rolloutId, usageOf(answered));
-    return answered;
+    const answer = await (this.#capture ? this.#capture.ask(call, ask, read.asResponse) : ask());
+    if (call.rolloutId !== undefined) this.usage.add(call.rolloutId, read.usageOf(answer));
+    return answer;
   }
 
   async #chatByResponses(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
@@ -178,28 +180,6 @@ class ModelBackend {
     const question = convertChatRequest(withStrictTools(params), { onLoss });
     const response = await responses?.(this.scope(call, question));
     return convertAnswer(() => convertToChatCompletion(response as Response, { onLoss }));
-  }
-}
-
-/** A backend that records the tokens of its answers for training. */
-class RecordedBackend extends ModelBackend {
-  readonly #capture: ModelCapture;
-
-  constructor(definition: ModelDefinition, server: ServerContext<never>, capture: ModelCapture) {
-    super(definition, server);
-    this.#capture = capture;
-  }
-
-  override responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
-    return this.#capture.ask(
-      call,
-      () => super.responses(params, call),
-      (response) => response,
-    );
-  }
-
-  override chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
-    return this.#capture.ask(call, () => super.chat(params, call), asResponse);
   }
 }
 
