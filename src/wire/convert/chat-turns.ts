@@ -14,7 +14,7 @@ import type {
   TokenInformation,
 } from "../schemas/item-types.ts";
 import { wordOf } from "../schemas/readers.ts";
-import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
+import { badValue, type OnLoss, textAt, unsupported } from "./conversion-loss.ts";
 import { wrapInThinkTags } from "./think-tags.ts";
 
 export interface ChatTurnsOptions {
@@ -104,7 +104,7 @@ export class ChatTurns {
         this.#messages.push({
           role,
           content: toolContent(content, index, true),
-          tool_call_id: textAt(item, "tool_call_id", index),
+          tool_call_id: textAt(item, "tool_call_id", `input.${index}`),
         });
         break;
       default:
@@ -193,20 +193,15 @@ function tokensOf(item: Partial<TokenInformation>): TokenInformation {
   return routed_experts === undefined ? tokens : { ...tokens, routed_experts };
 }
 
-function textAt(item: JsonObject, name: string, index: number): string {
-  const value = item[name];
-  return typeof value === "string" ? value : badValue(`input.${index}.${name} must be text`);
-}
-
 function chatCall(call: unknown, index: number): ChatToolCall {
   const definition = isObject(call) ? call["function"] : undefined;
   if (!isObject(call) || !isObject(definition)) badValue(`input.${index}.tool_calls holds no function call`);
   return {
-    id: textAt(call, "id", index),
+    id: textAt(call, "id", `input.${index}`),
     type: "function",
     function: {
-      name: textAt(definition, "name", index),
-      arguments: textAt(definition, "arguments", index),
+      name: textAt(definition, "name", `input.${index}`),
+      arguments: textAt(definition, "arguments", `input.${index}`),
     },
   };
 }
@@ -235,7 +230,7 @@ function userContent(content: unknown, index: number): string | ChatUserPart[] {
 function userPart(part: JsonObject, index: number): ChatUserPart {
   switch (part["type"]) {
     case "input_text":
-      return { type: "text", text: textAt(part, "text", index) };
+      return { type: "text", text: textAt(part, "text", `input.${index}`) };
     case "input_image": {
       const { detail = "auto" } = part;
       if (!isChatDetail(detail)) badValue(`input.${index}: chat images have the detail auto, low or high`);

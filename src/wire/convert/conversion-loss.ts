@@ -1,5 +1,6 @@
 import { GymError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
 
 /** A value that a conversion leaves out because the target format has no equivalent. */
 export interface Loss {
@@ -32,6 +33,12 @@ export function unsupported(message: string): never {
 /** Throws because a value is missing or invalid. */
 export function badValue(message: string): never {
   throw new ConversionError("value", message);
+}
+
+/** The text under a name, or `missing` if there is none. `where` names the object in the error. */
+export function textAt(object: JsonObject, name: string, where: string, missing?: string): string {
+  const { [name]: value = missing } = object;
+  return typeof value === "string" ? value : badValue(`${where}.${name} must be text`);
 }
 
 const MAX_KNOWN = 1_000;

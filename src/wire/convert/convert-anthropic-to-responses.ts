@@ -13,7 +13,7 @@ import type {
 } from "../schemas/item-types.ts";
 import { int, nullish, object, optional, type Reader, readWith, refuse, wordOf } from "../schemas/readers.ts";
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../schemas/responses.ts";
-import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
+import { badValue, type OnLoss, textAt, unsupported } from "./conversion-loss.ts";
 import { responseEnvelope } from "./response-envelope.ts";
 import type { Usage } from "./usage.ts";
 
@@ -75,11 +75,6 @@ function systemText(system: unknown, onLoss?: OnLoss): string {
 function blocksOf(value: unknown, where: string): JsonObject[] {
   if (!Array.isArray(value) || !value.every(isObject)) badValue(`${where} must be text or a list of blocks`);
   return value;
-}
-
-function textAt(block: JsonObject, name: string, where: string, missing?: string): string {
-  const { [name]: value = missing } = block;
-  return typeof value === "string" ? value : badValue(`${where}.${name} must be text`);
 }
 
 function messagesToItems(messages: unknown, options: FromAnthropicOptions): ResponseInputItem[] {

@@ -22,7 +22,7 @@ import type {
 } from "../schemas/item-types.ts";
 import { wordOf } from "../schemas/readers.ts";
 import type { ResponseCreateParams } from "../schemas/responses.ts";
-import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
+import { badValue, type OnLoss, textAt, unsupported } from "./conversion-loss.ts";
 import { thinkingBlocks, toolUseBlock } from "./convert-to-anthropic-message.ts";
 
 /** Options for the conversion to a Messages request. */
@@ -155,24 +155,22 @@ const TEXT_PARTS = new Set<unknown>(["input_text", "output_text", "text"]);
 function systemText(content: unknown, index: number): string {
   if (typeof content === "string") return content;
   return partsOf(content, index)
-    .map((part) => (TEXT_PARTS.has(part["type"]) ? textAt(part, "text", index) : noForm(part, index)))
+    .map((part) =>
+      TEXT_PARTS.has(part["type"]) ? textAt(part, "text", `input.${index}.content`) : noForm(part, index),
+    )
     .join("\n");
 }
 
 function contentBlocks(content: unknown, role: "user" | "assistant", index: number): AnthropicBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return partsOf(content, index).map((part): AnthropicBlock => {
-    if (TEXT_PARTS.has(part["type"])) return { type: "text", text: textAt(part, "text", index) };
+    if (TEXT_PARTS.has(part["type"]))
+      return { type: "text", text: textAt(part, "text", `input.${index}.content`) };
     if (part["type"] === "input_image" && role === "user") return imageBlock(part["image_url"], index);
     if (part["type"] === "refusal" && role === "assistant")
-      return { type: "text", text: textAt(part, "refusal", index) };
+      return { type: "text", text: textAt(part, "refusal", `input.${index}.content`) };
     return noForm(part, index);
   });
-}
-
-function textAt(part: JsonObject, name: string, index: number): string {
-  const value = part[name];
-  return typeof value === "string" ? value : badValue(`input.${index}.content: ${name} must be text`);
 }
 
 function partsOf(content: unknown, index: number): JsonObject[] {
