@@ -1,3 +1,4 @@
+import type { ServerContext } from "nemo-gym";
 import {
   type Boundary,
   type CallTokens,
@@ -5,11 +6,6 @@ import {
   type ChatMessage,
   classifyBoundary,
 } from "nemo-gym/openai";
-
-interface LogLike {
-  warn(message: string): void;
-  info(message: string): void;
-}
 
 const EXAMPLES_KEPT = 20;
 
@@ -27,11 +23,11 @@ export interface Discontinuity {
  * belong to the text that is trained on.
  */
 export class ContinuityCounter {
-  readonly #log: LogLike;
+  readonly #log: ServerContext["log"];
   readonly #counts: Record<Boundary["kind"], number> = { extend: 0, fork: 0, lost: 0 };
   readonly #examples: Discontinuity[] = [];
 
-  constructor(log: LogLike) {
+  constructor(log: ServerContext["log"]) {
     this.#log = log;
   }
 

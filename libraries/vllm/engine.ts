@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
-import { errorMessage, GymError, sleep } from "nemo-gym";
+import { errorMessage, GymError, type ServerContext, sleep } from "nemo-gym";
 import { redactor } from "nemo-gym/models";
 import { request } from "undici";
 import { serveArguments } from "./serve-arguments.ts";
@@ -39,13 +39,6 @@ const end = () => {
 process.stdin.on("end", end).on("error", end).resume();
 `;
 
-interface LogLike {
-  debug(message: string): void;
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string): void;
-}
-
 export interface EngineOptions {
   /** The program, usually `vllm`. */
   executable: string;
@@ -60,7 +53,7 @@ export interface EngineOptions {
   reportEveryMs?: number;
   /** Logs every line of the engine instead of keeping only the last lines for error messages. */
   verbose: boolean;
-  log: LogLike;
+  log: ServerContext["log"];
 }
 
 /** Runs `vllm serve`: starts it, waits until it responds, restarts it if it dies, and stops it with this process. */

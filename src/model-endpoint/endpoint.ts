@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { HttpClient } from "../calls/http-client.ts";
 import { GymError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
 import { processWide } from "../process-wide.ts";
 import { isSecretHeader } from "../secrets.ts";
 import { AdaptiveLimit, MOST_CONCURRENT, type SlowDown } from "./adaptive-limit.ts";
@@ -102,11 +103,6 @@ export function endpointConnections(connectTimeoutMs: number): HttpClient {
   return client;
 }
 
-interface LogLike {
-  warn(message: string): void;
-  info(message: string): void;
-}
-
 /** One address, with the breaker and the limit that all servers of this process share. */
 export interface Endpoint {
   readonly url: EndpointUrl;
@@ -125,7 +121,7 @@ const listeners = processWide("slow-down-listeners", () => new Set<SlowDownListe
 /** The endpoint for a model and key. Servers of this process that call the same one share its breaker and its limit. */
 export function sharedEndpoint(
   url: EndpointUrl,
-  use: { model: string; apiKey: string; connections: HttpClient; log: LogLike },
+  use: { model: string; apiKey: string; connections: HttpClient; log: Logger },
 ): Endpoint {
   const { model, apiKey, connections, log } = use;
   const key = digest(`${url.text} ${model} ${digest(apiKey)}`);

@@ -1,7 +1,5 @@
 import type { HttpAnswer } from "../calls/http-client.ts";
 
-export type AttemptReply = HttpAnswer;
-
 export interface ProviderCall<T> {
   /** Below the base URL, such as `/chat/completions`. */
   path: string;
@@ -13,7 +11,7 @@ export interface ProviderCall<T> {
   /**
    * Creates the result from the parsed body; a ValidationError or ConversionError means that the answer is unusable.
    */
-  read(body: unknown, reply: AttemptReply): T;
+  read(body: unknown, reply: HttpAnswer): T;
   /** Whether the body is parsed without loss: integers beyond 2^53 as bigint, `1.0` as a float. */
   exactNumbers?: boolean;
   headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { sleep, steadyNow } from "../calls/deadline.ts";
-import { type HttpRequest, RequestTimeout } from "../calls/http-client.ts";
+import { type HttpAnswer, type HttpRequest, RequestTimeout } from "../calls/http-client.ts";
 import { nextDelay, type RetryBudget } from "../calls/retry.ts";
 import { Semaphore } from "../calls/semaphore.ts";
 import { errorMessage } from "../errors.ts";
@@ -23,13 +23,7 @@ import {
 } from "./endpoint.ts";
 import { CallReports, gaveUp, outage, recordFailure, slotResult } from "./failed-attempts.ts";
 import { workerShare } from "./limit-shares.ts";
-import type {
-  AttemptReply,
-  EndpointSignal,
-  ProviderCall,
-  ProviderReply,
-  SignalReply,
-} from "./provider-call.ts";
+import type { EndpointSignal, ProviderCall, ProviderReply, SignalReply } from "./provider-call.ts";
 import { AttemptTimeout, ProviderError } from "./provider-error.ts";
 import { failureOfError } from "./read-failure.ts";
 import { parseAnswer, readReply } from "./read-reply.ts";
@@ -67,7 +61,7 @@ interface Credentials {
 
 interface Answer<T> {
   value: T;
-  reply: AttemptReply;
+  reply: HttpAnswer;
   usage: unknown;
   replica: number;
 }
@@ -170,7 +164,7 @@ export class Provider {
     { url, connections }: Endpoint,
     request: Pick<ProviderCall<unknown>, "headers" | "signal"> &
       Pick<HttpRequest, "path" | "method" | "body">,
-  ): Promise<AttemptReply> {
+  ): Promise<HttpAnswer> {
     const { headers, redact, redactAnswer } = this.#credentials;
     const timeoutMs = this.#timeoutMs;
     try {
@@ -334,7 +328,7 @@ export class Provider {
     const { query } = this.#parts;
     const { url } = endpoint;
     const base = call.besideBase ? { ...url, basePath: withoutVersion(url.basePath) } : url;
-    let reply: AttemptReply;
+    let reply: HttpAnswer;
     try {
       reply = await this.#request(endpoint, {
         path: requestPath(base, call.path, query),

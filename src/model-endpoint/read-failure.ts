@@ -1,9 +1,9 @@
+import type { HttpAnswer } from "../calls/http-client.ts";
 import { retryAfterMs } from "../calls/retry.ts";
 import { errorMessage } from "../errors.ts";
 import { parseJson } from "../parse-json.ts";
 import { printable } from "../printable.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
-import type { AttemptReply } from "./provider-call.ts";
 import { AttemptTimeout, ProviderError, type ProviderFailureClass } from "./provider-error.ts";
 
 const MAX_QUOTED = 1_000;
@@ -21,7 +21,7 @@ const OUT_OF_CREDIT =
 
 /** The failure for a response with an error status. `redact` removes keys from the message. */
 export function failureOfReply(
-  reply: AttemptReply,
+  reply: HttpAnswer,
   host: string,
   redact: (text: string) => string,
 ): ProviderError {
@@ -110,7 +110,7 @@ function noAnswer(
 
 /** The failure for a success status with an unusable body. */
 export function invalidResponse(
-  reply: AttemptReply,
+  reply: HttpAnswer,
   host: string,
   problem: string,
   redact: (text: string) => string,
@@ -131,7 +131,7 @@ export function invalidResponse(
  * The failure for a redirect. It is not followed, because the key must not be sent to another host, and not retried.
  */
 export function redirect(
-  { status, headers, text }: AttemptReply,
+  { status, headers, text }: HttpAnswer,
   place: string,
   redact: (text: string) => string,
 ): ProviderError {
@@ -152,7 +152,7 @@ export function redirect(
  * Some endpoints answer 200 and put the error into the body: instead of an answer, into the choice, or as a failed
  * response. Returns the reply with the status it should have had; undefined when the body is an answer.
  */
-export function hiddenError(reply: AttemptReply, body: unknown): AttemptReply | undefined {
+export function hiddenError(reply: HttpAnswer, body: unknown): HttpAnswer | undefined {
   if (!isObject(body)) return undefined;
   const error = errorIn(body);
   return error && { ...reply, status: statusOf(error), text: JSON.stringify({ error }) };

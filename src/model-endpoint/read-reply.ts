@@ -1,9 +1,10 @@
+import type { HttpAnswer } from "../calls/http-client.ts";
 import { JsonTextError, loads, loadsPlain } from "../python/json/json-loads.ts";
 import { isObject } from "../python/json/json-object.ts";
 import { ConversionError } from "../wire/convert/conversion-loss.ts";
 import { numericCounts } from "../wire/convert/usage.ts";
 import { ValidationError } from "../wire/schemas/validation.ts";
-import type { AttemptReply, ProviderCall } from "./provider-call.ts";
+import type { ProviderCall } from "./provider-call.ts";
 import { failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
 
 /** Statuses of an unknown path. */
@@ -11,7 +12,7 @@ const MISPLACED: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
 /** Reads the result and the usage of a call from the reply of an endpoint. Throws a ProviderError if there is none. */
 export function readReply<T>(
-  reply: AttemptReply,
+  reply: HttpAnswer,
   call: ProviderCall<T>,
   { host, path, redact }: { host: string; path: string; redact: (text: string) => string },
 ): { value: T; usage: unknown } {

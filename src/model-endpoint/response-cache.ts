@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { HttpAnswer } from "../calls/http-client.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { replaceFile } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { isObject } from "../python/json/json-object.ts";
-import type { AttemptReply } from "./provider-call.ts";
 
 /** Larger answers are not cached. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
@@ -57,7 +57,7 @@ export class ResponseCache {
   }
 
   /** The stored answer for a key; undefined when there is no readable one. */
-  async find(key: string): Promise<AttemptReply | undefined> {
+  async find(key: string): Promise<HttpAnswer | undefined> {
     let entry: unknown;
     try {
       entry = JSON.parse(await readFile(this.#file(key), "utf8"));
