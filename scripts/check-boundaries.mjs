@@ -28,7 +28,7 @@ const MAY_IMPORT = {
   wire: ["python"],
   calls: [],
   remote: ["files", "calls"],
-  submit: ["python", "files", "config", "calls"],
+  submit: ["python", "files", "config"],
   sandbox: ["python", "files", "config", "calls"],
   "model-endpoint": ["python", "files", "wire", "calls"],
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],

@@ -85,16 +85,7 @@ export class RunClient implements ServerClient {
     const link = body.length > LONG_BODY ? undefined : await this.#links?.to(server);
     if (!link) return this.#overHttp(call, body, signal);
     try {
-      const { text: raw, ...reply } = await link.call({
-        method,
-        server,
-        path,
-        body,
-        cookies,
-        headers,
-        signal,
-      });
-      return new ReceivedReply({ ...reply, raw });
+      return new ReceivedReply(await link.call({ method, server, path, body, cookies, headers, signal }));
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       // The other process may have handled the call, so only an idempotent one is sent again.
@@ -110,15 +101,9 @@ export class RunClient implements ServerClient {
     const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
-        const { text: raw, ...reply } = await this.#http.request(origin, {
-          method,
-          path,
-          body,
-          cookies,
-          headers,
-          signal,
-        });
-        return new ReceivedReply({ ...reply, raw });
+        const request = { method, path, body, cookies, headers, signal };
+        const { status, text: raw, cookies: set } = await this.#http.request(origin, request);
+        return new ReceivedReply({ status, cookies: set, raw });
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         const delay =

@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ExecFileException, execFile } from "node:child_process";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { Deadline } from "../calls/deadline.ts";
+import { promisify } from "node:util";
 import { errorMessage } from "../errors.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { SubmitError } from "./errors.ts";
@@ -13,7 +13,7 @@ const JOB_DIRECTORIES = ["logs", "artifacts"];
 /** Scripts contain the values of environment variables, and tokens may be among them. */
 const SCRIPT_MODE = 0o700;
 const TIME_LIMIT_MS = 120_000;
-const MAX_OUTPUT = 1_000_000;
+const MAX_OUTPUT_BYTES = 1_000_000;
 /** Limit of the output of a tool in an error message. */
 const SHOWN = 2_000;
 
@@ -112,50 +112,39 @@ async function writing(file: string, write: () => Promise<void>): Promise<void> 
 
 /** Runs a program without a shell and returns its output. */
 export async function runTool(
-  [program, ...words]: readonly [string, ...string[]],
+  [program, ...args]: readonly [string, ...string[]],
   { env, signal, input = "", timeLimitMs = TIME_LIMIT_MS }: ToolOptions,
 ): Promise<string> {
-  const deadline = new Deadline(timeLimitMs, signal);
+  const running = promisify(execFile)(program, args, {
+    env,
+    signal,
+    timeout: timeLimitMs,
+    maxBuffer: MAX_OUTPUT_BYTES,
+  });
+  // A tool may end without reading its input.
+  running.child.stdin?.on("error", () => {}).end(input);
   try {
-    const child = spawn(program, words, { env, stdio: ["pipe", "pipe", "pipe"], signal: deadline.signal });
-    const stdout = collected(child.stdout);
-    const stderr = collected(child.stderr);
-    // A tool may end without reading its input.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", resolve);
-    });
-    if (code === 0) return stdout.text;
-    const said = (stderr.text.trim() || stdout.text.trim()).slice(-SHOWN);
-    throw new SubmitError(
-      "SUBMIT_TOOL",
-      `${program} failed (exit code ${code})${said === "" ? "." : `: ${said}`}`,
-    );
+    return (await running).stdout;
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof SubmitError) throw error;
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const reason = missing ? "it is not installed, or not on PATH" : errorMessage(error);
-    const advice =
-      missing && program === "sbatch"
-        ? " To submit from here, set `hostname` of the compute to a login node."
-        : "";
-    const message = deadline.passed
-      ? `${program} did not answer within ${timeLimitMs / 1000} seconds.`
-      : `${program} cannot be run: ${reason}.${advice}`;
-    throw new SubmitError("SUBMIT_TOOL", message, { cause: error });
-  } finally {
-    deadline.clear();
+    throw new SubmitError("SUBMIT_TOOL", failureOf(program, error as ExecFileException, timeLimitMs), {
+      cause: error,
+    });
   }
 }
 
-function collected(stream: NodeJS.ReadableStream): { readonly text: string } {
-  const result = { text: "" };
-  stream.setEncoding("utf8");
-  stream.on("data", (chunk: string) => {
-    if (result.text.length < MAX_OUTPUT) result.text += chunk;
-  });
-  return result;
+function failureOf(program: string, error: ExecFileException, timeLimitMs: number): string {
+  const { code, killed, stdout = "", stderr = "" } = error;
+  if (typeof code === "string") {
+    const isMissing = code === "ENOENT";
+    const reason = isMissing ? "it is not installed, or not on PATH" : errorMessage(error);
+    const advice =
+      isMissing && program === "sbatch"
+        ? " To submit from here, set `hostname` of the compute to a login node."
+        : "";
+    return `${program} cannot be run: ${reason}.${advice}`;
+  }
+  if (killed) return `${program} did not answer within ${timeLimitMs / 1000} seconds.`;
+  const output = (stderr.trim() || stdout.trim()).slice(-SHOWN);
+  return `${program} failed (exit code ${code})${output === "" ? "." : `: ${output}`}`;
 }

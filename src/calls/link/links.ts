@@ -39,7 +39,8 @@ export interface LinkCall {
 
 export interface LinkReply {
   status: number;
-  text: string;
+  /** The body as text. */
+  raw: string;
   cookies: Cookies;
   headers: Readonly<Record<string, string>>;
 }
@@ -149,12 +150,12 @@ export class Link {
     this.#frames.close();
   }
 
-  #received([id, status, cookies, headers]: ReplyHead, text: string): void {
+  #received([id, status, cookies, headers]: ReplyHead, raw: string): void {
     const pending = this.#pending.get(id);
     if (!pending) return;
     this.#pending.delete(id);
     pending.stopListening();
-    pending.resolve({ status, cookies, headers, text });
+    pending.resolve({ status, cookies, headers, raw });
   }
 
   #lost(): void {

@@ -125,8 +125,7 @@ async function forward(links: Links, worker: number, server: string, call: AppCa
   try {
     const link = await links.to(String(worker));
     if (!link) throw new Error("the connection failed");
-    const reply = await link.call({ method, server, path, body, cookies, headers, signal });
-    return new Reply({ ...reply, raw: reply.text });
+    return new Reply(await link.call({ method, server, path, body, cookies, headers, signal }));
   } catch (error) {
     const detail = `worker ${worker} of ${server} has this session but cannot be reached: ${errorMessage(error)}`;
     return new Reply({ status: 503, body: { detail } });
