@@ -1,19 +1,10 @@
-import { createTestServer } from "nemo-gym/testing";
+import { createTestServer, modelResponse } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
 const rollout = {
   responses_create_params: { input: "Count to seven." },
-  response: {
-    id: "resp_1",
-    created_at: 1,
-    model: "m",
-    object: "response",
-    output: [],
-    parallel_tool_calls: true,
-    tool_choice: "auto",
-    tools: [],
-  },
+  response: modelResponse(),
 };
 
 it("keeps one counter per session", async () => {

@@ -1,20 +1,11 @@
 import { readFileSync } from "node:fs";
-import { createTestServer } from "nemo-gym/testing";
+import { createTestServer, modelResponse } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
 const [line = ""] = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8").split("\n");
 const row = JSON.parse(line) as Record<string, unknown>;
-const response = {
-  id: "resp_1",
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output: [],
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
-};
+const response = modelResponse();
 
 it("gives 0 for an answer without a patch, without using a sandbox", async () => {
   const server = await createTestServer(definition);

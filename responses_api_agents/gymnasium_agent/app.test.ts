@@ -1,16 +1,9 @@
-import { createTestServer, functionCallItem, messageItem } from "nemo-gym/testing";
+import { createTestServer, functionCallItem, messageItem, modelResponse } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import definition from "./app.ts";
 
 const answer = (output: unknown[]) => ({
-  id: "r",
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output,
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
+  ...modelResponse(...output),
   usage: {
     input_tokens: 2,
     input_tokens_details: { cached_tokens: 0 },

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, skipWithoutBubblewrap } from "nemo-gym/testing";
+import { createTestServer, messageItem, modelResponse, skipWithoutBubblewrap } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import grader from "../../resources_servers/mini_swe_agent/app.ts";
 import definition from "./app.ts";
@@ -43,8 +43,7 @@ async function run(
         asked.push((body as { input: (typeof asked)[number] }).input);
         const text = script[asked.length - 1] ?? "";
         return {
-          ...{ id: "resp", created_at: 1, model: "m", object: "response", parallel_tool_calls: true },
-          ...{ tool_choice: "auto", tools: [], output: [messageItem(text)] },
+          ...modelResponse(messageItem(text)),
           ...(options.cost !== undefined && { usage: usageOf(options.cost) }),
         };
       },

@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createTestServer, functionCallItem, messageItem, skipWithoutBubblewrap } from "nemo-gym/testing";
+import {
+  createTestServer,
+  functionCallItem,
+  messageItem,
+  modelResponse,
+  skipWithoutBubblewrap,
+} from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import grader from "../../resources_servers/mini_swe_agent_2/app.ts";
 import definition from "./app.ts";
@@ -32,10 +38,7 @@ async function run(script: readonly Items[], config: object = {}) {
     servers: {
       model: (_path, body) => {
         asked.push(body as (typeof asked)[number]);
-        return {
-          ...{ id: "resp", created_at: 1, model: "m", object: "response", parallel_tool_calls: true },
-          ...{ tool_choice: "auto", tools: [], output: script[asked.length - 1] ?? [] },
-        };
+        return modelResponse(...(script[asked.length - 1] ?? []));
       },
       grader: gradingServer.app,
     },

@@ -1,4 +1,4 @@
-import { createTestServer, functionCallItem } from "nemo-gym/testing";
+import { createTestServer, functionCallItem, modelResponse } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
@@ -14,16 +14,7 @@ it("asks once, and verifies the call of the model instead of running it", async 
     servers: {
       model: (_path, body) => {
         asked.push(body);
-        return {
-          id: "r",
-          created_at: 1,
-          model: "m",
-          object: "response",
-          output,
-          parallel_tool_calls: true,
-          tool_choice: "auto",
-          tools: [],
-        };
+        return modelResponse(...output);
       },
       tools: (path, body) => {
         paths.push(path);

@@ -1,6 +1,12 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createTestServer, functionCallItem, functionCallOutputItem, messageItem } from "nemo-gym/testing";
+import {
+  createTestServer,
+  functionCallItem,
+  functionCallOutputItem,
+  messageItem,
+  modelResponse,
+} from "nemo-gym/testing";
 import { afterEach, expect, it } from "vitest";
 import definition from "./app.ts";
 import { SampledWarnings } from "./sampled-warnings.ts";
@@ -40,16 +46,7 @@ async function service(script: Script): Promise<{ url: string; calls: () => numb
 }
 
 const answer = (output: unknown[]) => ({
-  body: {
-    id: "r",
-    created_at: 1,
-    model: "m",
-    object: "response",
-    output,
-    parallel_tool_calls: true,
-    tool_choice: "auto",
-    tools: [],
-  },
+  body: modelResponse(...output),
 });
 
 async function run(url: string, config: object = {}) {

@@ -1,5 +1,5 @@
 import { defineResourcesServer } from "nemo-gym";
-import { createTestServer, functionCallItem, messageItem } from "nemo-gym/testing";
+import { createTestServer, functionCallItem, messageItem, modelResponse } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import definition from "./app.ts";
 
@@ -17,14 +17,8 @@ const usage = (input: number, cached: number | null = null) => ({
 });
 
 const answer = (output: unknown[], extra: object = {}) => ({
+  ...modelResponse(...output),
   id: `resp_${Math.random()}`,
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output,
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
   ...extra,
 });
 

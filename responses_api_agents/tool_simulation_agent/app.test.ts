@@ -1,4 +1,4 @@
-import { createTestServer, functionCallItem } from "nemo-gym/testing";
+import { createTestServer, functionCallItem, modelResponse } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
@@ -6,16 +6,7 @@ const config = {
   resources_server: { type: "resources_servers", name: "tools" },
   model_server: { type: "responses_api_models", name: "model" },
 };
-const response = {
-  id: "resp_1",
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output: [functionCallItem("find", { q: 1 })],
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
-};
+const response = modelResponse(functionCallItem("find", { q: 1 }));
 
 async function run(extra: object = {}) {
   const paths: string[] = [];

@@ -1,5 +1,5 @@
 import { defineResourcesServer } from "nemo-gym";
-import { createTestServer, functionCallItem, messageItem } from "nemo-gym/testing";
+import { createTestServer, functionCallItem, messageItem, modelResponse } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import definition from "./app.ts";
 
@@ -14,14 +14,7 @@ const shop = defineResourcesServer({
   verify: ({ session }) => ({ reward: session.orders }),
 });
 const answer = (...output: unknown[]) => ({
-  id: "resp_1",
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output,
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
+  ...modelResponse(...output),
   usage: {
     input_tokens: 10,
     input_tokens_details: { cached_tokens: 0 },

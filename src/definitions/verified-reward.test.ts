@@ -1,18 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { modelResponse } from "../hosting/response-items.ts";
 import { createTestServer } from "../hosting/test-server.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
 
-const response = {
-  id: "r",
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output: [],
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
-};
+const response = modelResponse();
 const body = { responses_create_params: { input: "Go." }, response };
 
 const verified = async (result: unknown) => {
@@ -56,7 +48,7 @@ describe("the result of a verifier", () => {
 
   it("accepts a boolean reward, also in its type", async () => {
     const definition = defineResourcesServer({
-      verify: ({ response: answer }) => ({ reward: answer.model === "m" }),
+      verify: ({ response: answer }) => ({ reward: answer.model === "test" }),
     });
     const server = await createTestServer(definition, { name: "kiln" });
     expect((await server.post("/verify", body)).body.reward).toBe(1);

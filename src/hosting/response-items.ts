@@ -1,3 +1,5 @@
+import type { Response, ResponseOutputItem } from "../wire/schemas/responses.ts";
+
 /** A message of the model, as an output item. */
 export function messageItem(...texts: string[]): Record<string, unknown> {
   return {
@@ -35,6 +37,20 @@ export function functionCallOutputItem(output: unknown, callId = "call_test"): R
   };
 }
 
+/** A response of a model with these output items. */
+export function modelResponse(...output: unknown[]): Response & Record<string, unknown> {
+  return {
+    id: "resp_test",
+    created_at: 1_700_000_000,
+    model: "test",
+    object: "response",
+    output: output as ResponseOutputItem[],
+    parallel_tool_calls: true,
+    tool_choice: "auto",
+    tools: [],
+  };
+}
+
 /**
  * The body of a `/verify` request: a row and the output items of the rollout.
  *
@@ -44,15 +60,6 @@ export function verifyBody(row: Record<string, unknown>, ...output: unknown[]): 
   return {
     responses_create_params: { input: [] },
     ...row,
-    response: {
-      id: "resp_test",
-      created_at: 1_700_000_000,
-      model: "test",
-      object: "response",
-      output,
-      parallel_tool_calls: true,
-      tool_choice: "auto",
-      tools: [],
-    },
+    response: modelResponse(...output),
   };
 }

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { defineAgent } from "../definitions/define-agent.ts";
 import { defineResourcesServer } from "../definitions/define-resources.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
+import { modelResponse } from "./response-items.ts";
 import { createTestServer } from "./test-server.ts";
 
 const observed = {
@@ -11,16 +12,7 @@ const observed = {
   tools: { resources_servers: { harbour: {} } },
   other_agent: { responses_api_agents: { simple_agent: {} } },
 };
-const response = {
-  id: "r",
-  created_at: 0,
-  model: "m",
-  object: "response",
-  output: [],
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
-};
+const response = modelResponse();
 const row = { _ng_task_index: 3, _ng_rollout_index: 1, responses_create_params: { input: "q" } };
 
 function recorder() {

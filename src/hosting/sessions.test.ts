@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineResourcesServer } from "../definitions/define-resources.ts";
+import { modelResponse } from "./response-items.ts";
 import { SessionStore } from "./sessions.ts";
 import { createTestServer } from "./test-server.ts";
 
@@ -23,16 +24,7 @@ const definition = defineResourcesServer({
 const scored = {
   expected: 1,
   responses_create_params: { input: "Count." },
-  response: {
-    id: "resp_1",
-    created_at: 1,
-    model: "m",
-    object: "response",
-    output: [],
-    parallel_tool_calls: true,
-    tool_choice: "auto",
-    tools: [],
-  },
+  response: modelResponse(),
 };
 
 afterEach(() => {

@@ -7,6 +7,7 @@ export {
   functionCallItem,
   functionCallOutputItem,
   messageItem,
+  modelResponse,
   verifyBody,
 } from "../hosting/response-items.ts";
 export {

@@ -1,4 +1,4 @@
-import { createTestServer, functionCallItem, messageItem } from "nemo-gym/testing";
+import { createTestServer, functionCallItem, messageItem, modelResponse } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
@@ -7,16 +7,7 @@ async function play(...turns: unknown[][]) {
   const row = { responses_create_params: { input: "Find it." }, number: 5, guesses: 3 };
   const replies = [(await server.post("/reset", row)).body];
   for (const output of turns) {
-    const response = {
-      id: "r",
-      created_at: 1,
-      model: "m",
-      object: "response",
-      output,
-      parallel_tool_calls: true,
-      tool_choice: "auto",
-      tools: [],
-    };
+    const response = modelResponse(...output);
     replies.push((await server.post("/step", { ...row, response })).body);
   }
   return replies;

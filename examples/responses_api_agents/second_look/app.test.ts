@@ -1,4 +1,4 @@
-import { createTestServer, messageItem } from "nemo-gym/testing";
+import { createTestServer, messageItem, modelResponse } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
@@ -14,16 +14,7 @@ it("asks twice and returns the whole conversation", async () => {
       quiz: (path, body) => (path === "/verify" ? { ...(body as object), reward: 1 } : {}),
       model: (_path, body) => {
         asked.push(body as { input: unknown[] });
-        return {
-          id: "r",
-          created_at: 1,
-          model: "m",
-          object: "response",
-          output: [messageItem(`answer ${asked.length}`)],
-          parallel_tool_calls: true,
-          tool_choice: "auto",
-          tools: [],
-        };
+        return modelResponse(messageItem(`answer ${asked.length}`));
       },
     },
   });

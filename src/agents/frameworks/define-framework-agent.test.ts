@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { createTestServer, functionCallItem, messageItem } from "../../testing/index.ts";
+import { createTestServer, functionCallItem, messageItem, modelResponse } from "../../testing/index.ts";
 import {
   defineFrameworkAgent,
   type FrameworkResult,
@@ -23,17 +23,7 @@ const usage = {
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: 15,
 };
-const response = (...output: unknown[]) => ({
-  id: "resp_1",
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output,
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
-  usage,
-});
+const response = (...output: unknown[]) => ({ ...modelResponse(...output), usage });
 const completion = (message: object) => ({
   id: "chatcmpl-1",
   object: "chat.completion",

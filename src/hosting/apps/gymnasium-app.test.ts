@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineGymnasiumServer } from "../../definitions/define-resources.ts";
+import { modelResponse } from "../response-items.ts";
 import { createTestServer } from "../test-server.ts";
 
 const closed: number[] = [];
@@ -19,16 +20,7 @@ const definition = defineGymnasiumServer({
 });
 
 const params = { responses_create_params: { input: "Go." } };
-const response = {
-  id: "r",
-  created_at: 1,
-  model: "m",
-  object: "response",
-  output: [],
-  parallel_tool_calls: true,
-  tool_choice: "auto",
-  tools: [],
-};
+const response = modelResponse();
 
 describe("a gymnasium-style server", () => {
   it("runs an episode and removes its state at the end", async () => {

@@ -4,6 +4,7 @@ import { Reply } from "../../calls/server-call.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "../../definitions/define-resources.ts";
 import { HttpError, JudgeError } from "../../definitions/errors.ts";
 import { parseBody } from "../body.ts";
+import { modelResponse } from "../response-items.ts";
 import { createTestServer, type TestServer } from "../test-server.ts";
 import { signMcpToken } from "./mcp-token.ts";
 
@@ -181,16 +182,11 @@ describe("verification", () => {
   const item = (name: string, call_id: string) => ({ type: "function_call", call_id, name, arguments: "{}" });
   const row = (more: object = {}) => ({
     responses_create_params: { input: "x" },
-    response: {
-      id: "r",
-      created_at: 1,
-      model: "m",
-      object: "response",
-      output: [item("mcp__harbour__add", "c1"), item("mcp__elsewhere__add", "c2"), item("add", "c3")],
-      parallel_tool_calls: true,
-      tool_choice: "auto",
-      tools: [],
-    },
+    response: modelResponse(
+      item("mcp__harbour__add", "c1"),
+      item("mcp__elsewhere__add", "c2"),
+      item("add", "c3"),
+    ),
     ...more,
   });
   const echoed = ["mcp__harbour__add", "mcp__elsewhere__add", "add"];
