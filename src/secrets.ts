@@ -33,8 +33,8 @@ export function isSecretName(name: unknown, parent?: unknown): boolean {
   const last = parts.at(-1) ?? "";
   if (DESCRIPTION.has(last)) return false;
   if (isStrongName(parts)) return true;
-  const place = parts.findIndex((part) => part === "token" || part === "key");
-  return place >= 0 && !DATA_WORD.has(parts[place - 1] ?? "");
+  const index = parts.findIndex((part) => part === "token" || part === "key");
+  return index >= 0 && !DATA_WORD.has(parts[index - 1] ?? "");
 }
 
 function isStrongName(parts: readonly string[]): boolean {

@@ -24,8 +24,8 @@ const NOT_FOUND = 127;
  */
 export const GUARD = `
 const { spawn } = require("node:child_process");
-const [command, ...words] = process.argv.slice(1);
-const child = spawn(command, words, { stdio: ["ignore", "inherit", "inherit"] });
+const [command, ...args] = process.argv.slice(1);
+const child = spawn(command, args, { stdio: ["ignore", "inherit", "inherit"] });
 let ending = false;
 const killAll = () => process.kill(0, "SIGKILL");
 child.on("error", (error) => { console.error(error.message); process.exit(${NOT_FOUND}); });
@@ -117,7 +117,7 @@ export class VllmEngine {
 
   #spawn(): void {
     const { executable, model, serveOptions, env } = this.#options;
-    const words = [
+    const args = [
       "serve",
       model,
       "--host",
@@ -126,7 +126,7 @@ export class VllmEngine {
       String(this.#port),
       ...serveArguments(serveOptions),
     ];
-    const child = spawn(process.execPath, ["-e", GUARD, "--", executable, ...words], {
+    const child = spawn(process.execPath, ["-e", GUARD, "--", executable, ...args], {
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
       env: { ...process.env, ...env },
@@ -172,9 +172,11 @@ export class VllmEngine {
       }
       if (now - reported > reportEveryMs) {
         reported = now;
-        const said = this.#lines.at(-1);
+        const lastLine = this.#lines.at(-1);
         const seconds = Math.round((now - started) / 1000);
-        log.warn(`the engine has been starting for ${seconds} s${said ? `; it said last: ${said}` : ""}`);
+        log.warn(
+          `the engine has been starting for ${seconds} s${lastLine ? `; it said last: ${lastLine}` : ""}`,
+        );
       }
       await sleep(PROBE_EVERY_MS);
     }
@@ -203,8 +205,8 @@ export class VllmEngine {
         const times = `its restarts are used up (max_restarts: ${maxRestarts})`;
         log.error(`the engine is given up: ${times}`);
         // The whole log is on the terminal; rows contain only a short text.
-        const said = this.#lines.findLast((line) => line.trim() !== "");
-        const cause = `${this.#exit?.reason ?? "does not answer"}${said ? ` (${said.trim()})` : ""}`;
+        const lastLine = this.#lines.findLast((line) => line.trim() !== "");
+        const cause = `${this.#exit?.reason ?? "does not answer"}${lastLine ? ` (${lastLine.trim()})` : ""}`;
         this.#gone.abort(new GymError("VLLM_ENGINE", `vllm serve ${model} ${cause}; ${times}`));
         return;
       }

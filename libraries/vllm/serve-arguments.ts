@@ -1,15 +1,15 @@
 /** The arguments of `vllm serve` for options in config notation: snake_case names, YAML values. */
 export function serveArguments(options: Readonly<Record<string, unknown>>): string[] {
-  const words: string[] = [];
+  const args: string[] = [];
   for (const [name, value] of Object.entries(options)) {
     if (value === null || value === undefined) continue;
     const flag = `--${name.replaceAll("_", "-")}`;
-    if (value === true) words.push(flag);
-    else if (value === false) words.push(flag.replace(/^--/, "--no-"));
-    else if (Array.isArray(value)) words.push(flag, ...value.map(textOf));
-    else words.push(flag, textOf(value));
+    if (value === true) args.push(flag);
+    else if (value === false) args.push(flag.replace(/^--/, "--no-"));
+    else if (Array.isArray(value)) args.push(flag, ...value.map(textOf));
+    else args.push(flag, textOf(value));
   }
-  return words;
+  return args;
 }
 
 function textOf(value: unknown): string {

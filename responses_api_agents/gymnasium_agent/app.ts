@@ -166,8 +166,8 @@ function read<T>(schema: z.ZodType<T>, value: unknown, environment: string, what
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = issue && issue.path.length > 0 ? ` at ${issue.path.join(".")}` : "";
-  const message = `${environment} answered ${what} with something else than it must${place}: ${issue?.message}`;
+  const position = issue && issue.path.length > 0 ? ` at ${issue.path.join(".")}` : "";
+  const message = `${environment} answered ${what} with something else than it must${position}: ${issue?.message}`;
   throw new HttpError(502, message, {
     failure: { class: "tool_error", stage: "tool", retryable: false, message },
     cause: parsed.error,

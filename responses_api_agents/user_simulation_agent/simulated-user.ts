@@ -51,9 +51,9 @@ export class SimulatedUser {
     });
     this.calls++;
     this.usage = accumulateUsage(this.usage, response.usage);
-    const said = allAssistantText(response);
-    const ending = stopWords.find((word) => said.includes(word));
-    const text = ending === undefined ? said : said.slice(0, said.indexOf(ending));
+    const answer = allAssistantText(response);
+    const ending = stopWords.find((word) => answer.includes(word));
+    const text = ending === undefined ? answer : answer.slice(0, answer.indexOf(ending));
     return { text: text.trim(), isOver: ending !== undefined };
   }
 }

@@ -106,8 +106,8 @@ const DIGITS = Buffer.from("0123456789abcdef", "latin1");
 const drawn = Buffer.alloc(32);
 
 function randomHex(random: RandomSource): string {
-  for (let place = 0; place < drawn.length; place++)
-    drawn[place] = DIGITS[Math.floor(random() * 16)] as number;
+  for (let index = 0; index < drawn.length; index++)
+    drawn[index] = DIGITS[Math.floor(random() * 16)] as number;
   return drawn.toString("latin1");
 }
 

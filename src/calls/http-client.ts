@@ -197,10 +197,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
-    const told = connectionError(error);
+    const failure = connectionError(error);
     const nothingCame =
-      this.#status === 0 && told instanceof ConnectionError && told.code === "CONNECTION_CLOSED";
-    this.#fail(nothingCame ? new ClosedBeforeAnswer(told.code, told.message, { cause: error }) : told);
+      this.#status === 0 && failure instanceof ConnectionError && failure.code === "CONNECTION_CLOSED";
+    this.#fail(
+      nothingCame ? new ClosedBeforeAnswer(failure.code, failure.message, { cause: error }) : failure,
+    );
   }
 
   #fail(error: unknown): void {

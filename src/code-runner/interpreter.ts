@@ -1,7 +1,7 @@
 import { parseJson } from "../parse-json.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
-import { shellQuote } from "../sandbox/plain-words.ts";
 import type { SandboxExecResult, SandboxProcess } from "../sandbox/provider.ts";
+import { shellQuote } from "../sandbox/safe-text.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { sandboxUnavailable } from "./errors.ts";
 import type { FairSlots } from "./fair-slots.ts";

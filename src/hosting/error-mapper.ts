@@ -28,8 +28,8 @@ interface ErrorContext {
 /** Converts a thrown value to a status and a body; the only place that creates error responses. */
 export function mapError(error: unknown, context: ErrorContext): ErrorReply {
   const reply = replyTo(error, context);
-  const told = context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
-  return { ...told, body: redactBody(told.body) };
+  const complete = context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
+  return { ...complete, body: redactBody(complete.body) };
 }
 
 /** The code of a server may quote a key in an exception. */
@@ -109,8 +109,8 @@ function withLibraryError(reply: ErrorReply, error: unknown): ErrorReply {
   if (typeof reply.body !== "object" || reply.body === null) return reply;
   const body = reply.body as Record<string, unknown>;
   const type = LIBRARY_TYPES[reply.status] ?? "api_error";
-  const told = { type, message: errorMessage(error), ...(body["error"] as object | undefined) };
-  return { ...reply, body: { ...body, type: "error", error: told } };
+  const described = { type, message: errorMessage(error), ...(body["error"] as object | undefined) };
+  return { ...reply, body: { ...body, type: "error", error: described } };
 }
 
 const LIBRARY_TYPES: Readonly<Record<number, string>> = {

@@ -13,7 +13,7 @@ interface Connection {
   /** The request whose headers have arrived, until it is answered. */
   request: IncomingMessage | undefined;
   /** Checks of the connection since the request began. */
-  looks: number;
+  checks: number;
   /** Bytes read when the last request was answered; while the number is unchanged, no request has begun. */
   idleAt: number | undefined;
 }
@@ -29,13 +29,13 @@ export class SlowRequests {
 
   constructor(server: Server, limits: SlowRequestLimits, onSlow: (socket: Socket) => void) {
     server.on("connection", (socket: Socket) => {
-      this.#connections.set(socket, { request: undefined, looks: 0, idleAt: undefined });
+      this.#connections.set(socket, { request: undefined, checks: 0, idleAt: undefined });
       socket.on("close", () => this.#connections.delete(socket));
     });
     server.on("request", (request, response) => this.#begin(request, response));
-    const looks = (limit: number) => Math.ceil(limit / limits.intervalMs);
-    const [headers, whole] = [looks(limits.headersMs), looks(limits.requestMs)];
-    this.#timer = setInterval(() => this.#look(headers, whole, onSlow), limits.intervalMs).unref();
+    const checksIn = (limit: number) => Math.ceil(limit / limits.intervalMs);
+    const [headers, whole] = [checksIn(limits.headersMs), checksIn(limits.requestMs)];
+    this.#timer = setInterval(() => this.#check(headers, whole, onSlow), limits.intervalMs).unref();
   }
 
   close(): void {
@@ -49,17 +49,17 @@ export class SlowRequests {
     connection.request = request;
     response.on("close", () => {
       connection.request = undefined;
-      connection.looks = 0;
+      connection.checks = 0;
       connection.idleAt = socket.bytesRead;
     });
   }
 
-  #look(headers: number, whole: number, onSlow: (socket: Socket) => void): void {
+  #check(headers: number, whole: number, onSlow: (socket: Socket) => void): void {
     for (const [socket, connection] of this.#connections) {
       const { request, idleAt } = connection;
       if (request?.complete || (request === undefined && idleAt === socket.bytesRead)) continue;
-      connection.looks++;
-      if (connection.looks <= (request ? whole : Math.min(headers, whole))) continue;
+      connection.checks++;
+      if (connection.checks <= (request ? whole : Math.min(headers, whole))) continue;
       this.#connections.delete(socket);
       onSlow(socket);
     }

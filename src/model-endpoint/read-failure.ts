@@ -26,7 +26,7 @@ export function failureOfReply(
   redact: (text: string) => string,
 ): ProviderError {
   const { status, headers } = reply;
-  const said = printable(redact(providerMessage(reply.text)).slice(0, MAX_QUOTED));
+  const message = printable(redact(providerMessage(reply.text)).slice(0, MAX_QUOTED));
   const outOfCredit = status === 402 || (status === 429 && OUT_OF_CREDIT.test(reply.text));
   return new ProviderError({
     class: classOfStatus(status, outOfCredit),
@@ -34,7 +34,7 @@ export function failureOfReply(
     body: redact(reply.text),
     retryable: !outOfCredit && isRetryable(status, headers["x-should-retry"]),
     retryAfterMs: requestedPause(headers),
-    message: `${status} from ${host}: ${said || "no message"}`,
+    message: `${status} from ${host}: ${message || "no message"}`,
   });
 }
 
@@ -132,7 +132,7 @@ export function invalidResponse(
  */
 export function redirect(
   { status, headers, text }: HttpAnswer,
-  place: string,
+  address: string,
   redact: (text: string) => string,
 ): ProviderError {
   const { location } = headers;
@@ -144,7 +144,7 @@ export function redirect(
     body: redact(text),
     retryable: false,
     lasting: true,
-    message: `${status} from ${place}: it redirects${to}, but redirects are not followed; configure the target address`,
+    message: `${status} from ${address}: it redirects${to}, but redirects are not followed; configure the target address`,
   });
 }
 
@@ -220,8 +220,8 @@ const MAX_SCANNED = 20_000;
 function plainText(text: string): string {
   const start = text.slice(0, MAX_SCANNED);
   const title = /<title>([^<]*)<\/title>/i.exec(start)?.[1];
-  const words = title ?? (start.includes("<html") ? start.replace(/<[^<>]*>/g, " ") : start);
-  return words.replace(/\s+/g, " ").trim();
+  const content = title ?? (start.includes("<html") ? start.replace(/<[^<>]*>/g, " ") : start);
+  return content.replace(/\s+/g, " ").trim();
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -17,8 +17,8 @@ export function readReply<T>(
   { host, path, redact }: { host: string; path: string; redact: (text: string) => string },
 ): { value: T; usage: unknown } {
   // An unknown path usually means a wrong base URL, so the message shows the path.
-  const place = MISPLACED.has(reply.status) ? host + path : host;
-  if (reply.status >= 400) throw failureOfReply(reply, place, redact);
+  const address = MISPLACED.has(reply.status) ? host + path : host;
+  if (reply.status >= 400) throw failureOfReply(reply, address, redact);
   if (reply.status >= 300) throw redirect(reply, host + path, redact);
   let parsed: unknown;
   try {

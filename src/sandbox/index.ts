@@ -23,9 +23,9 @@ export {
   SandboxUnsupportedError,
 } from "./errors.ts";
 export { openSandbox, providerOf, type SandboxServer, sandboxConfig } from "./open-sandbox.ts";
-export { shellQuote } from "./plain-words.ts";
 export type * from "./provider.ts";
 export { DEFAULT_EXEC_TIMEOUT_SECONDS, RUNTIME_RETURN_CODE } from "./provider.ts";
 export { type ResolvedSandboxProvider, resolveSandboxProvider } from "./resolve-provider.ts";
+export { shellQuote } from "./safe-text.ts";
 export { Sandbox, type SandboxOptions } from "./sandbox.ts";
 export { parseSandboxSpec, SandboxResources, SandboxSpec, type SandboxSpecInput } from "./spec.ts";

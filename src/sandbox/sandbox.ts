@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { attribution } from "./attribution.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnsupportedError } from "./errors.ts";
-import { checkEnvironment, refuseZeroByte } from "./plain-words.ts";
 import {
   type Cancellable,
   DEFAULT_EXEC_TIMEOUT_SECONDS,
@@ -19,6 +18,7 @@ import {
   type SandboxProvider,
   type SandboxStatus,
 } from "./provider.ts";
+import { checkEnvironment, refuseZeroByte } from "./safe-text.ts";
 import { parseSandboxSpec, type SandboxSpec, type SandboxSpecInput } from "./spec.ts";
 
 /** A finished command, as published on the diagnostics channel `nemo-gym:sandbox-command`. */

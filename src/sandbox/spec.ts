@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { getCloseMatches } from "../python/difflib.ts";
 import { SandboxSpecError } from "./errors.ts";
-import { checkEnvironment, refuseZeroByte } from "./plain-words.ts";
+import { checkEnvironment, refuseZeroByte } from "./safe-text.ts";
 
 const HIGHEST_PORT = 65_535;
 
-/** These texts become arguments of other programs, where a zero byte ends a word. */
-const word = z.string().refine((text) => !text.includes("\0"), { message: "Must not have a zero byte" });
-const words = z.record(z.string(), word);
+/** These texts become arguments of other programs, where a zero byte ends an argument. */
+const argument = z.string().refine((text) => !text.includes("\0"), { message: "Must not have a zero byte" });
+const argumentsByName = z.record(z.string(), argument);
 const positive = z.number().positive();
 const whole = z.coerce.number().int();
 /** Null means absent: configs contain `${oc.env:NAME,null}`. */
@@ -38,18 +38,18 @@ const port = z
 
 /** The properties of a new sandbox; names as in the config. Absent mappings and lists are empty after the check. */
 export const SandboxSpec = z.strictObject({
-  image: optional(word.min(1)),
+  image: optional(argument.min(1)),
   /** The sandbox ends after this time, if the provider supports it. */
   ttl_s: optional(positive),
   ready_timeout_s: optional(positive),
   /** The directory of commands without a directory of their own. */
-  workdir: optional(word.min(1)),
-  env: orDefault(words, () => ({})),
+  workdir: optional(argument.min(1)),
+  env: orDefault(argumentsByName, () => ({})),
   /** Files to write before the first command: path in the sandbox to text. */
   files: orDefault(z.record(z.string(), z.string()), () => ({})),
-  metadata: orDefault(words, () => ({})),
+  metadata: orDefault(argumentsByName, () => ({})),
   resources: orDefault(SandboxResources, () => ({})),
-  entrypoint: optional(z.array(word).min(1)),
+  entrypoint: optional(z.array(argument).min(1)),
   provider_options: orDefault(z.record(z.string(), z.unknown()), () => ({})),
   /** TCP ports available through `endpoint`. */
   ports: orDefault(

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { errorMessage } from "../errors.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { SubmitError } from "./errors.ts";
-import { shellCommand } from "./shell-words.ts";
+import { shellCommand } from "./shell-quote.ts";
 
 /** Directories of a job beside its script. */
 const JOB_DIRECTORIES = ["logs", "artifacts"];

@@ -6,7 +6,7 @@ import {
   POLICY_URL_OVERRIDE,
   type SubmitConfig,
 } from "./read-submit-config.ts";
-import { shellCommand, shellWord } from "./shell-words.ts";
+import { shellCommand, shellWord } from "./shell-quote.ts";
 import { slurmDirectives, walltimeSeconds, workerDirectives } from "./slurm-directives.ts";
 import { READY, type Service, type Workers } from "./submit-schema.ts";
 
@@ -117,14 +117,13 @@ function startService(name: string, service: Service, mask: boolean): string[] {
 function serviceCommand(service: Service): string[] {
   // Without --block, Ray would run in the background and the step would end.
   if (service.type === "ray") return ["ray", "start", "--head", "--block"];
-  const words = ["vllm", "serve", service.model, "--port", String(service.port)];
-  words.push("--tensor-parallel-size", String(service.tensor_parallel_size));
+  const args = ["vllm", "serve", service.model, "--port", String(service.port)];
+  args.push("--tensor-parallel-size", String(service.tensor_parallel_size));
   if (service.pipeline_parallel_size > 1)
-    words.push("--pipeline-parallel-size", String(service.pipeline_parallel_size));
-  if (service.number_of_instances > 1)
-    words.push("--data-parallel-size", String(service.number_of_instances));
-  if (service.trust_remote_code) words.push("--trust-remote-code");
-  return words;
+    args.push("--pipeline-parallel-size", String(service.pipeline_parallel_size));
+  if (service.number_of_instances > 1) args.push("--data-parallel-size", String(service.number_of_instances));
+  if (service.trust_remote_code) args.push("--trust-remote-code");
+  return args;
 }
 
 /** Every vLLM has a health check; a Ray service only if the file configures one. */
@@ -142,7 +141,7 @@ function driverFunction(
   workers: Workers | undefined,
   mask: boolean,
 ): string[] {
-  const words = (overrides: readonly string[]) => (mask ? overrides.map(maskedOverride) : overrides);
+  const shown = (overrides: readonly string[]) => (mask ? overrides.map(maskedOverride) : overrides);
   const run = ["gym", "eval", "run", OUTPUT_OVERRIDE];
   if (driver.policyModel) run.push("--model-type", "openai_model");
   if (workers) run.push("--queue", workers.queue, "--resume");
@@ -155,9 +154,9 @@ function driverFunction(
     "  set -e",
     ...(driver.gym_install ? installCommands(driver.gym_install) : []),
     ...(job.prepare.length > 0
-      ? [`  ${shellCommand(["gym", "eval", "prepare", ...words(job.prepare)])}`]
+      ? [`  ${shellCommand(["gym", "eval", "prepare", ...shown(job.prepare)])}`]
       : []),
-    `  ${shellCommand([...run, ...words(overrides)])}${address}`,
+    `  ${shellCommand([...run, ...shown(overrides)])}${address}`,
     "}",
   ];
 }
@@ -201,7 +200,7 @@ export function workersScript(
   if (!workers) throw new Error("the config has no workers");
   const { directory, maskSecrets = false } = options;
   const seconds = walltimeSeconds(workers.walltime) - workers.drain_seconds;
-  const words = [
+  const args = [
     ...["gym", "worker", "--queue", workers.queue, "--max-seconds", String(seconds)],
     ...["--drain-seconds", String(Math.max(1, workers.drain_seconds - 30))],
     ...["--exit-when-idle", String(workers.idle_seconds)],
@@ -221,7 +220,7 @@ export function workersScript(
       "worker() {",
       "  set -e",
       ...(driver.gym_install ? installCommands(driver.gym_install) : []),
-      `  ${shellCommand(words)}`,
+      `  ${shellCommand(args)}`,
       "}",
     ],
     [

@@ -20,8 +20,8 @@ export class Problems {
     const near = this.#nearestNode(at);
     const position = positionOf(near);
     const fromFile = near.origin.source.kind === "file" && position !== undefined;
-    const place = fromFile ? formatPosition(position) : `command line (${near.origin.source.name})`;
-    this.#found.push(`${place}: ${path.length === 0 ? "" : `${formatPath(path)}: `}${message}`);
+    const where = fromFile ? formatPosition(position) : `command line (${near.origin.source.name})`;
+    this.#found.push(`${where}: ${path.length === 0 ? "" : `${formatPath(path)}: `}${message}`);
   }
 
   /** Adds an issue of the schema. */

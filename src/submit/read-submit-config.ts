@@ -46,10 +46,10 @@ export interface BenchmarkJob {
 }
 
 /** Reads a submit file, merges the overrides of the command line and resolves all interpolations. */
-export function loadSubmitFile(file: string, words: readonly string[], env: NodeJS.ProcessEnv): DictNode {
+export function loadSubmitFile(file: string, overrides: readonly string[], env: NodeJS.ProcessEnv): DictNode {
   if (!existsSync(file)) throw new SubmitError("SUBMIT_CONFIG", `'${file}' does not exist (--config).`);
   const root = readConfigFile(file);
-  mergeDicts(root, applyOverrides(words.map(asReplacement), env), { root, path: [], env });
+  mergeDicts(root, applyOverrides(overrides.map(asReplacement), env), { root, path: [], env });
   checkMissingValues(root);
   return new Interpolator(root, env).resolveDeep(root, []) as DictNode;
 }

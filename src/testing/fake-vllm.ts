@@ -5,10 +5,10 @@ import { join } from "node:path";
 const PROGRAM = `#!/usr/bin/env node
 const { createServer } = require("node:http");
 const { spawn } = require("node:child_process");
-const words = process.argv.slice(2);
-const model = words[1];
-const port = Number(words[words.indexOf("--port") + 1]);
-console.log("engine args: " + JSON.stringify(words));
+const args = process.argv.slice(2);
+const model = args[1];
+const port = Number(args[args.indexOf("--port") + 1]);
+console.log("engine args: " + JSON.stringify(args));
 console.error("token in use: " + process.env.HF_TOKEN);
 // After an exit several starts may fail, because GPU memory is not free at once.
 const fs = require("node:fs");

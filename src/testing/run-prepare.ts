@@ -31,10 +31,10 @@ export async function runPrepare<Args extends object>(
   { script, outputDirectory, args }: RunPrepareOptions<Args>,
 ): Promise<PreparedRows> {
   const said: string[] = [];
-  const place = script instanceof URL || script.startsWith("file:") ? fileURLToPath(script) : script;
+  const scriptFile = script instanceof URL || script.startsWith("file:") ? fileURLToPath(script) : script;
   const context = createPrepareContext({
-    script: place,
-    benchmark: path.basename(path.dirname(place)),
+    script: scriptFile,
+    benchmark: path.basename(path.dirname(scriptFile)),
     outputPath: path.join(outputDirectory, "rows.jsonl"),
     cwd: outputDirectory,
     roots: [],

@@ -137,8 +137,8 @@ export class WandbApi {
   }
 
   #fileStream(run: WandbRun, body: unknown, signal: AbortSignal): Promise<unknown> {
-    const place = [run.entity, run.project, run.id].map(encodeURIComponent).join("/");
-    return callJson({ ...this.#service, signal }, "POST", `${this.#base}/files/${place}/file_stream`, body);
+    const path = [run.entity, run.project, run.id].map(encodeURIComponent).join("/");
+    return callJson({ ...this.#service, signal }, "POST", `${this.#base}/files/${path}/file_stream`, body);
   }
 
   async #graphql(query: string, variables: object, signal: AbortSignal): Promise<unknown> {

@@ -94,7 +94,7 @@ export class WandbExporter implements Exporter {
     await this.#online((api, run) => api.finish(run, 0, signal));
     if (!this.#api || !this.#run) return `${this.#directory} (upload it with \`wandb sync\`)`;
     // The client of the service uses this name for a run that needs no sync.
-    await rename(this.#directory, this.#place("run"));
+    await rename(this.#directory, this.#path("run"));
     const { entity, project, id } = this.#run;
     const site = (this.#options.access?.baseUrl ?? "").replace("//api.wandb.ai", "//wandb.ai");
     return `${site.replace(/\/+$/, "")}/${entity}/${project}/runs/${id}`;
@@ -122,10 +122,10 @@ export class WandbExporter implements Exporter {
   }
 
   get #directory(): string {
-    return this.#place("offline-run");
+    return this.#path("offline-run");
   }
 
-  #place(prefix: string): string {
+  #path(prefix: string): string {
     return join(this.#options.directory, `${prefix}-${stamp(this.#options.startedAt)}-${this.#id}`);
   }
 }

@@ -1,4 +1,4 @@
-import { shellQuote } from "../../sandbox/plain-words.ts";
+import { shellQuote } from "../../sandbox/safe-text.ts";
 import { type CompletionModel, type ValueSource, valueCases } from "./model.ts";
 
 /** Completion for bash 4 and newer; works without the bash-completion package. */

@@ -1,4 +1,4 @@
-import { shellQuote } from "../../sandbox/plain-words.ts";
+import { shellQuote } from "../../sandbox/safe-text.ts";
 import { commonFlags } from "../arguments.ts";
 import type { Command, Completes, Flag, FlagTable, Program } from "../command.ts";
 import { rootFlags } from "../help.ts";

@@ -104,10 +104,10 @@ function describe(frames: readonly Frame[], seconds: number): string {
 function withPausedMain(then: (frames: Frame[]) => void): void {
   const session = new Session();
   const files = new Map<string, string>();
-  let told = false;
-  const tell = (frames: Frame[]) => {
-    if (told) return;
-    told = true;
+  let isReported = false;
+  const report = (frames: Frame[]) => {
+    if (isReported) return;
+    isReported = true;
     clearTimeout(timer);
     try {
       then(frames);
@@ -116,7 +116,7 @@ function withPausedMain(then: (frames: Frame[]) => void): void {
       session.disconnect();
     }
   };
-  const timer = setTimeout(() => tell([]), PAUSE_LIMIT_MS);
+  const timer = setTimeout(() => report([]), PAUSE_LIMIT_MS);
   session.on("Debugger.scriptParsed", ({ params }) => void files.set(params.scriptId, params.url));
   session.on("Debugger.paused", ({ params }) => {
     const frames = params.callFrames.map(({ functionName, location }: Debugger.CallFrame) => ({
@@ -124,13 +124,13 @@ function withPausedMain(then: (frames: Frame[]) => void): void {
       file: files.get(location.scriptId) ?? "",
       line: location.lineNumber + 1,
     }));
-    tell(frames);
+    report(frames);
   });
   try {
     session.connectToMainThread();
     session.post("Debugger.enable");
     session.post("Debugger.pause");
   } catch {
-    tell([]);
+    report([]);
   }
 }

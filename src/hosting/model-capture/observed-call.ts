@@ -146,8 +146,8 @@ const milliseconds = (value: number): number => Math.round(value * 100) / 100;
 
 function streamCategory(status: number, end: StreamEnd, response: JsonObject | null): ErrorCategory | null {
   if (end.failure) return categoryOfError(end.failure.error, undefined);
-  const said = categoryOfStatus(status) ?? categoryOfStream(end.outcome);
-  return said ?? (response === null && end.text !== "" ? "capture_parse_error" : null);
+  const category = categoryOfStatus(status) ?? categoryOfStream(end.outcome);
+  return category ?? (response === null && end.text !== "" ? "capture_parse_error" : null);
 }
 
 function assembled(dialect: Dialect, text: string): JsonObject | null {

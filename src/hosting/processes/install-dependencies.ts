@@ -164,10 +164,10 @@ function requirementsOf(name: string, directory: string): Requirements | undefin
 }
 
 /** When the signal fires, it settles only after the program has ended. */
-function run(command: string, words: string[], cwd: string, signal?: AbortSignal): Promise<string> {
+function run(command: string, args: string[], cwd: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { cwd, timeout: INSTALL_LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES };
-    const child = execFile(command, words, options, (error, stdout, stderr) => {
+    const child = execFile(command, args, options, (error, stdout, stderr) => {
       signal?.removeEventListener("abort", stop);
       if (error) reject(new Error(stderr || error.message));
       else resolve(stdout);

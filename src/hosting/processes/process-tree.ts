@@ -26,10 +26,7 @@ export function processTree(pid: number): ProcessState[] {
     else children.set(state.parent, [state]);
   }
   const tree = all.filter((state) => state.pid === pid);
-  for (let place = 0; place < tree.length; place++) {
-    const parent = tree[place];
-    if (parent) tree.push(...(children.get(parent.pid) ?? []));
-  }
+  for (const parent of tree) tree.push(...(children.get(parent.pid) ?? []));
   return tree;
 }
 

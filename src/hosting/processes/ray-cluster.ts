@@ -79,24 +79,24 @@ function authentication(): Record<string, string> {
 
 function addressFrom(holder: ChildProcessByStdio<Writable, Readable, Readable>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const said: string[] = [];
+    const lastLines: string[] = [];
     const fail = (how: string) => {
       clearTimeout(timer);
-      const detail = said.length > 0 ? `: ${said.join(" ")}` : "";
+      const detail = lastLines.length > 0 ? `: ${lastLines.join(" ")}` : "";
       reject(new GymError("SERVER_START", `Ray ${how}${detail}`));
     };
     const timer = setTimeout(() => fail(`did not start within ${START_LIMIT_MS / 1000} s`), START_LIMIT_MS);
-    const words = new LineSplitter((line) => {
+    const output = new LineSplitter((line) => {
       const [, address] = /^address (\S+)$/.exec(line) ?? [];
       if (address === undefined) return;
       clearTimeout(timer);
       resolve(address);
     });
     const errors = new LineSplitter((line) => {
-      said.push(line);
-      if (said.length > KEPT_LINES) said.shift();
+      lastLines.push(line);
+      if (lastLines.length > KEPT_LINES) lastLines.shift();
     });
-    holder.stdout.setEncoding("utf8").on("data", (chunk: string) => words.add(chunk));
+    holder.stdout.setEncoding("utf8").on("data", (chunk: string) => output.add(chunk));
     holder.stderr.setEncoding("utf8").on("data", (chunk: string) => errors.add(chunk));
     holder.once("error", (error) => fail(`cannot be started: ${error.message}`));
     holder.once("close", (code, signal) => fail(exitText(code, signal)));

@@ -141,12 +141,12 @@ export async function sweepRuns(directory: string, now: number = Date.now()): Pr
   const names = await readdir(directory).catch(() => []);
   const runs = names.filter((name) => name.startsWith(RUN_PREFIX)).slice(0, MAX_CHECKED);
   for (const run of runs) {
-    const place = join(directory, run);
-    if (!isPrivateDirectory(place)) continue;
-    const found = await stat(place).catch(() => undefined);
+    const path = join(directory, run);
+    if (!isPrivateDirectory(path)) continue;
+    const found = await stat(path).catch(() => undefined);
     if (!found || now - found.mtimeMs < MIN_AGE_MS) continue;
-    if (await isAbandoned(join(place, RUN_SOCKET)))
-      await rm(place, { recursive: true, force: true }).catch(() => {});
+    if (await isAbandoned(join(path, RUN_SOCKET)))
+      await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { Deadline, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
-import { refuseZeroByte } from "../plain-words.ts";
+import { refuseZeroByte } from "../safe-text.ts";
 import type { EndedProcess, ProcessOrder } from "./running-process.ts";
 import { startProcess } from "./starter.ts";
 

@@ -5,7 +5,6 @@ import { z } from "zod";
 import { SandboxOperationError } from "../errors.ts";
 import { findProgram } from "../find-program.ts";
 import { makeStaging, newSandboxName, removeStaging, withLeftStaging, withOwners } from "../owner.ts";
-import { checkEnvironment } from "../plain-words.ts";
 import type {
   Cancellable,
   ListedSandbox,
@@ -21,6 +20,7 @@ import {
   textList,
 } from "../provider-settings.ts";
 import { waitUntilReady } from "../readiness.ts";
+import { checkEnvironment } from "../safe-text.ts";
 import type { SandboxSpec } from "../spec.ts";
 import {
   asUser,
@@ -187,7 +187,6 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
   protected outerCommand({ name, env }: ApptainerInstance, command: InnerCommand): OuterCommand {
     const { cwd, user, argv } = command;
     const { exec } = this.#settings;
-    const words = asUser(user, argv);
     // Only root may become another user.
     const fakeroot = isRoot(user) ? exec.fakeroot_for_root : user !== undefined;
     return {
@@ -197,7 +196,7 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
         ...(fakeroot ? ["--fakeroot"] : []),
         ...exec.extra_exec_args,
         `instance://${name}`,
-        ...words,
+        ...asUser(user, argv),
       ],
       env: prefixed({ ...env, ...command.env }),
     };

@@ -9,7 +9,6 @@ import {
   SandboxUnavailableError,
 } from "../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../exec-results.ts";
-import { checkEnvironment, shellQuote } from "../plain-words.ts";
 import { liveProcess } from "../processes/live-process.ts";
 import { type ProcessOutcome, runProcess } from "../processes/run-process.ts";
 import type {
@@ -22,6 +21,7 @@ import type {
   SandboxStatus,
 } from "../provider.ts";
 import type { ExecSettings } from "../provider-settings.ts";
+import { checkEnvironment, shellQuote } from "../safe-text.ts";
 import type { SandboxSpec } from "../spec.ts";
 import { TransferByCommand, type TransferCommand } from "../transfer.ts";
 
@@ -109,8 +109,8 @@ export abstract class CliProvider<Raw extends { name: string }>
   }
 
   async check({ signal }: Cancellable = {}): Promise<string> {
-    const words = this.versionArguments();
-    const { code, stdout, stderr, timedOut } = await this.run(words, {
+    const args = this.versionArguments();
+    const { code, stdout, stderr, timedOut } = await this.run(args, {
       timeoutSeconds: CHECK_SECONDS,
       signal,
     });
@@ -118,7 +118,7 @@ export abstract class CliProvider<Raw extends { name: string }>
     if (code === 0 && version !== "") return version;
     const reason = timedOut ? `no answer within ${CHECK_SECONDS} s` : stderr.trim() || `exit code ${code}`;
     throw new SandboxUnavailableError(
-      `'${path.basename(this.program())} ${words.join(" ")}' failed: ${reason}`,
+      `'${path.basename(this.program())} ${args.join(" ")}' failed: ${reason}`,
     );
   }
 

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { SandboxConfigError, SandboxSpecError } from "../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../exec-results.ts";
-import { checkEnvironment, shellQuote } from "../plain-words.ts";
 import type {
   Cancellable,
   SandboxEndpoint,
@@ -11,6 +10,7 @@ import type {
   SandboxStatus,
 } from "../provider.ts";
 import { execSettings, probeSettings, readSettings } from "../provider-settings.ts";
+import { checkEnvironment, shellQuote } from "../safe-text.ts";
 import type { SandboxSpec } from "../spec.ts";
 import { ServiceClient, ServiceError } from "./service-client.ts";
 import {

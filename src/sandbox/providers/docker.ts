@@ -2,7 +2,6 @@ import { Semaphore } from "../../calls/semaphore.ts";
 import { SandboxOperationError } from "../errors.ts";
 import { findProgram, isInstalled } from "../find-program.ts";
 import { newSandboxName, withOwners } from "../owner.ts";
-import { checkEnvironment } from "../plain-words.ts";
 import type {
   Cancellable,
   ListedSandbox,
@@ -13,6 +12,7 @@ import type {
 } from "../provider.ts";
 import { readSettings } from "../provider-settings.ts";
 import { waitUntilReady } from "../readiness.ts";
+import { checkEnvironment } from "../safe-text.ts";
 import { SharedTasks } from "../shared-tasks.ts";
 import type { SandboxSpec } from "../spec.ts";
 import { CliProvider, type InnerCommand, type OuterCommand, requireImage } from "./cli-provider.ts";

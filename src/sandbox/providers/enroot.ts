@@ -11,7 +11,6 @@ import { replaceWith } from "../../files/durable-file.ts";
 import { SandboxCreateError, SandboxSpecError } from "../errors.ts";
 import { findProgram } from "../find-program.ts";
 import { makeStaging, newSandboxName, removeStaging, withLeftStaging, withOwners } from "../owner.ts";
-import { checkEnvironment } from "../plain-words.ts";
 import { coverInherited } from "../processes/inherited-descriptors.ts";
 import type { ProcessOutcome } from "../processes/run-process.ts";
 import { killGroup } from "../processes/running-process.ts";
@@ -25,6 +24,7 @@ import {
   textList,
 } from "../provider-settings.ts";
 import { waitUntilReady } from "../readiness.ts";
+import { checkEnvironment } from "../safe-text.ts";
 import { SharedTasks } from "../shared-tasks.ts";
 import type { SandboxSpec } from "../spec.ts";
 import {

@@ -107,13 +107,13 @@ function blocksToItems(
     parts = [];
   };
   for (const [index, block] of blocks.entries()) {
-    const place = `${where}.content.${index}`;
+    const location = `${where}.content.${index}`;
     if (block["type"] === "text") {
-      parts.push({ text: textAt(block, "text", place, ""), type: "input_text" });
-    } else if (block["type"] === "image") parts.push(imagePart(block, place));
+      parts.push({ text: textAt(block, "text", location, ""), type: "input_text" });
+    } else if (block["type"] === "image") parts.push(imagePart(block, location));
     else {
       flush();
-      items.push(blockToItem(block, place, options));
+      items.push(blockToItem(block, location, options));
     }
   }
   flush();

@@ -144,7 +144,7 @@ const responseFormat = byType({
     }),
   },
 });
-const place = object({
+const location = object({
   city: optional(str),
   country: optional(str),
   region: optional(str),
@@ -152,7 +152,7 @@ const place = object({
 });
 const webSearch = object({
   search_context_size: optional(oneOf("low", "medium", "high")),
-  user_location: nullish(object({ approximate: place, type: oneOf("approximate") })),
+  user_location: nullish(object({ approximate: location, type: oneOf("approximate") })),
 });
 
 const params: Fields = {

@@ -8,7 +8,7 @@ import {
   installNodeDependencies,
   pythonEnvironment,
 } from "../../../hosting/processes/install-dependencies.ts";
-import { shellQuote } from "../../../sandbox/plain-words.ts";
+import { shellQuote } from "../../../sandbox/safe-text.ts";
 import { readSettings } from "../../../workloads/audit/settings.ts";
 import { loadManifest } from "../../../workloads/catalog/manifest.ts";
 import { CASES_FILE, contractOf, type RewardContract } from "../../../workloads/verifier-cases/cases.ts";

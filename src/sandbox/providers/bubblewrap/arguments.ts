@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { refuseZeroByte } from "../../plain-words.ts";
+import { refuseZeroByte } from "../../safe-text.ts";
 import type { Mount } from "./mounts.ts";
 import type { BubblewrapLimits } from "./settings.ts";
 
@@ -43,7 +43,7 @@ export function viewArguments(
   command: { env: Readonly<Record<string, string>>; user: number },
 ): string[] {
   const namespaces = ["user", "pid", "ipc", "uts", "cgroup-try", ...(view.network === "none" ? ["net"] : [])];
-  const words = [
+  const args = [
     ...namespaces.map((name) => `--unshare-${name}`),
     "--disable-userns",
     "--die-with-parent",
@@ -64,7 +64,7 @@ export function viewArguments(
       ([name, value]) => ["--setenv", name, value],
     ),
   ];
-  return words.map((word) => refuseZeroByte(word, `The argument ${JSON.stringify(word)} of bubblewrap`));
+  return args.map((arg) => refuseZeroByte(arg, `The argument ${JSON.stringify(arg)} of bubblewrap`));
 }
 
 /** The command that bubblewrap runs. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { isInstalled } from "../../find-program.ts";
-import { type CgroupPlace, findCgroups } from "./cgroup.ts";
+import { type CgroupParent, findCgroups } from "./cgroup.ts";
 import { BubblewrapProvider } from "./provider.ts";
 
 const directory = mkdtempSync(path.join(tmpdir(), "nemo-gym-cgroup-"));
@@ -20,7 +20,7 @@ describe("the search for control groups", () => {
     own: string,
     groups: Record<string, { controllers: string; handedOn: string }>,
     mount = "/ MOUNT rw - cgroup2",
-  ): Promise<CgroupPlace | string> {
+  ): Promise<CgroupParent | string> {
     const root = path.join(directory, `hierarchy-${++made}`);
     for (const [name, { controllers, handedOn }] of Object.entries(groups)) {
       mkdirSync(path.join(root, name), { recursive: true });

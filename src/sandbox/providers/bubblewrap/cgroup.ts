@@ -15,22 +15,22 @@ const REMOVE_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 5;
 
 /** The directory for new control groups (version 2), or the reason why there is no such directory. */
-export type CgroupPlace = { directory: string; hasCpu: boolean } | { missing: string };
+export type CgroupParent = { directory: string; hasCpu: boolean } | { missing: string };
 
 /** The directory for the setting `cgroup`. Throws if a configured directory cannot be used. */
-export async function chooseCgroups(setting: string): Promise<CgroupPlace> {
+export async function chooseCgroups(setting: string): Promise<CgroupParent> {
   if (setting === "none") return { missing: "turned off by the settings" };
   if (setting === "auto") return findCgroups();
-  const place = await tryDirectory(setting, { mayEnable: true });
-  if ("directory" in place) return place;
-  throw new SandboxUnavailableError(`The control group '${setting}' cannot be used: ${place.missing}.`);
+  const parent = await tryDirectory(setting, { mayEnable: true });
+  if ("directory" in parent) return parent;
+  throw new SandboxUnavailableError(`The control group '${setting}' cannot be used: ${parent.missing}.`);
 }
 
 /**
  * Finds a directory of the control group hierarchy in which this user may create groups with limits: the group of this
  * process, or one above it. With systemd it is the slice of the user, for a login or `systemd-run --user --scope`.
  */
-export async function findCgroups(proc = "/proc/self"): Promise<CgroupPlace> {
+export async function findCgroups(proc = "/proc/self"): Promise<CgroupParent> {
   const own = await ownGroup(proc);
   if ("missing" in own) return own;
   const { mountPoint, names } = own;
@@ -38,9 +38,9 @@ export async function findCgroups(proc = "/proc/self"): Promise<CgroupPlace> {
   for (let depth = names.length; depth >= 0; depth--) {
     const directory = path.join(mountPoint, ...names.slice(0, depth));
     // Only the group of this process may be changed; the groups above it are shared with other processes.
-    const place = await tryDirectory(directory, { mayEnable: depth === names.length });
-    if ("directory" in place) return place;
-    missing ||= place.missing;
+    const parent = await tryDirectory(directory, { mayEnable: depth === names.length });
+    if ("directory" in parent) return parent;
+    missing ||= parent.missing;
   }
   return { missing };
 }
@@ -53,7 +53,7 @@ async function ownGroup(
     const mount = (await readFile(`${proc}/mountinfo`, "utf8"))
       .split("\n")
       .map((line) => line.split(" "))
-      .find((words) => words[words.indexOf("-") + 1] === "cgroup2");
+      .find((fields) => fields[fields.indexOf("-") + 1] === "cgroup2");
     if (group === undefined || mount === undefined) return { missing: "cgroup v2 is not mounted" };
     const [root = "/", mountPoint = ""] = [mount[3], mount[4]];
     const below = path.posix.relative(root, group);
@@ -65,20 +65,20 @@ async function ownGroup(
   }
 }
 
-async function tryDirectory(directory: string, { mayEnable }: { mayEnable: boolean }): Promise<CgroupPlace> {
+async function tryDirectory(directory: string, { mayEnable }: { mayEnable: boolean }): Promise<CgroupParent> {
   const file = (name: string) => path.join(directory, name);
-  const words = async (name: string) => (await readFile(file(name), "utf8")).split(/\s+/).filter(Boolean);
+  const namesIn = async (name: string) => (await readFile(file(name), "utf8")).split(/\s+/).filter(Boolean);
   try {
     for (const name of ["", "cgroup.procs", "cgroup.subtree_control"])
       await access(file(name), constants.W_OK);
-    const available = await words("cgroup.controllers");
+    const available = await namesIn("cgroup.controllers");
     const absent = NEEDED.filter((name) => !available.includes(name));
     if (absent.length > 0) return { missing: `${directory} has no controller ${absent.join(", ")}` };
-    let enabled = await words("cgroup.subtree_control");
+    let enabled = await namesIn("cgroup.subtree_control");
     if (mayEnable && NEEDED.some((name) => !enabled.includes(name))) {
       const wanted = [...NEEDED, "cpu"].filter((name) => available.includes(name));
       await writeFile(file("cgroup.subtree_control"), wanted.map((name) => `+${name}`).join(" "));
-      enabled = await words("cgroup.subtree_control");
+      enabled = await namesIn("cgroup.subtree_control");
     }
     const off = NEEDED.filter((name) => !enabled.includes(name));
     if (off.length > 0) return { missing: `${directory} does not hand on the controller ${off.join(", ")}` };
@@ -97,10 +97,10 @@ export class CommandGroup {
   }
 
   static async create(
-    place: Extract<CgroupPlace, { directory: string }>,
+    parent: Extract<CgroupParent, { directory: string }>,
     limits: BubblewrapLimits,
   ): Promise<CommandGroup> {
-    const directory = path.join(place.directory, newSandboxName());
+    const directory = path.join(parent.directory, newSandboxName());
     await mkdir(directory);
     const group = new CommandGroup(directory);
     try {
@@ -109,7 +109,7 @@ export class CommandGroup {
       await group.#set("memory.swap.max", 0, { optional: true });
       await group.#set("memory.oom.group", 1);
       await group.#set("pids.max", limits.processes + OWN_PROCESSES);
-      if (place.hasCpu)
+      if (parent.hasCpu)
         await group.#set("cpu.max", `${Math.ceil(limits.cpu * CPU_PERIOD_US)} ${CPU_PERIOD_US}`);
       return group;
     } catch (error) {
@@ -143,10 +143,10 @@ export class CommandGroup {
 }
 
 /** Groups whose process has ended. */
-export async function leftGroups(place: CgroupPlace): Promise<string[]> {
-  if ("missing" in place) return [];
-  const names = (await readdir(place.directory)).filter((name) => ownerState(name) === "left behind");
-  return names.map((name) => path.join(place.directory, name));
+export async function leftGroups(parent: CgroupParent): Promise<string[]> {
+  if ("missing" in parent) return [];
+  const names = (await readdir(parent.directory)).filter((name) => ownerState(name) === "left behind");
+  return names.map((name) => path.join(parent.directory, name));
 }
 
 /** Kills the processes of a group and removes it. */

@@ -21,7 +21,7 @@ const HOLDER_NAME = "nemo-gym-sandbox";
 const PASSWD = `root:x:0:0:root:/root:/bin/sh\nsandbox:x:${SANDBOX_USER}:${SANDBOX_USER}:sandbox:${HOME}:/bin/sh\n`;
 const GROUP = `root:x:0:\nsandbox:x:${SANDBOX_USER}:\n`;
 /**
- * Mounts the store and creates its entries, each given by three words: kind, path in the store, value. A path must not lead
+ * Mounts the store and creates its entries, each given by three arguments: kind, path in the store, value. A path must not lead
  * through a link, because an image can contain links. Then the script prints its process id, which is the same inside and
  * outside, and waits for the end of its input.
  */
@@ -143,8 +143,8 @@ export async function findHolders(): Promise<{ pid: number; parent: number }[]> 
       const [line, stat] = await Promise.all(
         ["cmdline", "stat"].map((file) => readText(`/proc/${name}/${file}`)),
       );
-      const words = (line ?? "").split("\0");
-      if (!words[0]?.endsWith("bwrap") || !words.includes(HOLDER_NAME)) return [];
+      const args = (line ?? "").split("\0");
+      if (!args[0]?.endsWith("bwrap") || !args.includes(HOLDER_NAME)) return [];
       const parent = Number(stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
       return [{ pid: Number(name), parent }];
     }),

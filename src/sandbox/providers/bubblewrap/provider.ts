@@ -5,7 +5,6 @@ import { Semaphore } from "../../../calls/semaphore.ts";
 import { errorMessage } from "../../../errors.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnavailableError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
-import { checkEnvironment } from "../../plain-words.ts";
 import { liveProcess } from "../../processes/live-process.ts";
 import { type ProcessRequest, runInBackground, runProcess } from "../../processes/run-process.ts";
 import type {
@@ -19,6 +18,7 @@ import type {
   SandboxStatus,
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
+import { checkEnvironment } from "../../safe-text.ts";
 import { parseSandboxSpec, type SandboxSpec } from "../../spec.ts";
 import { TransferByCommand, type TransferCommand } from "../../transfer.ts";
 import {
@@ -30,7 +30,7 @@ import {
   sandboxUser,
   viewArguments,
 } from "./arguments.ts";
-import { type CgroupPlace, CommandGroup, chooseCgroups, leftGroups, removeGroup } from "./cgroup.ts";
+import { type CgroupParent, CommandGroup, chooseCgroups, leftGroups, removeGroup } from "./cgroup.ts";
 import { findHolders, Holder, STORE } from "./holder.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { checkWorkdir, directoriesAbove, hasPrograms, imageDirectory, readOnlyMounts } from "./mounts.ts";
@@ -81,7 +81,7 @@ export class BubblewrapProvider
   readonly #running: Semaphore;
   readonly #filter = syscallFilter();
   #programs: Promise<BubblewrapPrograms> | undefined;
-  #cgroups: Promise<CgroupPlace> | undefined;
+  #cgroups: Promise<CgroupParent> | undefined;
 
   constructor(settings?: unknown) {
     super();
@@ -92,7 +92,7 @@ export class BubblewrapProvider
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     refuseUnsupported(spec);
     const programs = await this.#findPrograms();
-    await this.#cgroupPlace();
+    await this.#cgroupParent();
     const image = imageDirectory(spec.image);
     const workdir = checkWorkdir(spec.workdir ?? DEFAULT_WORKDIR);
     const mounts = readOnlyMounts(image, this.#settings.read_only_paths, workdir);
@@ -165,7 +165,7 @@ export class BubblewrapProvider
       state: parent === 1 ? ("left behind" as const) : ("in use" as const),
       detail: `process ${pid}, started by ${parent}`,
     }));
-    const groups = (await leftGroups(await this.#cgroupPlace())).map((directory) => ({
+    const groups = (await leftGroups(await this.#cgroupParent())).map((directory) => ({
       id: `${GROUP_PREFIX}${directory}`,
       state: "left behind" as const,
       detail: "a control group without processes",
@@ -193,11 +193,11 @@ export class BubblewrapProvider
     } finally {
       await this.close(handle);
     }
-    const place = await this.#cgroupPlace();
+    const parent = await this.#cgroupParent();
     const groups =
-      "missing" in place
-        ? `without control groups (${place.missing})`
-        : `control groups in ${place.directory}`;
+      "missing" in parent
+        ? `without control groups (${parent.missing})`
+        : `control groups in ${parent.directory}`;
     return `${await versionOf(bwrap)}; ${groups}`;
   }
 
@@ -223,8 +223,8 @@ export class BubblewrapProvider
     const request = await this.#request(raw, command, user);
     let group: CommandGroup | undefined;
     try {
-      const place = await this.#cgroupPlace();
-      if ("directory" in place) group = await CommandGroup.create(place, raw.limits);
+      const parent = await this.#cgroupParent();
+      if ("directory" in parent) group = await CommandGroup.create(parent, raw.limits);
       return await this.#runIn(group, raw, command, request);
     } catch (error) {
       command.signal?.throwIfAborted();
@@ -315,7 +315,7 @@ export class BubblewrapProvider
     return this.#programs;
   }
 
-  #cgroupPlace(): Promise<CgroupPlace> {
+  #cgroupParent(): Promise<CgroupParent> {
     this.#cgroups ??= chooseCgroups(this.#settings.cgroup);
     return this.#cgroups;
   }
