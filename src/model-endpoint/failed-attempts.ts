@@ -1,55 +1,15 @@
 import { steadyNow } from "../calls/deadline.ts";
 import type { Logger } from "../logger.ts";
-import type { Pass } from "./circuit-breaker.ts";
 import type { CostMeter } from "./cost.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { ProviderError } from "./provider-error.ts";
+import type { ProviderError } from "./provider-error.ts";
 import type { Price } from "./settings.ts";
-
-/** The result of a failed attempt for the adaptive limit. */
-export function slotResult(error: unknown) {
-  if (!(error instanceof ProviderError)) return { kind: "other" } as const;
-  const { providerStatus: status, retryAfterMs } = error;
-  const overloaded =
-    error.failure.class === "provider_rate_limit" || status === 503 || status === 529 || isOutOfFiles(error);
-  return overloaded
-    ? ({ kind: "rate-limited", pauseMs: retryAfterMs, failure: error } as const)
-    : ({ kind: "other" } as const);
-}
-
-/**
- * Whether this process has too many open files for another connection. Fewer concurrent calls help; the endpoint is up.
- */
-export function isOutOfFiles({ cause }: ProviderError): boolean {
-  const code = (cause as { code?: unknown } | null | undefined)?.code;
-  return code === "EMFILE" || code === "ENFILE";
-}
-
-/** Reports a failed attempt to the circuit breaker of its endpoint. */
-export function recordFailure({ breaker }: Endpoint, pass: Pass, error: unknown): void {
-  const saysNothing =
-    !(error instanceof ProviderError) ||
-    error.lasting ||
-    error.failure.class === "invalid_response" ||
-    isOutOfFiles(error);
-  // A permanent failure, such as an unknown host, must not make other calls wait for a recovery.
-  if (saysNothing) breaker.ended(pass);
-  else if (error.providerStatus === undefined || error.providerStatus >= 500) breaker.failed(pass, error);
-  // Any other response shows that the endpoint is up.
-  else breaker.succeeded();
-}
 
 /** The error of a call whose budget is used up. */
 export function gaveUp(error: ProviderError, attempts: number, since: number): ProviderError {
   if (attempts <= 1) return error;
   const seconds = ((steadyNow() - since) / 1000).toFixed(1);
   return error.restated(`${error.message} (gave up after ${attempts} attempts in ${seconds} s)`);
-}
-
-/** The error of a call that waited for an endpoint that stayed down. */
-export function outage(last: ProviderError | undefined, downMs: number): ProviderError {
-  const cause = last ?? new ProviderError({ class: "connection", retryable: true, message: "no answer" });
-  return cause.restated(`${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
 }
 
 /** Minimum time between two warnings about a lowered limit, and the longer one for each kind of failure. */

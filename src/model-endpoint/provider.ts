@@ -8,9 +8,8 @@ import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { isObject } from "../python/json/json-object.ts";
 import { answerRedactor, redactor } from "../secrets.ts";
 import { countOf } from "../wire/convert/usage.ts";
-import type { Slot } from "./adaptive-limit.ts";
+import { admit, Exhausted } from "./admission.ts";
 import type { ApiKey } from "./api-key.ts";
-import { ORDINARY_PASS } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
 import {
   chooseEndpoint,
@@ -21,7 +20,7 @@ import {
   requestPath,
   secretHeaders,
 } from "./endpoint.ts";
-import { CallReports, gaveUp, outage, recordFailure, slotResult } from "./failed-attempts.ts";
+import { CallReports, gaveUp } from "./failed-attempts.ts";
 import { workerShare } from "./limit-shares.ts";
 import type { EndpointSignal, ProviderCall, ProviderReply, SignalReply } from "./provider-call.ts";
 import { AttemptTimeout, ProviderError } from "./provider-error.ts";
@@ -74,16 +73,6 @@ interface Progress {
   probes: number;
   /** How long the attempts waited until they were sent. */
   waitedMs: number;
-}
-
-/** The budget allows no further attempt. `last` is the last failure. */
-class Exhausted extends Error {
-  readonly last: ProviderError;
-
-  constructor(last: ProviderError) {
-    super(last.message);
-    this.last = last;
-  }
 }
 
 /**
@@ -220,7 +209,7 @@ export class Provider {
     const { endpoints } = this.#parts;
     const first = call.replica ?? (endpoints.length > 1 ? replicaOf(stickyKey(call), endpoints.length) : 0);
     let failed = NOTHING_TRIED;
-    let progress: Progress = { since: steadyNow(), probes: 0, waitedMs: 0 };
+    const progress: Progress = { since: steadyNow(), probes: 0, waitedMs: 0 };
     let lasting = 0;
     for (let attempt = 1; ; attempt++) {
       const endpoint = chooseEndpoint(endpoints, first, failed);
@@ -234,15 +223,17 @@ export class Provider {
           throw gaveUp(this.#tooLongToWait(error.last), attempt - 1, progress.since);
         if (!(error instanceof ProviderError)) throw error;
         // The budget starts with the first failure: neither waiting nor a slow response uses it up.
-        const { probes, waitedMs } = progress;
-        progress = { since: progress.last ? progress.since : steadyNow(), last: error, probes, waitedMs };
+        if (!progress.last) progress.since = steadyNow();
+        progress.last = error;
         if (await this.#keyRenewed(error)) continue;
         if (error.lasting) lasting++;
         const hopeless = lasting >= Math.max(LASTING_ATTEMPTS, endpoints.length);
+        // Probes while the endpoint is down do not use attempts.
+        const counted = Math.max(1, attempt - progress.probes);
         const delay =
           error.failure.retryable && !hopeless && !call.once
             ? nextDelay(this.#budget, {
-                attempt: Math.max(1, attempt - probes),
+                attempt: counted,
                 elapsedMs: steadyNow() - progress.since,
                 retryAfterMs: error.retryAfterMs,
               })
@@ -253,8 +244,7 @@ export class Provider {
           endpoint,
           path: call.path,
           error,
-          // Probes while the endpoint is down do not use attempts.
-          attempt: Math.max(1, attempt - probes),
+          attempt: counted,
           since: progress.since,
           mostAttempts,
         });
@@ -281,46 +271,23 @@ export class Provider {
     /** When the attempt could have been sent. */
     asked: number,
   ): Promise<Answer<T>> {
-    const { breaker } = endpoint;
-    const { signal } = call;
-    const limit = this.#parts.settings.adaptive_concurrency ? endpoint.limit : undefined;
     const longestOutageMs = this.#budget.wallClockMs ?? Number.POSITIVE_INFINITY;
-    const giveUpAt = progress.since + longestOutageMs;
-    for (;;) {
-      const pass = breaker.isOpen ? await breaker.pass({ signal, giveUpAt, longestOutageMs }) : ORDINARY_PASS;
-      if (!pass) throw new Exhausted(outage(breaker.lastFailure, breaker.downMs));
-      let slot: Slot | undefined;
-      try {
-        slot =
-          limit?.tryEnter() ??
-          (await limit?.enter(signal, progress.last ? giveUpAt : Number.POSITIVE_INFINITY, longestOutageMs));
-      } catch (error) {
-        breaker.ended(pass);
-        throw error;
-      }
-      if (limit && !slot) {
-        breaker.ended(pass);
-        throw new Exhausted(
-          progress.last ?? limit.lastRefusal ?? outage(breaker.lastFailure, breaker.downMs),
-        );
-      }
-      if (breaker.isOpen && !pass.probe) {
-        // The endpoint went down while this call waited.
-        if (slot) limit?.leave(slot, { kind: "other" });
-        continue;
-      }
-      progress.waitedMs += (slot?.startedAt ?? steadyNow()) - asked;
-      try {
-        const answer = await this.#send(endpoint, call, body);
-        breaker.succeeded();
-        if (slot) limit?.leave(slot, { kind: "success", outputTokens: outputTokensOf(answer.usage) });
-        return answer;
-      } catch (error) {
-        if (slot) limit?.leave(slot, slotResult(error));
-        if (pass.probe) progress.probes++;
-        recordFailure(endpoint, pass, error);
-        throw error;
-      }
+    const admission = await admit(endpoint, {
+      isLimited: this.#parts.settings.adaptive_concurrency,
+      signal: call.signal,
+      giveUpAt: progress.since + longestOutageMs,
+      longestOutageMs,
+      last: progress.last,
+    });
+    progress.waitedMs += admission.startedAt - asked;
+    try {
+      const answer = await this.#send(endpoint, call, body);
+      admission.succeeded(outputTokensOf(answer.usage));
+      return answer;
+    } catch (error) {
+      if (admission.isProbe) progress.probes++;
+      admission.failed(error);
+      throw error;
     }
   }
 
