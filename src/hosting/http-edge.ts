@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../calls/cookies.ts";
@@ -74,13 +75,7 @@ export class HttpEdge {
     const edge = new HttpEdge(app, options);
     const { host, port } = options;
     try {
-      await new Promise<void>((resolve, reject) => {
-        edge.#server.once("error", reject);
-        edge.#server.listen({ host, port, backlog: BACKLOG }, () => {
-          edge.#server.off("error", reject);
-          resolve();
-        });
-      });
+      await once(edge.#server.listen({ host, port, backlog: BACKLOG }), "listening");
     } catch (error) {
       throw new ListenError(app.name, host, port, error);
     }

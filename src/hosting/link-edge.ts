@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { abortController } from "../calls/deadline.ts";
@@ -23,10 +24,7 @@ export class LinkEdge {
     const edge = new LinkEdge(apps);
     // A restarted server finds the socket of its killed predecessor.
     rmSync(socketPath, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      edge.#server.once("error", reject);
-      edge.#server.listen(socketPath, () => resolve());
-    });
+    await once(edge.#server.listen(socketPath), "listening");
     return edge;
   }
 

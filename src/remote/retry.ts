@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "../calls/deadline.ts";
 import { nextDelay, type RetryBudget } from "../calls/retry.ts";
 import { RemoteError } from "./errors.ts";
 
@@ -36,5 +36,5 @@ export async function pauseAfter(error: unknown, attempt: number, options: Retry
   const delay = nextDelay(budget, { attempt, elapsedMs: 0, retryAfterMs });
   if (delay === undefined || (retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) throw error;
   options.onRetry?.(error, delay);
-  await sleep(delay, undefined, { signal: options.signal });
+  await sleep(delay, options.signal);
 }

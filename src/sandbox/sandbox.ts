@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { withTemporaryDirectory } from "../files/private-directory.ts";
 import { attribution } from "./attribution.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnsupportedError } from "./errors.ts";
 import {
@@ -250,16 +250,13 @@ export class Sandbox {
       for (const [target, text] of entries) await this.#provider.writeFile(handle, target, text, options);
       return;
     }
-    const directory = await mkdtemp(path.join(tmpdir(), "nemo-gym-upload-"));
-    try {
+    await withTemporaryDirectory("nemo-gym-upload-", async (directory) => {
       for (const [index, [target, text]] of entries.entries()) {
         const source = path.join(directory, String(index));
         await writeFile(source, text);
         await this.#provider.uploadFile(handle, source, target, options);
       }
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -97,10 +98,8 @@ export class EndpointServer {
     const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
       void this.#serve(request, response).catch(() => response.destroy());
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen({ port: this.#options.port ?? 0, host: "127.0.0.1", backlog: 4_096 }, resolve);
-    });
+    const { port = 0 } = this.#options;
+    await once(server.listen({ port, host: "127.0.0.1", backlog: 4_096 }), "listening");
     this.#server = server;
     this.#startedAt = Date.now();
     return this;

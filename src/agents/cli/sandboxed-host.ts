@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer, request, type Server } from "node:http";
 import os from "node:os";
@@ -146,7 +147,7 @@ export function insideUrl(url: string): string {
 }
 
 /** Forwards requests for allowed routes from a socket to a server. */
-function forward({ origin, routes }: ReachableServer, socket: string): Promise<Server> {
+async function forward({ origin, routes }: ReachableServer, socket: string): Promise<Server> {
   const { hostname: host, port } = new URL(origin);
   const server = createServer((incoming, outgoing) => {
     const { method, url = "", headers } = incoming;
@@ -162,9 +163,8 @@ function forward({ origin, routes }: ReachableServer, socket: string): Promise<S
     outgoing.on("close", () => upstream.destroy());
     incoming.pipe(upstream);
   });
-  return new Promise((resolve, reject) => {
-    server.once("error", reject).listen(socket, () => resolve(server));
-  });
+  await once(server.listen(socket), "listening");
+  return server;
 }
 
 async function textsBelow(folder: string, target: string): Promise<Record<string, string>> {

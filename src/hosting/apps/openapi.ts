@@ -13,10 +13,10 @@ export interface RouteNote {
   /** Schema of the body's own fields. */
   body?: z.ZodType;
   /** Further fields of the body. */
-  also?: readonly (keyof typeof COMMON_FIELDS)[];
+  commonFields?: readonly (keyof typeof COMMON_FIELDS)[];
   /** The body as a whole. */
-  takes?: SchemaName;
-  gives?: SchemaName;
+  request?: SchemaName;
+  response?: SchemaName;
 }
 
 type SchemaName = keyof typeof WIRE_SCHEMAS;
@@ -81,7 +81,7 @@ function operation(method: string, path: string, note: RouteNote | undefined): J
     responses: {
       200: {
         description: "Successful Response",
-        content: { "application/json": { schema: note?.gives ? ref(note.gives) : {} } },
+        content: { "application/json": { schema: note?.response ? ref(note.response) : {} } },
       },
       ...(method === "post" && {
         422: {
@@ -97,16 +97,16 @@ function requestBody(note: RouteNote | undefined): JsonObject {
   return { required: true, content: { "application/json": { schema: bodySchema(note ?? {}) } } };
 }
 
-function bodySchema({ body, also = [], takes }: RouteNote): JsonObject {
-  if (takes) return ref(takes);
+function bodySchema({ body, commonFields = [], request }: RouteNote): JsonObject {
+  if (request) return ref(request);
   const own = body ? jsonSchemaOf(body) : ANY_BODY;
-  if (also.length === 0) return own;
+  if (commonFields.length === 0) return own;
   const { properties = {}, required = [] } = own as { properties?: JsonObject; required?: string[] };
-  const common = Object.fromEntries(also.map((field) => [field, ref(COMMON_FIELDS[field])]));
+  const common = Object.fromEntries(commonFields.map((field) => [field, ref(COMMON_FIELDS[field])]));
   return {
     ...own,
     properties: { ...properties, ...common },
-    required: [...new Set([...required, ...also])],
+    required: [...new Set([...required, ...commonFields])],
     // Rows may have further fields.
     additionalProperties: true,
   };
@@ -161,8 +161,8 @@ type Notes = Record<string, RouteNote>;
 
 const AGGREGATE: RouteNote = {
   summary: "Metrics of verified rollouts.",
-  takes: "AggregateMetricsRequest",
-  gives: "AggregateMetrics",
+  request: "AggregateMetricsRequest",
+  response: "AggregateMetrics",
 };
 const CHECK_ROWS: RouteNote = { summary: "What is wrong with each of `rows`, before anything is run." };
 const PARAMS = ["responses_create_params"] as const;
@@ -176,8 +176,8 @@ export function resourcesNotes({ seed, row, tools }: ResourcesServerDefinition["
     "/verify": {
       summary: "Scores a rollout: the row and its response.",
       body: row,
-      also: ROLLOUT,
-      gives: "VerifyResponse",
+      commonFields: ROLLOUT,
+      response: "VerifyResponse",
     },
     "/aggregate_metrics": AGGREGATE,
     "/check_rows": CHECK_ROWS,
@@ -195,14 +195,14 @@ export function gymnasiumNotes({ row }: GymnasiumServerDefinition["options"]): N
     "/reset": {
       summary: "Starts an episode: the row.",
       body: row,
-      also: PARAMS,
-      gives: "ResetResponse",
+      commonFields: PARAMS,
+      response: "ResetResponse",
     },
     "/step": {
       summary: "Answers one model turn: the row and the latest response.",
       body: row,
-      also: ROLLOUT,
-      gives: "StepResponse",
+      commonFields: ROLLOUT,
+      response: "StepResponse",
     },
     "/aggregate_metrics": AGGREGATE,
     "/check_rows": CHECK_ROWS,
@@ -213,10 +213,10 @@ export function agentNotes(): Notes {
   return {
     "/v1/responses": {
       summary: "The agent's loop, for one conversation.",
-      takes: "ResponseCreateParams",
-      gives: "Response",
+      request: "ResponseCreateParams",
+      response: "Response",
     },
-    "/run": { summary: "One rollout: the row.", also: PARAMS, gives: "VerifyResponse" },
+    "/run": { summary: "One rollout: the row.", commonFields: PARAMS, response: "VerifyResponse" },
     "/aggregate_metrics": AGGREGATE,
     "/check_rows": CHECK_ROWS,
   };
@@ -224,16 +224,16 @@ export function agentNotes(): Notes {
 
 export function modelNotes(): Notes {
   return {
-    "/v1/responses": { summary: "Responses API.", takes: "ResponseCreateParams", gives: "Response" },
+    "/v1/responses": { summary: "Responses API.", request: "ResponseCreateParams", response: "Response" },
     "/v1/chat/completions": {
       summary: "Chat Completions API.",
-      takes: "ChatCompletionRequest",
-      gives: "ChatCompletion",
+      request: "ChatCompletionRequest",
+      response: "ChatCompletion",
     },
-    "/v1/messages": { summary: "Anthropic Messages API.", takes: "MessagesRequest", gives: "Message" },
+    "/v1/messages": { summary: "Anthropic Messages API.", request: "MessagesRequest", response: "Message" },
     "/v1/messages/count_tokens": {
       summary: "An estimate of the tokens of a request.",
-      takes: "MessagesRequest",
+      request: "MessagesRequest",
     },
     "/v1/models": { summary: "The model behind this server." },
     "/rollout_usage": {

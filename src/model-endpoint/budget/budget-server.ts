@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -53,10 +54,7 @@ export class BudgetServer {
     const budgets = new BudgetServer(makeSocketDirectory(RUN_PREFIX), globalConfig);
     const server = budgets.#server;
     try {
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(budgets.socketPath, () => resolve());
-      });
+      await once(server.listen(budgets.socketPath), "listening");
     } catch (error) {
       budgets.#cleanUp();
       throw error;

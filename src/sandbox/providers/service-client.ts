@@ -8,6 +8,7 @@ import { Deadline, sleep } from "../../calls/deadline.ts";
 import { nextDelay, type RetryBudget, retryAfterMs } from "../../calls/retry.ts";
 import { errorMessage } from "../../errors.ts";
 import { parseJson } from "../../parse-json.ts";
+import { redactor } from "../../secrets.ts";
 import { SandboxOperationError, SandboxTransferError } from "../errors.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -43,11 +44,11 @@ export class ServiceError extends SandboxOperationError {
 /** Calls the HTTP interface of a sandbox service. The key of the service never appears in a message. */
 export class ServiceClient {
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #secrets: readonly string[];
+  readonly #redact: (text: string) => string;
 
-  constructor(headers: Readonly<Record<string, string>>, secrets: readonly (string | null | undefined)[]) {
+  constructor(headers: Readonly<Record<string, string>>, secrets: readonly (string | undefined)[]) {
     this.#headers = headers;
-    this.#secrets = secrets.filter((secret): secret is string => !!secret);
+    this.#redact = redactor(secrets);
   }
 
   /** Sends JSON and reads JSON; undefined for an empty answer. */
@@ -179,7 +180,7 @@ export class ServiceClient {
     if (answer.statusCode < 300) return answer;
     const text = await readText(answer.body, MAX_ANSWER_BYTES);
     throw new ServiceError(
-      this.#hide(`${answer.statusCode} from ${new URL(ask.url).host}: ${messageIn(text)}`),
+      this.#redact(`${answer.statusCode} from ${new URL(ask.url).host}: ${messageIn(text)}`),
       { status: answer.statusCode, retryAfterMs: retryAfterMs(answer.headers["retry-after"]) },
     );
   }
@@ -192,13 +193,9 @@ export class ServiceClient {
         status: 408,
         cause: error,
       });
-    return new ServiceError(this.#hide(`${host} cannot be reached: ${errorMessage(error)}`), {
+    return new ServiceError(this.#redact(`${host} cannot be reached: ${errorMessage(error)}`), {
       cause: error,
     });
-  }
-
-  #hide(text: string): string {
-    return this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, "****"), text);
   }
 }
 
