@@ -34,7 +34,7 @@ const MAY_IMPORT = {
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
   definitions: ["python", "config", "wire", "calls", "capture"],
   agents: ["python", "files", "wire", "calls", "capture", "definitions", "sandbox"],
-  "code-runner": ["python", "config", "sandbox", "definitions"],
+  "code-runner": ["python", "config", "calls", "sandbox", "definitions"],
   hosting: [
     "python",
     "files",

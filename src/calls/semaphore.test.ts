@@ -48,6 +48,45 @@ describe("Semaphore", () => {
     expect(() => new Semaphore(0)).toThrow(RangeError);
   });
 
+  it("alternates between the keys of waiting tasks", async () => {
+    const semaphore = new Semaphore(1);
+    const order: string[] = [];
+    let running = 0;
+    const task = (key: string, name: string) =>
+      semaphore.run(
+        async () => {
+          running++;
+          expect(running).toBe(1);
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push(name);
+          running--;
+        },
+        undefined,
+        key,
+      );
+    await Promise.all([
+      ...["a1", "a2", "a3", "a4"].map((name) => task("a", name)),
+      task("b", "b1"),
+      task("c", "c1"),
+      task("b", "b2"),
+    ]);
+    expect(order).toEqual(["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
+  });
+
+  it("skips a key whose tasks aborted, and continues after a failure", async () => {
+    const semaphore = new Semaphore(1);
+    const controller = new AbortController();
+    const fails = () => new Promise<never>((_, reject) => setTimeout(reject, 20, new Error("failed")));
+    const first = semaphore.run(fails, undefined, "a");
+    const waiting = semaphore.run(async () => "never", controller.signal, "a");
+    const last = semaphore.run(async () => "ran", undefined, "b");
+    controller.abort(new Error("given up"));
+    await expect(waiting).rejects.toThrow("given up");
+    await expect(first).rejects.toThrow("failed");
+    await expect(last).resolves.toBe("ran");
+    await expect(semaphore.run(async () => "free", undefined, "a")).resolves.toBe("free");
+  });
+
   it("applies a changed limit", async () => {
     const semaphore = new Semaphore(3);
     const releases: (() => void)[] = [];

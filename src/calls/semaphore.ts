@@ -1,10 +1,14 @@
 import { Waiters } from "./waiters.ts";
 
-/** Runs at most `limit` tasks at a time; the others wait in order. `null`: no limit. */
+/**
+ * Runs at most `limit` tasks at a time. `null`: no limit. Waiting tasks take turns by key, so a key with a hundred of them
+ * delays a task of another key only by one. Tasks of one key run in order.
+ */
 export class Semaphore {
   #limit: number | null;
   #running = 0;
-  readonly #waiters = new Waiters();
+  /** Waiting tasks by key; the first key is next. */
+  readonly #waiting = new Map<string, Waiters>();
 
   constructor(limit: number | null) {
     this.#limit = checked(limit);
@@ -17,10 +21,7 @@ export class Semaphore {
   /** Sets another limit. Tasks above a lower limit run to completion. */
   resize(limit: number | null): void {
     this.#limit = checked(limit);
-    while (this.#waiters.size > 0 && !this.#isFull) {
-      this.#running++;
-      this.#waiters.wakeFirst();
-    }
+    while (!this.#isFull && this.#wakeNext()) this.#running++;
   }
 
   get #isFull(): boolean {
@@ -28,9 +29,9 @@ export class Semaphore {
   }
 
   /** Runs the task when a slot is free; a caller that aborts while waiting never starts it. */
-  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async run<T>(task: () => Promise<T>, signal?: AbortSignal, key = ""): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#isFull) await this.#waiters.wait(signal);
+    if (this.#isFull) await this.#wait(key, signal);
     else this.#running++;
     try {
       return await task();
@@ -42,7 +43,31 @@ export class Semaphore {
   // The slot passes to the next waiter without being freed, so a later caller cannot take it first.
   #release(): void {
     const isOver = this.#limit !== null && this.#running > this.#limit;
-    if (isOver || !this.#waiters.wakeFirst()) this.#running--;
+    if (isOver || !this.#wakeNext()) this.#running--;
+  }
+
+  async #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
+    const waiters = this.#waiting.get(key) ?? new Waiters();
+    this.#waiting.set(key, waiters);
+    try {
+      await waiters.wait(signal);
+    } catch (error) {
+      // The next task of this key goes to the end.
+      if (waiters.size === 0 && this.#waiting.get(key) === waiters) this.#waiting.delete(key);
+      throw error;
+    }
+  }
+
+  /** Wakes a waiter of the next key, which then goes to the end. Returns false when there is no waiter. */
+  #wakeNext(): boolean {
+    for (const [key, waiters] of this.#waiting) {
+      this.#waiting.delete(key);
+      // The last waiter of the key may just have aborted.
+      if (!waiters.wakeFirst()) continue;
+      if (waiters.size > 0) this.#waiting.set(key, waiters);
+      return true;
+    }
+    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import { Semaphore } from "../calls/semaphore.ts";
 import type { Logger } from "../logger.ts";
 import { openSandbox, type SandboxServer, sandboxConfig } from "../sandbox/open-sandbox.ts";
 import type { SandboxExecResult } from "../sandbox/provider.ts";
@@ -8,7 +9,6 @@ import { shellQuote } from "../sandbox/safe-text.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import type { SandboxSpecInput } from "../sandbox/spec.ts";
 import { sandboxUnavailable } from "./errors.ts";
-import { FairSlots } from "./fair-slots.ts";
 import { Interpreter, InterpreterSession } from "./interpreter.ts";
 import { WarmPool } from "./warm-pool.ts";
 
@@ -47,7 +47,7 @@ export function createCodeRunner(server: SandboxServer & { log: Logger }): CodeR
 }
 
 /** Shared by all servers of this process: with more programs than cores, programs would exceed their time limits. */
-const cores = new FairSlots(availableParallelism());
+const cores = new Semaphore(availableParallelism());
 
 export interface RunOptions {
   /** Waiting runs take turns by key, so that one caller with many runs does not delay the others. */
@@ -77,14 +77,14 @@ const LANGUAGES = {
 export class CodeRunner {
   readonly #server: SandboxServer;
   readonly #config: CodeRunnerConfig;
-  readonly #slots: FairSlots;
+  readonly #slots: Semaphore;
   readonly #pools = new Map<string, WarmPool<Interpreter>>();
   readonly #sessions = new Set<InterpreterSession>();
 
   constructor(server: SandboxServer, config: CodeRunnerConfig) {
     this.#server = server;
     this.#config = config;
-    this.#slots = config.max_parallel === null ? cores : new FairSlots(config.max_parallel);
+    this.#slots = config.max_parallel === null ? cores : new Semaphore(config.max_parallel);
   }
 
   /** Runs a whole program. A program that fails is a result; a sandbox that fails is `sandbox_unavailable`. */
@@ -93,24 +93,18 @@ export class CodeRunner {
     options: RunOptions = {},
   ): Promise<SandboxExecResult> {
     const { file, command } = LANGUAGES[language];
-    return this.#slots.run(
-      options.key ?? "",
-      async () => {
-        const sandbox = await this.#open({ files: { [file]: code } });
-        try {
-          const result = await sandbox.exec(command(this.#config.python), {
-            stdin,
-            timeoutSeconds,
-            signal: options.signal,
-          });
-          if (result.error_type === "sandbox") throw sandboxUnavailable(new Error(result.stderr ?? ""));
-          return result;
-        } finally {
-          await sandbox.stop();
-        }
-      },
-      options.signal,
-    );
+    const { signal, key } = options;
+    const run = async () => {
+      const sandbox = await this.#open({ files: { [file]: code } });
+      try {
+        const result = await sandbox.exec(command(this.#config.python), { stdin, timeoutSeconds, signal });
+        if (result.error_type === "sandbox") throw sandboxUnavailable(new Error(result.stderr ?? ""));
+        return result;
+      } finally {
+        await sandbox.stop();
+      }
+    };
+    return this.#slots.run(run, signal, key);
   }
 
   /** Calls `use` with a new interpreter of a Python program with the protocol of harness.py. */
@@ -119,18 +113,15 @@ export class CodeRunner {
     options: RunOptions,
     use: (interpreter: Interpreter) => Promise<T>,
   ): Promise<T> {
-    return this.#slots.run(
-      options.key ?? "",
-      async () => {
-        const interpreter = await this.#pool(source).take();
-        try {
-          return await use(interpreter);
-        } finally {
-          await interpreter.stop();
-        }
-      },
-      options.signal,
-    );
+    const run = async () => {
+      const interpreter = await this.#pool(source).take();
+      try {
+        return await use(interpreter);
+      } finally {
+        await interpreter.stop();
+      }
+    };
+    return this.#slots.run(run, options.signal, options.key);
   }
 
   /** Opens an interpreter that keeps its state between calls, for one rollout. It takes a slot only during calls. */
@@ -159,7 +150,9 @@ export class CodeRunner {
   #pool(source: string): WarmPool<Interpreter> {
     let pool = this.#pools.get(source);
     if (pool === undefined) {
-      pool = new WarmPool(() => this.#startInterpreter(source), this.#config.warm ?? this.#slots.limit);
+      const { warm, max_parallel } = this.#config;
+      const size = warm ?? max_parallel ?? availableParallelism();
+      pool = new WarmPool(() => this.#startInterpreter(source), size);
       this.#pools.set(source, pool);
     }
     return pool;

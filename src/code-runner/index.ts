@@ -13,7 +13,6 @@ export {
 } from "./code-runner.ts";
 export { canonicalDecimal, outputDifference } from "./compare-output.ts";
 export { sandboxUnavailable } from "./errors.ts";
-export { FairSlots } from "./fair-slots.ts";
 export type { Answer, Interpreter, InterpreterSession } from "./interpreter.ts";
 export {
   pythonProgram,

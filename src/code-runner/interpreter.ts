@@ -1,10 +1,10 @@
+import type { Semaphore } from "../calls/semaphore.ts";
 import { parseJson } from "../parse-json.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import type { SandboxExecResult, SandboxProcess } from "../sandbox/provider.ts";
 import { shellQuote } from "../sandbox/safe-text.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { sandboxUnavailable } from "./errors.ts";
-import type { FairSlots } from "./fair-slots.ts";
 
 const START_TIMEOUT_MS = 30_000;
 /** Limit of one reply. The Python programs shorten their reports themselves. */
@@ -124,7 +124,7 @@ function endedWith(stderr: string, return_code: number): Answer {
 
 interface SessionParts {
   start: () => Promise<Interpreter>;
-  slots: FairSlots;
+  slots: Semaphore;
   key: string;
   onClosed: () => void;
 }
@@ -142,7 +142,7 @@ export class InterpreterSession {
 
   ask(request: JsonObject, options: AskOptions): Promise<Answer> {
     const { slots, key } = this.#parts;
-    const turn = this.#last.then(() => slots.run(key, () => this.#ask(request, options), options.signal));
+    const turn = this.#last.then(() => slots.run(() => this.#ask(request, options), options.signal, key));
     this.#last = turn.catch(() => undefined);
     return turn;
   }
