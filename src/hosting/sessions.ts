@@ -1,6 +1,7 @@
 import type { ServerContext } from "../calls/server-client.ts";
 import type { MaybePromise } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
+import { LruCache } from "../definitions/lru-cache.ts";
 import { errorMessage } from "../errors.ts";
 
 /** Limits on the age and number of sessions; null disables a limit. */
@@ -31,7 +32,7 @@ interface Entry<Session> {
  */
 export class SessionStore<Session> {
   readonly #entries = new Map<string, Entry<Session>>();
-  readonly #lost = new Map<string, string>();
+  readonly #lost = new LruCache<string>(MAX_LOST_IDS);
   readonly #ttlMs: number;
   readonly #max: number;
   readonly #close: SessionCloser<Session> | undefined;
@@ -119,10 +120,6 @@ export class SessionStore<Session> {
   #lose(sessionId: string, reason: string): void {
     this.delete(sessionId);
     this.#lost.set(sessionId, reason);
-    if (this.#lost.size > MAX_LOST_IDS) {
-      const first = this.#lost.keys().next().value;
-      if (first !== undefined) this.#lost.delete(first);
-    }
   }
 
   #end(sessionId: string, session: Session): void {

@@ -13,9 +13,9 @@ import { errorMessage } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { strip } from "../../python/whitespace.ts";
 import { HttpError, JudgeError } from "../errors.ts";
+import { LruCache } from "../lru-cache.ts";
 import { lastTextMessage } from "../response-text.ts";
 import { countJudgeCall, countUnreadable } from "./judge-tally.ts";
-import { LruCache } from "./lru-cache.ts";
 
 const MAX_QUOTED_BODY = 500;
 /** Maximum number of characters of cached answers, regardless of the number of entries. */

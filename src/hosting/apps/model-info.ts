@@ -1,5 +1,6 @@
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
+import { LruCache } from "../../definitions/lru-cache.ts";
 import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-to-responses.ts";
 import { accumulateUsage, type Usage } from "../../wire/convert/usage.ts";
 import type { Handler } from "../app.ts";
@@ -40,21 +41,14 @@ const MAX_ROLLOUTS = 100_000;
 
 /** Counts model calls and their tokens by the rollout in the path, for any caller. */
 export class RolloutUsage {
-  readonly #usage = new Map<string, Usage>();
+  readonly #usage = new LruCache<Usage>(MAX_ROLLOUTS);
 
   /** Adds one answered call. */
   add(rolloutId: string, usage: Usage | null | undefined): void {
     // An endpoint without usage does not report tokens: a sum of zeros would be wrong.
     if (usage == null) return;
     const total = accumulateUsage(this.#usage.get(rolloutId) ?? null, { ...usage, ng_model_calls: 1 });
-    // Deleted first, so that the map is ordered by last call.
-    this.#usage.delete(rolloutId);
     this.#usage.set(rolloutId, total as Usage);
-    if (this.#usage.size <= MAX_ROLLOUTS) return;
-    for (const oldest of this.#usage.keys()) {
-      this.#usage.delete(oldest);
-      break;
-    }
   }
 
   /** `POST /ng-rollout/<id>/rollout_usage`: the counts since the last request. */

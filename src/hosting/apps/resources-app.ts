@@ -9,6 +9,7 @@ import type {
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { takeJudgeTally } from "../../definitions/judge/judge-tally.ts";
+import { LruCache } from "../../definitions/lru-cache.ts";
 import { rewardOf } from "../../definitions/verified-reward.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
@@ -187,7 +188,7 @@ function toolHandler(
  */
 class ToolExceptionCounter {
   readonly #server: string;
-  readonly #bySession = new Map<string, ToolExceptions>();
+  readonly #bySession = new LruCache<ToolExceptions>(MAX_SESSIONS);
 
   constructor(server: string) {
     this.#server = server;
@@ -199,8 +200,6 @@ class ToolExceptionCounter {
       known.count++;
       return;
     }
-    const [oldest] = this.#bySession.size >= MAX_SESSIONS ? this.#bySession.keys() : [];
-    if (oldest !== undefined) this.#bySession.delete(oldest);
     const message = redactKnown(String(error)).slice(0, MAX_MESSAGE);
     this.#bySession.set(sessionId, { server: this.#server, count: 1, message });
   }

@@ -24,17 +24,17 @@ export class LruCache<Value> {
 
   /** Stores the value, unless it is heavier than the whole cache. */
   set(key: string, value: Value, weight = 1): void {
-    this.#forget(key);
+    this.delete(key);
     if (weight > this.maxWeight || this.maxEntries < 1) return;
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.maxEntries && this.#weight <= this.maxWeight) return;
-      this.#forget(oldest);
+      this.delete(oldest);
     }
   }
 
-  #forget(key: string): void {
+  delete(key: string): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
     this.#entries.delete(key);
