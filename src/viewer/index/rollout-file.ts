@@ -7,8 +7,8 @@ import { type Block, type BlockLine, MAX_LINE_BYTES, readBlocks } from "./blocks
 import { EXCERPT_BYTES, excerptAt } from "./excerpts.ts";
 import { filled, indexPath, readIndex, writeIndex } from "./index-file.ts";
 import { SkimError } from "./json-skimmer.ts";
-import { RowColumns } from "./row-columns.ts";
-import { type RowFacts, RowSkim } from "./row-skim.ts";
+import { RowColumns, type RowFacts } from "./row-columns.ts";
+import { RowSkim } from "./row-skim.ts";
 
 const MARK_BYTES = 256;
 const RETURN = 0x0d;

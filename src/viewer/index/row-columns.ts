@@ -1,5 +1,4 @@
 import { NumberColumn, type Width } from "./number-column.ts";
-import type { RowFacts } from "./row-skim.ts";
 
 /** Further names share one number. */
 const MAX_NAMES = 10_000;
@@ -34,6 +33,33 @@ const COLUMNS = [
 const NAMES = ["agents", "failures", "models", "toolSets"] as const;
 
 type Columns = Record<(typeof COLUMNS)[number], NumberColumn>;
+
+/** The indexed facts of a row. Missing numbers are undefined. */
+export class RowFacts {
+  task: number | undefined;
+  rollout: number | undefined;
+  attempt: number | undefined;
+  reward: number | undefined;
+  agent: string | undefined;
+  masked = false;
+  failure: string | undefined;
+  /** Whether the failure is known not to be retryable. */
+  isFinal = false;
+  /** Whether a resumed run does not run the rollout again. */
+  isTerminal = false;
+  model: string | undefined;
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+  cost: number | undefined;
+  durationMs: number | undefined;
+  /** Number of model turns, as far as the row shows. */
+  turns = 0;
+  toolCalls = 0;
+  tools: string[] = [];
+  /** Byte offset in the row of the last text of the user and of the model; undefined without one. */
+  promptAt: number | undefined;
+  answerAt: number | undefined;
+}
 
 /** The columns as stored: names of each kind, and the numbers column by column. */
 export interface StoredColumns {

@@ -1,4 +1,5 @@
 import { JsonSkimmer, SkimError } from "./json-skimmer.ts";
+import { RowFacts } from "./row-columns.ts";
 
 const OPEN_OBJECT = 0x7b;
 const OPEN_ARRAY = 0x5b;
@@ -43,33 +44,6 @@ const INVOCATIONS = key("invocations");
 const DURATION = key("duration_ms");
 const TIMING = key("_ng_timing");
 const SECONDS = key("seconds");
-
-/** The indexed facts of a row. Missing numbers are undefined. */
-export class RowFacts {
-  task: number | undefined;
-  rollout: number | undefined;
-  attempt: number | undefined;
-  reward: number | undefined;
-  agent: string | undefined;
-  masked = false;
-  failure: string | undefined;
-  /** Whether the failure is known not to be retryable. */
-  isFinal = false;
-  /** Whether a resumed run does not run the rollout again. */
-  isTerminal = false;
-  model: string | undefined;
-  inputTokens: number | undefined;
-  outputTokens: number | undefined;
-  cost: number | undefined;
-  durationMs: number | undefined;
-  /** Number of model turns, as far as the row shows. */
-  turns = 0;
-  toolCalls = 0;
-  tools: string[] = [];
-  /** Byte offset in the row of the last text of the user and of the model; undefined without one. */
-  promptAt: number | undefined;
-  answerAt: number | undefined;
-}
 
 /** An item of the input or output of a row. */
 interface Item {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SearchProgress } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
+import type { RowFile } from "./select-rows.ts";
 import { TextSearch } from "./text-search.ts";
 
 /** Number of texts whose matches are kept; an evicted search stops. */
@@ -9,12 +10,12 @@ const KEPT = 8;
 const PATIENCE_MS = 80;
 
 interface Search {
-  parts: Map<RolloutFile, TextSearch>;
+  parts: Map<RowFile, TextSearch>;
   controller: AbortController;
 }
 
 export interface Found {
-  has: (file: RolloutFile, row: number, text: string) => boolean;
+  has: (file: RowFile, row: number, text: string) => boolean;
   progress: SearchProgress;
 }
 

@@ -1,7 +1,5 @@
 import type { Annotation, RowRef } from "../api-types.ts";
-import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowColumns } from "../index/row-columns.ts";
-import type { Annotations } from "../run/annotations.ts";
 import { type NumberField, predicateOf, type State, type TermReader } from "./query.ts";
 import type { RowRequest } from "./request.ts";
 
@@ -24,10 +22,22 @@ export function refOf(code: RowCode): RowRef {
   return { source: isFailureRow(code) ? "failures" : "rollouts", line: rowOf(code) + 1 };
 }
 
+/** A file of rows, on disk or in the page of a static copy. */
+export interface RowFile {
+  readonly columns: RowColumns;
+  /** The beginning of the last question and of the last answer. */
+  excerpts(row: number): Promise<{ prompt: string; answer: string }>;
+}
+
 /** The two files of a run with rows. */
 export interface RowFiles {
-  rollouts: RolloutFile;
-  failures: RolloutFile;
+  rollouts: RowFile;
+  failures: RowFile;
+}
+
+/** The annotations of a run. */
+export interface RowAnnotations {
+  of(task: number, rollout: number): Annotation | undefined;
 }
 
 /** The indexed facts of the file that contains a row. */
@@ -36,7 +46,7 @@ export function columnsOf({ rollouts, failures }: RowFiles, code: RowCode): RowC
 }
 
 interface SelectedFrom extends RowFiles {
-  annotations: Annotations;
+  annotations: RowAnnotations;
   isLost: (code: RowCode) => boolean;
 }
 
@@ -44,7 +54,7 @@ interface SelectedFrom extends RowFiles {
 export function selectRows(
   from: SelectedFrom,
   request: Pick<RowRequest, "terms" | "sort" | "order" | "pass">,
-  hasText: (file: RolloutFile, row: number, text: string) => boolean,
+  hasText: (file: RowFile, row: number, text: string) => boolean,
 ): Int32Array {
   const { rollouts, failures } = from;
   const found = new Int32Array(rollouts.columns.length + failures.columns.length);
@@ -63,10 +73,10 @@ export function selectRows(
 }
 
 function columnReader(
-  file: RolloutFile,
+  file: RowFile,
   from: SelectedFrom,
   pass: number,
-  hasText: (file: RolloutFile, row: number, text: string) => boolean,
+  hasText: (file: RowFile, row: number, text: string) => boolean,
 ): TermReader<number> {
   const { columns } = file;
   const contains = (value: string) => (name: string) => name.toLowerCase().includes(value.toLowerCase());

@@ -5,7 +5,7 @@ import { orNull } from "../index/number-column.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import { outlineOf, shallowOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
 import { problemsOf } from "../index/row-problems.ts";
-import { type RowCode, type RowFiles, refOf, rowOf } from "../query/select-rows.ts";
+import { type RowCode, refOf, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
 
 /** Maximum length of the excerpt of a line that is not a row. */
@@ -14,7 +14,9 @@ const MAX_RAW_BYTES = 64 * 1024;
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_ATTEMPTS = 100;
 
-interface Run extends RowFiles {
+interface Run {
+  rollouts: RolloutFile;
+  failures: RolloutFile;
   annotations: Annotations;
   generation: number;
   isAddressed: (code: RowCode) => boolean;

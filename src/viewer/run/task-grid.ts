@@ -2,14 +2,21 @@ import { GrowableDoubles, GrowableIntegers } from "../../metrics/growable-array.
 import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { GridCell, TaskEntry, TasksPage } from "../api-types.ts";
 import { orNull } from "../index/number-column.ts";
-import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
-import { columnsOf, isFailureRow, type RowCode, type RowFiles, refOf, rowOf } from "../query/select-rows.ts";
-import type { Annotations } from "./annotations.ts";
+import {
+  columnsOf,
+  isFailureRow,
+  type RowAnnotations,
+  type RowCode,
+  type RowFile,
+  type RowFiles,
+  refOf,
+  rowOf,
+} from "../query/select-rows.ts";
 import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "./task-sets.ts";
 
 interface Files extends RowFiles {
-  annotations: Annotations;
+  annotations: RowAnnotations;
   isAddressed: (code: RowCode) => boolean;
 }
 
@@ -39,7 +46,7 @@ export async function taskGrid(
 }
 
 /** The mean reward of every task. */
-export function taskMeans({ columns }: RolloutFile): Map<number, number> {
+export function taskMeans({ columns }: RowFile): Map<number, number> {
   const sums = new Map<number, [sum: number, count: number]>();
   for (let row = 0; row < columns.length; row++) {
     const reward = columns.countedReward(row);

@@ -60,14 +60,14 @@ export function taskOrder(by: TaskSort, order: "asc" | "desc"): (a: TaskFigures,
   };
 }
 
-/** The state of a repeat in the grid; `reward` is NaN or null if not valid. */
+/** The state of a repeat in the grid; `reward` is NaN if not valid. */
 export function cellState(
-  row: { excluded: boolean; failed: boolean; masked: boolean; reward: number | null },
+  row: { excluded: boolean; failed: boolean; masked: boolean; reward: number },
   pass: number,
 ): GridCell["state"] {
   if (row.excluded) return "excluded";
   if (row.failed) return "failed";
   if (row.masked) return "masked";
-  if (row.reward === null || Number.isNaN(row.reward)) return "none";
+  if (Number.isNaN(row.reward)) return "none";
   return row.reward >= pass ? "pass" : row.reward > 0 ? "part" : "zero";
 }

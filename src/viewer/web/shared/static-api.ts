@@ -1,15 +1,16 @@
 import type {
-  GridCell,
   ListedRow,
   RowRef,
   RunEntry,
   SearchProgress,
-  TaskEntry,
+  Sort,
   TaskSet,
   TaskSort,
 } from "../../api-types.ts";
-import { type NumberField, parseQuery, predicateOf, type State, type TermReader } from "../../query/query.ts";
-import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "../../run/task-sets.ts";
+import { RowColumns, type RowFacts } from "../../index/row-columns.ts";
+import { parseQuery } from "../../query/query.ts";
+import { codeOf, type RowCode, type RowFile, selectRows } from "../../query/select-rows.ts";
+import { taskGrid } from "../../run/task-grid.ts";
 import { type EmbeddedRun, textName } from "../../share/embedded.ts";
 import { type Api, ApiError, type ApiParameters, readRow } from "./api-client.ts";
 
@@ -19,10 +20,10 @@ import { type Api, ApiError, type ApiParameters, readRow } from "./api-client.ts
  */
 export async function staticApi(): Promise<Api | undefined> {
   const embedded = document.getElementById("embedded-run")?.textContent;
-  if (embedded) return apiOf(JSON.parse(embedded) as EmbeddedRun);
+  if (embedded) return embeddedApi(JSON.parse(embedded) as EmbeddedRun);
   if (document.querySelector('meta[name="gym-viewer"]')?.getAttribute("content") !== "static")
     return undefined;
-  return apiOf(JSON.parse(await loaded("run")) as EmbeddedRun);
+  return embeddedApi(JSON.parse(await loaded("run")) as EmbeddedRun);
 }
 
 /** Loads a file of the folder. It is a script, because a page opened from disk cannot read other files. */
@@ -51,19 +52,25 @@ declare global {
   }
 }
 
-function apiOf(data: EmbeddedRun): Api {
+/** Answers requests with the code of the server, from the rows in the page. */
+export function embeddedApi(data: EmbeddedRun): Api {
   const refuse = () => Promise.reject(new ApiError("This copy of the run has no server behind it."));
-  const select = (parameters: ApiParameters): ListedRow[] => {
-    const pass = Number(parameters["pass"] ?? 1);
-    const rows = data.rows.filter(
-      predicateOf(parseQuery(String(parameters["q"] ?? "")), readerOf(data, pass)),
-    );
-    return sorted(rows, String(parameters["sort"] ?? "file"), parameters["order"] === "desc" ? -1 : 1);
+  const { version, generation } = data.status;
+  const rows = new Map(data.rows.map((row) => [codeOf(row), row]));
+  const files = filesOf(data.rows, rows);
+  const hasText = (file: RowFile, row: number, text: string): boolean => {
+    const found = rows.get(file === files.rollouts ? row : -row - 1);
+    const searched = found && (data.texts?.[textName(found)] ?? `${found.prompt} ${found.answer}`);
+    return searched?.toLowerCase().includes(text.toLowerCase()) ?? false;
+  };
+  const select = (parameters: ApiParameters): Int32Array => {
+    const { terms, sort, order, pass } = requestOf(parameters);
+    return selectRows(files, { terms, sort, order, pass }, hasText).filter((code) => rows.has(code));
   };
   const searched = (parameters: ApiParameters): SearchProgress | null => {
-    const hasText = parseQuery(String(parameters["q"] ?? "")).some(({ kind }) => kind === "text");
+    const hasTexts = requestOf(parameters).terms.some(({ kind }) => kind === "text");
     const { length } = data.rows;
-    return hasText && data.texts === null
+    return hasTexts && data.texts === null
       ? { done: true, searched_rows: length, rows: length, excerpts_only: true }
       : null;
   };
@@ -73,39 +80,26 @@ function apiOf(data: EmbeddedRun): Api {
     runs: async () => ({ root: "", runs: [runOf(data)], single: true, static: true }),
     status: async () => ({ ...data.status, indexing: false }),
     rollouts: async (_, parameters) => {
-      const rows = select(parameters);
-      const offset = Number(parameters["offset"] ?? 0);
+      const selected = select(parameters);
+      const { offset, limit } = requestOf(parameters);
       const [source, line] = String(parameters["locate"] ?? "").split(":");
-      const place = rows.findIndex((row) => row.source === source && row.line === Number(line));
+      const located = selected.indexOf(codeOf({ source: source as RowRef["source"], line: Number(line) }));
       return {
-        version: data.status.version,
-        generation: data.status.generation,
-        total: rows.length,
+        version,
+        generation,
+        total: selected.length,
         offset,
-        rows: rows.slice(offset, offset + Number(parameters["limit"] ?? 100)),
-        located: place === -1 ? null : place,
+        rows: [...selected.subarray(offset, offset + limit)].flatMap((code) => rows.get(code) ?? []),
+        located: located === -1 ? null : located,
         search: searched(parameters),
         complete: true,
       };
     },
     overview: async () => data.overview,
     tasks: async (_, parameters) => {
-      const tasks = tasksOf(select(parameters), Number(parameters["pass"] ?? 1));
-      const counts = countSets(tasks.map(({ figures }) => figures));
-      const chosen = tasks.filter(({ figures }) => isInSet(figures, (parameters["set"] ?? "all") as TaskSet));
-      const by = (parameters["by"] ?? "task") as TaskSort;
-      const order = taskOrder(by, parameters["order"] === "desc" ? "desc" : "asc");
-      chosen.sort((a, b) => order(a.figures, b.figures));
-      const offset = Number(parameters["offset"] ?? 0);
-      return {
-        version: data.status.version,
-        total: chosen.length,
-        offset,
-        counts,
-        tasks: chosen.slice(offset, offset + Number(parameters["limit"] ?? 100)).map(({ entry }) => entry),
-        search: searched(parameters),
-        complete: true,
-      };
+      const selected = select({ ...parameters, sort: "file", order: "asc" });
+      const grid = await taskGrid(files, selected, requestOf(parameters), undefined);
+      return { version, search: searched(parameters), complete: true, ...grid };
     },
     row: async (_, ref) => readRow(await rowText(data, ref)),
     part: refuse,
@@ -120,6 +114,67 @@ function apiOf(data: EmbeddedRun): Api {
   };
 }
 
+function requestOf({ q = "", sort, order, pass = 1, set, by, offset = 0, limit = 100 }: ApiParameters) {
+  return {
+    terms: parseQuery(String(q)),
+    sort: (sort ?? "file") as Sort,
+    order: order === "desc" ? ("desc" as const) : ("asc" as const),
+    pass: Number(pass),
+    set: (set ?? "all") as TaskSet,
+    by: (by ?? "task") as TaskSort,
+    offset: Number(offset),
+    limit: Number(limit),
+  };
+}
+
+/** The rows as the two files of a run. Lines that are not part of the copy become gaps. */
+function filesOf(all: readonly ListedRow[], rows: ReadonlyMap<RowCode, ListedRow>) {
+  const fileOf = (source: RowRef["source"]): RowFile => {
+    const columns = new RowColumns();
+    const own = all.filter((row) => row.source === source).sort((a, b) => a.line - b.line);
+    for (const row of own) {
+      while (columns.length < row.line - 1) columns.push({ offset: 0, length: 0 }, undefined);
+      columns.push({ offset: 0, length: row.bytes }, row.readable ? factsOf(row) : undefined);
+    }
+    const rowAt = (row: number) => rows.get(codeOf({ source, line: row + 1 }));
+    return {
+      columns,
+      excerpts: async (row) => ({ prompt: rowAt(row)?.prompt ?? "", answer: rowAt(row)?.answer ?? "" }),
+    };
+  };
+  const annotated = new Map(all.map((row) => [`${row.task}:${row.rollout}`, row.annotation ?? undefined]));
+  return {
+    rollouts: fileOf("rollouts"),
+    failures: fileOf("failures"),
+    annotations: { of: (task: number, rollout: number) => annotated.get(`${task}:${rollout}`) },
+    isLost: (code: RowCode) => rows.get(code)?.lost ?? false,
+    isAddressed: (code: RowCode) => rows.get(code)?.addressed ?? false,
+  };
+}
+
+function factsOf(row: ListedRow): RowFacts {
+  return {
+    task: row.task ?? undefined,
+    rollout: row.rollout ?? undefined,
+    attempt: row.attempt,
+    reward: row.reward ?? undefined,
+    agent: row.agent ?? undefined,
+    masked: row.masked,
+    failure: row.failure ?? undefined,
+    isFinal: false,
+    model: row.model ?? undefined,
+    inputTokens: row.input_tokens ?? undefined,
+    outputTokens: row.output_tokens ?? undefined,
+    cost: row.cost ?? undefined,
+    durationMs: row.duration_ms ?? undefined,
+    turns: row.turns ?? 0,
+    toolCalls: row.tool_calls ?? 0,
+    tools: row.tools,
+    promptAt: undefined,
+    answerAt: undefined,
+  };
+}
+
 function runOf({ status, overview }: EmbeddedRun): RunEntry {
   const { reward, coverage, totals } = overview;
   return { ...status.run, reward, coverage, cost: totals.cost };
@@ -131,149 +186,4 @@ async function rowText(data: EmbeddedRun, ref: RowRef): Promise<string> {
   if (own !== undefined) return own;
   if (data.texts !== null) throw new ApiError("This rollout is not part of the file.");
   return loaded(`rows/${name}`);
-}
-
-function readerOf(data: EmbeddedRun, pass: number): TermReader<ListedRow> {
-  const contains = (value: string) => (name: string | null) =>
-    name?.toLowerCase().includes(value.toLowerCase()) ?? false;
-  return {
-    number: (field) => (row) => numberOf(row, field) ?? Number.NaN,
-    name: (field, value) => {
-      const test = contains(value);
-      switch (field) {
-        case "agent":
-          return (row) => test(row.agent);
-        case "model":
-          return (row) => test(row.model);
-        case "tool":
-          return (row) => row.tools.some(test);
-        case "error":
-          return (row) => test(row.failure);
-        case "label":
-          return (row) => row.annotation?.labels.some(test) ?? false;
-      }
-    },
-    is: (state) => (row) => isIn(row, state, pass),
-    text: (text) => {
-      const test = contains(text);
-      return (row) => test(data.texts?.[textName(row)] ?? `${row.prompt} ${row.answer}`);
-    },
-  };
-}
-
-function numberOf(row: ListedRow, field: NumberField): number | null {
-  const fields: Record<NumberField, number | null> = {
-    reward: row.reward,
-    task: row.task,
-    repeat: row.rollout,
-    attempt: row.attempt + 1,
-    turns: row.turns,
-    calls: row.tool_calls,
-    tokens: row.output_tokens,
-    input: row.input_tokens,
-    cost: row.cost,
-    seconds: row.duration_ms === null ? null : row.duration_ms / 1000,
-    bytes: row.bytes,
-    line: row.line,
-  };
-  return fields[field];
-}
-
-function isIn(row: ListedRow, state: State, pass: number): boolean {
-  const reward = row.masked ? null : row.reward;
-  const states: Record<State, boolean> = {
-    completed: row.failure === null && row.readable,
-    failed: row.failure !== null,
-    lost: row.lost,
-    passed: reward !== null && reward >= pass,
-    partial: reward !== null && reward > 0 && reward < pass,
-    zero: reward !== null && reward <= 0,
-    masked: row.masked,
-    retried: row.failure === null && row.attempt > 0,
-    bad: !row.readable,
-    annotated: row.annotation !== null,
-    excluded: row.annotation?.exclude ?? false,
-  };
-  return states[state];
-}
-
-function sorted(rows: ListedRow[], sort: string, direction: number): ListedRow[] {
-  if (sort === "file") return direction === 1 ? rows : rows.reverse();
-  const field = (sort === "tokens" ? "tokens" : sort) as NumberField;
-  const key = (row: ListedRow) => numberOf(row, field) ?? Number.POSITIVE_INFINITY * direction;
-  return rows.sort((a, b) => (key(a) === key(b) ? 0 : (key(a) - key(b)) * direction));
-}
-
-interface StaticTask {
-  entry: TaskEntry;
-  figures: TaskFigures;
-}
-
-function tasksOf(rows: readonly ListedRow[], pass: number): StaticTask[] {
-  const tasks = new Map<number, ListedRow[]>();
-  for (const row of rows) {
-    if (row.task === null) continue;
-    const known = tasks.get(row.task);
-    if (known) known.push(row);
-    else tasks.set(row.task, [row]);
-  }
-  return [...tasks].map(([task, own]) => {
-    const cells = cellsOf(own, pass);
-    const rewards = own.flatMap(({ reward, masked }) => (reward === null || masked ? [] : [reward]));
-    const mean = meanOf(rewards);
-    const failed = cells.filter(({ state }) => state === "failed").length;
-    const figures: TaskFigures = {
-      task,
-      mean,
-      variance: meanOf(rewards.map((reward) => (reward - mean) ** 2)),
-      tokens: meanOf(own.flatMap(({ output_tokens: tokens }) => (tokens === null ? [] : [tokens]))),
-      rewarded: rewards.length,
-      passed: rewards.filter((reward) => reward >= pass).length,
-      errored: failed > 0,
-      other: undefined,
-    };
-    const orNull = (value: number) => (Number.isNaN(value) ? null : value);
-    const { rewarded, passed } = figures;
-    const entry: TaskEntry = {
-      task,
-      prompt: own[0]?.prompt ?? "",
-      cells,
-      mean: orNull(mean),
-      variance: orNull(figures.variance),
-      passed,
-      rewarded,
-      failed,
-      tokens: orNull(figures.tokens),
-      other: null,
-    };
-    return { entry, figures };
-  });
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** One cell for each row that completed a repeat, or for the last failure of the repeat. */
-function cellsOf(rows: readonly ListedRow[], pass: number): GridCell[] {
-  const completed = rows.filter(({ failure }) => failure === null);
-  const repeats = new Set(completed.map(({ rollout }) => rollout));
-  const failed = new Map(
-    rows.filter(({ rollout }) => !repeats.has(rollout)).map((row) => [row.rollout, row]),
-  );
-  const cells = [...completed, ...failed.values()].map(
-    ({ source, line, rollout, reward, attempt, masked, failure, annotation, addressed }) => ({
-      source,
-      line,
-      rollout,
-      reward,
-      attempt,
-      addressed,
-      state: cellState(
-        { excluded: annotation?.exclude ?? false, failed: failure !== null, masked, reward },
-        pass,
-      ),
-    }),
-  );
-  return cells.sort((a, b) => (a.rollout ?? 0) - (b.rollout ?? 0));
 }
