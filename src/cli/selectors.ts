@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { impliedConfig, impliedEntry } from "../config/implied-config.ts";
 import { aliasedPath } from "../config/servers/aliases.ts";
+import { subfolders, yamlFiles, yamlFilesBelow } from "../workloads/catalog/folders.ts";
 import type { CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
@@ -16,7 +17,7 @@ const COMPONENTS = {
   "model-type": { directory: "responses_api_models", listed: "models" },
 } as const satisfies Record<SelectorKind, object>;
 
-const MAX_BENCHMARK_DEPTH = 6;
+const MANIFEST = "manifest.yaml";
 
 /** The folder of the components of a kind, relative to each search root. */
 export function componentDirectory(kind: SelectorKind): string {
@@ -49,7 +50,7 @@ export async function selectConfig(
     }
     return first;
   }
-  throw new UsageError(await notFoundMessage(kind, flag, given, roots));
+  throw new UsageError(notFoundMessage(kind, flag, given, roots));
 }
 
 /** Relative paths in search order; the error names the last one. */
@@ -88,9 +89,9 @@ async function existingFiles(relative: string, roots: readonly string[]): Promis
   return [...found];
 }
 
-async function notFoundMessage(kind: SelectorKind, flag: string, given: string, roots: readonly string[]) {
+function notFoundMessage(kind: SelectorKind, flag: string, given: string, roots: readonly string[]): string {
   const implied = impliedPaths(kind, given).at(-1);
-  const { suggestion, place } = await nearest(kind, given, roots);
+  const { suggestion, place } = nearest(kind, given, roots);
   return (
     `\`--${flag} ${given}\` was specified which implies config \`${implied}\`, which does not exist.${suggestion} ` +
     `See available ${flag} configs in ${place}.`
@@ -98,10 +99,10 @@ async function notFoundMessage(kind: SelectorKind, flag: string, given: string, 
 }
 
 /** A suggestion, and where to look: the configs of a component that exists, else all components. */
-async function nearest(kind: SelectorKind, given: string, roots: readonly string[]) {
+function nearest(kind: SelectorKind, given: string, roots: readonly string[]) {
   const directory = componentDirectory(kind);
   const [name = given] = given.split("/", 1);
-  const flavors = kind === "benchmark" ? [] : await flavorsOf(kind, name, roots);
+  const flavors = kind === "benchmark" ? [] : flavorsOf(kind, name, roots);
   if (flavors.length > 0) {
     const configs = kind === "environment" ? `${directory}/${name}` : `${directory}/${name}/configs`;
     return {
@@ -109,7 +110,7 @@ async function nearest(kind: SelectorKind, given: string, roots: readonly string
       place: `\`${configs}\`: ${flavors.join(", ")}`,
     };
   }
-  const names = await componentNames(kind, roots);
+  const names = componentNames(kind, roots);
   const inside = kind === "benchmark" ? names.filter((known) => known.startsWith(`${given}/`)) : [];
   const [shortest] = inside.sort((a, b) => a.length - b.length);
   return {
@@ -119,19 +120,14 @@ async function nearest(kind: SelectorKind, given: string, roots: readonly string
 }
 
 /** `NAME` and `NAME/FLAVOR` for every config of one component. */
-async function flavorsOf(kind: SelectorKind, name: string, roots: readonly string[]): Promise<string[]> {
+function flavorsOf(kind: SelectorKind, name: string, roots: readonly string[]): string[] {
   const inside = kind === "environment" ? name : `${name}/configs`;
-  const plain = kind === "environment" ? "config" : name;
-  const flavors = new Set<string>();
-  for (const root of roots) {
-    const folder = path.join(root, componentDirectory(kind), inside);
-    for (const file of await readdir(folder).catch(() => [])) {
-      if (!file.endsWith(".yaml") || file === "manifest.yaml") continue;
-      const stem = file.slice(0, -".yaml".length);
-      flavors.add(stem === plain ? name : `${name}/${stem}`);
-    }
-  }
-  return [...flavors].sort();
+  const plain = kind === "environment" ? "config.yaml" : `${name}.yaml`;
+  const files = roots.flatMap((root) => yamlFiles(path.join(root, componentDirectory(kind), inside)));
+  const flavors = files
+    .filter((file) => file !== MANIFEST)
+    .map((file) => (file === plain ? name : `${name}/${file.replace(/\.yaml$/, "")}`));
+  return [...new Set(flavors)].sort();
 }
 
 const KINDS = ["resources-server", "environment", "benchmark"] as const satisfies readonly SelectorKind[];
@@ -151,58 +147,44 @@ export async function namedConfig({ io, roots, err }: CommandContext, name: stri
       if (!(error instanceof UsageError)) throw error;
     }
   }
-  const names = await Promise.all(KINDS.map((kind) => componentNames(kind, roots)));
+  const names = KINDS.flatMap((kind) => componentNames(kind, roots));
   throw new UsageError(
-    `argument NAME: there is no resources server, environment or benchmark '${name}'.${hint(name, names.flat())} ` +
+    `argument NAME: there is no resources server, environment or benchmark '${name}'.${hint(name, names)} ` +
       "See `gym list resources-servers` and `gym list environments`.",
   );
 }
 
 /** The valid names of a selector, from all roots, sorted. */
-async function componentNames(kind: SelectorKind, roots: readonly string[]): Promise<string[]> {
-  const names = new Set<string>();
-  for (const root of roots) {
+function componentNames(kind: SelectorKind, roots: readonly string[]): string[] {
+  const names = roots.flatMap((root) => {
     const folder = path.join(root, componentDirectory(kind));
-    const found = kind === "benchmark" ? await benchmarkNames(folder) : await folderNames(kind, folder);
-    for (const name of found) names.add(name);
-  }
-  return [...names].sort();
+    return kind === "benchmark"
+      ? benchmarkNames(folder)
+      : subfolders(folder).filter((name) => isComponent(kind, path.join(folder, name)));
+  });
+  return [...new Set(names)].sort();
+}
+
+function benchmarkNames(folder: string): string[] {
+  return yamlFilesBelow(folder)
+    .filter((file) => path.basename(file) !== MANIFEST && isBenchmark(path.join(folder, file)))
+    .map((file) => file.replace(/(\/config)?\.yaml$/, ""));
 }
 
 /** A benchmark is a YAML file that mentions a dataset of type benchmark. */
-async function benchmarkNames(folder: string): Promise<string[]> {
-  const names: string[] = [];
-  for (const file of await yamlFiles(folder, "", 0)) {
-    if (path.basename(file) === "manifest.yaml") continue;
-    const text = await readFile(path.join(folder, file), "utf8").catch(() => "");
-    if (/\btype["']?:\s*["']?benchmark\b/.test(text)) names.push(file.replace(/(\/config)?\.yaml$/, ""));
+function isBenchmark(file: string): boolean {
+  try {
+    return /\btype["']?:\s*["']?benchmark\b/.test(readFileSync(file, "utf8"));
+  } catch {
+    // A file that cannot be read is not suggested.
+    return false;
   }
-  return names;
 }
 
-async function yamlFiles(folder: string, inside: string, depth: number): Promise<string[]> {
-  if (depth > MAX_BENCHMARK_DEPTH) return [];
-  const entries = await readdir(path.join(folder, inside), { withFileTypes: true }).catch(() => []);
-  const files: string[] = [];
-  for (const entry of entries) {
-    const relative = inside === "" ? entry.name : `${inside}/${entry.name}`;
-    if (entry.isDirectory() && entry.name !== "node_modules") {
-      files.push(...(await yamlFiles(folder, relative, depth + 1)));
-    } else if (entry.isFile() && entry.name.endsWith(".yaml")) files.push(relative);
-  }
-  return files;
-}
-
-async function folderNames(kind: SelectorKind, folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const marker = kind === "environment" ? "config.yaml" : "configs";
-  const names: string[] = [];
-  for (const entry of entries) {
-    if (!entry.isDirectory()) continue;
-    const inside: string[] = await readdir(path.join(folder, entry.name)).catch(() => []);
-    const needsNone =
-      kind === "resources-server" && impliedEntry(path.join(folder, entry.name)) !== undefined;
-    if (inside.includes(marker) || needsNone) names.push(entry.name);
-  }
-  return names;
+function isComponent(kind: SelectorKind, folder: string): boolean {
+  if (kind === "environment") return existsSync(path.join(folder, "config.yaml"));
+  return (
+    existsSync(path.join(folder, "configs")) ||
+    (kind === "resources-server" && impliedEntry(folder) !== undefined)
+  );
 }

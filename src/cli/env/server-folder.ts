@@ -1,8 +1,9 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { candidatePaths, findServerDirectory } from "../../config/paths.ts";
 import { isServerType, type ServerType, serverTypes } from "../../config/servers/server-types.ts";
 import { GymError } from "../../errors.ts";
+import { subfolders, yamlFiles } from "../../workloads/catalog/folders.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 
@@ -27,10 +28,11 @@ export function findServerFolder({ roots }: CommandContext, entrypoint: string):
   }
   const directory = findServerDirectory(type, name, roots);
   if (directory === undefined) {
+    const names = roots.flatMap((root) => subfolders(path.join(root, type)));
     const tried = candidatePaths(`${type}/${name}`, roots).map((place) => `  - ${place}`);
     throw new GymError(
       "SERVER_FOLDER",
-      `There is no server in ${type}/${name}.${hint(name, serverNames(type, roots))} Looked at:\n${tried.join("\n")}`,
+      `There is no server in ${type}/${name}.${hint(name, names)} Looked at:\n${tried.join("\n")}`,
     );
   }
   const folder = path.basename(directory);
@@ -44,14 +46,6 @@ export function isPythonServer({ directory }: ServerFolder): boolean {
 
 /** The config named after the server, otherwise the first one. */
 export function configName(directory: string, name: string): string | undefined {
-  const folder = path.join(directory, "configs");
-  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".yaml")) : [];
-  return files.find((file) => file === `${name}.yaml`) ?? files.sort()[0];
-}
-
-function serverNames(type: ServerType, roots: readonly string[]): string[] {
-  return roots
-    .map((root) => path.join(root, type))
-    .filter((folder) => existsSync(folder))
-    .flatMap((folder) => readdirSync(folder));
+  const files = yamlFiles(path.join(directory, "configs"));
+  return files.find((file) => file === `${name}.yaml`) ?? files[0];
 }

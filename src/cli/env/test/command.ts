@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { serverTypes } from "../../../config/servers/server-types.ts";
+import { subfolders } from "../../../workloads/catalog/folders.ts";
 import type { CommandContext } from "../../command.ts";
 import { type KeyValues, listingKeys } from "../../config-keys.ts";
 import { UsageError } from "../../errors.ts";
@@ -140,13 +141,10 @@ function allServers({ roots }: CommandContext): ServerFolder[] {
   const servers = new Map<string, ServerFolder>();
   for (const root of roots) {
     for (const type of serverTypes) {
-      const parent = path.join(root, type);
-      if (!existsSync(parent)) continue;
-      for (const entry of readdirSync(parent, { withFileTypes: true })) {
-        const entrypoint = `${type}/${entry.name}`;
-        const directory = path.join(parent, entry.name);
-        if (!entry.isDirectory() || servers.has(entrypoint)) continue;
-        servers.set(entrypoint, { type, name: entry.name, entrypoint, directory });
+      for (const name of subfolders(path.join(root, type))) {
+        const entrypoint = `${type}/${name}`;
+        if (servers.has(entrypoint)) continue;
+        servers.set(entrypoint, { type, name, entrypoint, directory: path.join(root, type, name) });
       }
     }
   }
