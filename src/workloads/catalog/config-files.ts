@@ -2,7 +2,7 @@ import { type ConfigMetadata, metadataOf, readConfigMetadata } from "../../confi
 import { ConfigError } from "../../config/errors.ts";
 import { loadFiles, readConfigPaths } from "../../config/load-includes.ts";
 import { type ConfigNode, type DictNode, isMissing, textOf } from "../../config/node.ts";
-import { findExistingPath, type RootOptions, searchRoots } from "../../config/paths.ts";
+import { type RootOptions, searchRoots } from "../../config/paths.ts";
 import { readConfigFile } from "../../config/read-config-file.ts";
 import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { serverTypes } from "../../config/servers/server-types.ts";
@@ -48,26 +48,9 @@ export class ConfigFiles {
   layers(file: string): DictNode[] {
     const own = this.read(file);
     if (!own.entries.has("config_paths")) return [own];
-    const direct = this.#directIncludes(own);
-    if (direct !== undefined) return [...direct, own];
     const env = this.#options.env ?? process.env;
     const { files } = loadFiles(readConfigPaths(own, env), this.roots, env, (entry) => this.read(entry));
     return [...files, own];
-  }
-
-  /** The included files in the usual case: a plain list of files that include nothing themselves. */
-  #directIncludes(own: DictNode): DictNode[] | undefined {
-    const list = own.entries.get("config_paths");
-    const found = new Set<DictNode>();
-    for (const item of list?.kind === "list" ? list.items : []) {
-      const entry = textOf(item);
-      const file =
-        entry === undefined || entry.includes("${") ? undefined : findExistingPath(entry, this.roots);
-      const root = file === undefined ? undefined : this.read(file);
-      if (root === undefined || root.entries.has("config_paths")) return undefined;
-      found.add(root);
-    }
-    return list?.kind === "list" ? [...found] : undefined;
   }
 
   /** Domain, description and value of a config. Included files are read only for fields that the file does not have. */
