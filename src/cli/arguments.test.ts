@@ -151,6 +151,20 @@ describe("positionals", () => {
   });
 });
 
+it("reads numbers within their range, and defaults of flags without a key", () => {
+  const numbers = {
+    share: { kind: "number", range: { minimum: 0, maximum: 1 }, default: "0.5", help: "" },
+    count: { kind: "number", range: { minimum: 1, whole: true }, help: "" },
+    keyed: { kind: "text", key: "keyed", default: "x", help: "" },
+  } as const satisfies FlagTable;
+  const read = (...argv: string[]) => parseArguments({ flags: numbers }, argv).flags;
+  expect(read()).toEqual({ share: 0.5, count: undefined, keyed: undefined });
+  expect(read("--share", "1", "--count=3")).toMatchObject({ share: 1, count: 3 });
+  expect(() => read("--share", "2")).toThrow("argument --share: must be a number from 0 to 1, not '2'");
+  for (const wrong of ["0", "1.5", "many", " "])
+    expect(() => read("--count", wrong)).toThrow("must be a whole number of at least 1, not");
+});
+
 it.each([
   ["+a=1", true],
   ["a.b=x y", true],

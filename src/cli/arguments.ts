@@ -1,12 +1,12 @@
 import { isSecretName, MASK, maskWord } from "../secrets.ts";
-import type { Flag, FlagTable, Positional, PositionalTable } from "./command.ts";
+import type { Flag, FlagTable, NumberRange, Positional, PositionalTable } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
 
 /** The words of the command line after the command's name. */
 export interface ParsedArguments {
   /** By long name: a boolean for switches, a list for repeatable flags and flags of several values. */
-  readonly flags: Record<string, string | boolean | string[] | undefined>;
+  readonly flags: Record<string, FlagValue>;
   readonly positionals: Record<string, string | undefined>;
   /** Words for the override grammar, in order. */
   readonly words: string[];
@@ -15,6 +15,8 @@ export interface ParsedArguments {
   /** The file to read instead of `env.yaml`, or `none`. */
   readonly envFile: string | undefined;
 }
+
+type FlagValue = string | number | boolean | string[] | undefined;
 
 interface ArgumentTables {
   readonly flags: FlagTable;
@@ -73,6 +75,16 @@ function choiceProblem(label: string, value: string, choices?: readonly string[]
   if (choices === undefined || choices.includes(value)) return undefined;
   const listed = choices.map((choice) => `'${choice}'`).join(", ");
   return `argument ${label}: invalid choice: '${value}' (choose from ${listed})${hint(value, choices)}`;
+}
+
+/** A message about a number that is not in the range of a flag; undefined when the value is valid. */
+function numberProblem(label: string, text: string, range: NumberRange | undefined): string | undefined {
+  if (range === undefined) return undefined;
+  const { minimum, maximum = Number.POSITIVE_INFINITY, whole = false } = range;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value >= minimum && value <= maximum && (!whole || Number.isInteger(value))) return undefined;
+  const bounds = range.maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  return `argument ${label}: must be a ${whole ? "whole " : ""}number ${bounds}, not '${text}'`;
 }
 
 /** Parses the words of one command like argparse: prefixes, `--flag=value`, clustered short flags. */
@@ -185,7 +197,7 @@ class ArgumentParser {
       );
     }
     for (const value of values) {
-      const problem = choiceProblem(label, value, flag.choices);
+      const problem = choiceProblem(label, value, flag.choices) ?? numberProblem(label, value, flag.range);
       if (problem !== undefined) throw new UsageError(problem);
     }
     const before = this.given.get(name) ?? [];
@@ -275,14 +287,17 @@ class ArgumentParser {
     return this.takesRest();
   }
 
-  private values(): Record<string, string | boolean | string[] | undefined> {
-    const result: Record<string, string | boolean | string[] | undefined> = {};
+  private values(): Record<string, FlagValue> {
+    const result: Record<string, FlagValue> = {};
     for (const [name, flag] of this.flags) {
       if (name in commonFlags) continue;
       const values = this.given.get(name);
       if (flag.kind === "switch") result[name] = values !== undefined;
       else if (flag.repeatable || Array.isArray(flag.metavar)) result[name] = values ?? [];
-      else result[name] = values?.[0];
+      else {
+        const value = values?.[0] ?? (flag.key === undefined ? flag.default : undefined);
+        result[name] = flag.kind === "number" && value !== undefined ? Number(value) : value;
+      }
     }
     return result;
   }

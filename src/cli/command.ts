@@ -6,11 +6,11 @@ import type { Terminal } from "./render/terminal.ts";
 export type SelectorKind = "benchmark" | "environment" | "resources-server" | "agent-type" | "model-type";
 
 /**
- * How a flag reads its value: `text` the literal value, `value` the value parsed by the override grammar, `switch` true
- * when given, `config` a part of `config_paths`, `selector` the config file of a named component, `search-dir` a
+ * How a flag reads its value: `text` the literal value, `number` a number within `range`, which only the command sees,
+ * `value` the value parsed by the override grammar, `switch` true when given, `config` a part of `config_paths`, `selector` the config file of a named component, `search-dir` a
  * further search root.
  */
-type FlagKind = "text" | "value" | "switch" | "config" | "selector" | "search-dir";
+type FlagKind = "text" | "number" | "value" | "switch" | "config" | "selector" | "search-dir";
 
 export interface Flag {
   readonly kind: FlagKind;
@@ -23,7 +23,8 @@ export interface Flag {
   /** Name of the value in usage lines. */
   readonly metavar?: string | readonly [string, ...string[]];
   readonly choices?: readonly string[];
-  /** The default of the command when the flag is absent; shown in help, never converted to an override. */
+  readonly range?: NumberRange;
+  /** The value when the flag is absent. That of a flag with a key is only shown: the key has the same default. */
   readonly default?: string;
   /** May be given several times; the values are kept in order. */
   readonly repeatable?: boolean;
@@ -41,6 +42,12 @@ export interface Flag {
 
 /** Files, directories, or the names of components: the folders that contain them, such as `benchmarks`. */
 export type Completes = "file" | "directory" | readonly string[];
+
+export interface NumberRange {
+  readonly minimum: number;
+  readonly maximum?: number;
+  readonly whole?: boolean;
+}
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
@@ -68,7 +75,14 @@ type FlagValue<F extends Flag> = F extends { readonly kind: "switch" }
   ? boolean
   : F extends { readonly repeatable: true } | { readonly metavar: readonly string[] }
     ? readonly Word<F>[]
-    : Word<F> | undefined;
+    : (F extends { readonly kind: "number" } ? number : Word<F>) | Absent<F>;
+
+/** A flag with a key may be absent although the key has a default. */
+type Absent<F extends Flag> = F extends
+  | { readonly default: string; readonly key?: never }
+  | { readonly required: true }
+  ? never
+  : undefined;
 
 /** One of the choices, if any. */
 type Word<T extends { readonly choices?: readonly string[] }> = T extends {

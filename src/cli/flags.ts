@@ -1,8 +1,13 @@
-import type { FlagTable, PositionalTable, SelectorKind } from "./command.ts";
+import type { FlagTable, NumberRange, PositionalTable, SelectorKind } from "./command.ts";
 
 /** A flag whose text only the command reads. */
 export function textFlag(metavar: string, help: string) {
   return { kind: "text", metavar, help } as const;
+}
+
+/** A number that only the command reads. */
+export function numberFlag(metavar: string, range: NumberRange, help: string) {
+  return { kind: "number", metavar, range, help } as const;
 }
 
 /** Config files; joined with the selectors into one `config_paths`. */

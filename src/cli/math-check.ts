@@ -8,7 +8,7 @@ interface Pair {
 }
 
 interface Options {
-  readonly mode: Mode | undefined;
+  readonly mode: Mode;
   readonly text: boolean;
 }
 
@@ -19,7 +19,7 @@ const MARKED = /\\boxed|\\fbox|\$|\\\(|\\\[/;
 export async function checkPair(context: CommandContext, pair: Pair, options: Options): Promise<number> {
   const { verifyAnswer } = await import("../math/index.ts");
   const text = options.text || MARKED.test(pair.ANSWER) ? pair.ANSWER : `\\boxed{${pair.ANSWER}}`;
-  const verdict = verifyAnswer(pair.GOLD, text, { mode: options.mode ?? "compat" });
+  const verdict = verifyAnswer(pair.GOLD, text, { mode: options.mode });
   const { equal, rule, undecided, gold, answer } = verdict;
   if (context.json) context.out(JSON.stringify({ equal, rule, undecided, gold, answer }));
   else {

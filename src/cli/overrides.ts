@@ -117,7 +117,7 @@ function positionalOverrides(command: Command, parsed: ParsedArguments): Overrid
   return result;
 }
 
-function asList(given: string | boolean | readonly string[] | undefined): readonly string[] {
+function asList(given: string | number | boolean | readonly string[] | undefined): readonly string[] {
   if (typeof given === "string") return [given];
   return Array.isArray(given) ? given : [];
 }

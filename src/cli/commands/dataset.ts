@@ -10,7 +10,7 @@ import {
   renderKeys,
   selectKeys,
 } from "../dataset/keys.ts";
-import { configFlags, jsonFlag, searchDirFlag } from "../flags.ts";
+import { configFlags, jsonFlag, numberFlag, searchDirFlag } from "../flags.ts";
 
 const { delete_from_gitlab: _, ...migrateKeys } = hubUploadKeys;
 
@@ -173,8 +173,8 @@ export const datasetCommands = [
     description:
       "Print rows of a JSON lines file or a rollouts file: messages, tools, parameters, then the other fields. Long texts are cut.",
     flags: {
-      rows: { kind: "text", short: "n", metavar: "N", default: "5", help: "number of rows" },
-      skip: { kind: "text", metavar: "N", default: "0", help: "number of rows to skip first" },
+      rows: { ...numberFlag("N", { minimum: 0, whole: true }, "number of rows"), short: "n", default: "5" },
+      skip: { ...numberFlag("N", { minimum: 0, whole: true }, "number of rows to skip first"), default: "0" },
       full: { kind: "switch", help: "do not cut long texts" },
       json: { kind: "switch", help: "print the rows as JSON, one per line" },
       ...searchDirFlag,

@@ -1,6 +1,72 @@
-import { defineCommand } from "../command.ts";
-import { jsonFlag, jsonLinesFlag, searchDirFlag, textFlag } from "../flags.ts";
+import { defineCommand, type FlagTable } from "../command.ts";
+import { jsonFlag, jsonLinesFlag, numberFlag, searchDirFlag, textFlag } from "../flags.ts";
 import { brokerKeys, queueFlag } from "../queue/keys.ts";
+
+export const workerFlags = {
+  ...queueFlag,
+  ...searchDirFlag,
+  concurrency: numberFlag("N", { minimum: 1 }, "rollouts at once (default: automatic)"),
+  runs: textFlag("ID,...", "take rollouts of these runs only"),
+  tags: textFlag(
+    "TAG,...",
+    "tags of this machine, besides sandbox and gpu, which are detected automatically",
+  ),
+  store: {
+    kind: "text",
+    metavar: "DIR",
+    completes: "directory",
+    help: "where the shared directory of runs (gym eval run --store) is on this machine, if elsewhere",
+  },
+  "no-serve": { kind: "switch", help: "use servers that already run on this machine (gym env start)" },
+  "exit-when-idle": numberFlag("SECONDS", { minimum: 0 }, "exit after this time without work"),
+  "max-seconds": numberFlag("SECONDS", { minimum: 0 }, "drain after this time, for jobs with a time limit"),
+  "drain-seconds": {
+    ...numberFlag("SECONDS", { minimum: 0 }, "time for current rollouts when the worker drains"),
+    default: "60",
+  },
+  ...jsonLinesFlag,
+} as const satisfies FlagTable;
+
+export const brokerFlags = {
+  host: { kind: "text", metavar: "ADDRESS", default: "127.0.0.1", help: "address to listen on" },
+  port: {
+    ...numberFlag("PORT", { minimum: 1, maximum: 65_535, whole: true }, "port to listen on"),
+    default: "4222",
+  },
+  directory: {
+    kind: "text",
+    metavar: "DIR",
+    default: "results/nats",
+    completes: "directory",
+    help: "where the broker keeps its files",
+  },
+} as const satisfies FlagTable;
+
+export const scaleFlags = {
+  rollouts: {
+    kind: "text",
+    metavar: "FILE",
+    repeatable: true,
+    required: true,
+    completes: "file",
+    help: "rollouts file of a finished run",
+  },
+  "in-flight": {
+    ...numberFlag("N", { minimum: 1, maximum: 10_000_000, whole: true }, "rollouts at once, 1 to 10000000"),
+    required: true,
+  },
+  "rollout-seconds": numberFlag(
+    "SECONDS",
+    { minimum: 0.001, maximum: 1e6 },
+    "time of a rollout, if it will differ from the measured one",
+  ),
+  "worker-memory-gb": numberFlag("GB", { minimum: 0.1, maximum: 1e5 }, "memory that one worker may take"),
+  utilization: {
+    ...numberFlag("SHARE", { minimum: 0.05, maximum: 1 }, "share of a core that may be busy"),
+    default: "0.7",
+  },
+  ...jsonFlag,
+} as const satisfies FlagTable;
 
 export const distributedCommands = [
   defineCommand({
@@ -10,39 +76,14 @@ export const distributedCommands = [
       "Take rollouts of distributed runs (gym eval run --queue) and run them on this machine. The worker starts the servers of each run's config itself. " +
       "Secrets of that config are not sent: they come from env.yaml and the overrides of the worker. " +
       "After Ctrl-C the worker finishes its rollouts and exits; a second Ctrl-C returns them to the queue.",
-    flags: {
-      ...queueFlag,
-      ...searchDirFlag,
-      concurrency: textFlag("N", "rollouts at once (default: automatic)"),
-      runs: textFlag("ID,...", "take rollouts of these runs only"),
-      tags: textFlag(
-        "TAG,...",
-        "tags of this machine, besides sandbox and gpu, which are detected automatically",
-      ),
-      store: {
-        kind: "text",
-        metavar: "DIR",
-        completes: "directory",
-        help: "where the shared directory of runs (gym eval run --store) is on this machine, if elsewhere",
-      },
-      "no-serve": { kind: "switch", help: "use servers that already run on this machine (gym env start)" },
-      "exit-when-idle": textFlag("SECONDS", "exit after this time without work"),
-      "max-seconds": textFlag("SECONDS", "drain after this time, for jobs with a time limit"),
-      "drain-seconds": {
-        kind: "text",
-        metavar: "SECONDS",
-        default: "60",
-        help: "time for current rollouts when the worker drains",
-      },
-      ...jsonLinesFlag,
-    },
+    flags: workerFlags,
     keys: brokerKeys,
     examples: [
       "gym worker --queue nats://broker:4222",
       "gym worker --queue nats://broker:4222 --concurrency 256 --tags h100 --exit-when-idle 300",
     ],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../queue/worker.ts")).worker(context),
+    run: async (context) => (await import("../queue/worker.ts")).worker(context, context.flags),
   }),
   defineCommand({
     words: "queue up",
@@ -50,19 +91,9 @@ export const distributedCommands = [
     description:
       "Start nats-server with JetStream on this machine and keep it running until Ctrl-C. It listens on loopback unless you pass --host. " +
       "Without NATS_USER and NATS_PASSWORD only commands of the same user on this machine can log in; --host needs both.",
-    flags: {
-      host: { kind: "text", metavar: "ADDRESS", default: "127.0.0.1", help: "address to listen on" },
-      port: { kind: "text", metavar: "PORT", default: "4222", help: "port to listen on" },
-      directory: {
-        kind: "text",
-        metavar: "DIR",
-        default: "results/nats",
-        completes: "directory",
-        help: "where the broker keeps its files",
-      },
-    },
+    flags: brokerFlags,
     examples: ["gym queue up", "NATS_USER=gym NATS_PASSWORD=... gym queue up --host 0.0.0.0"],
-    run: async (context) => (await import("../queue/up.ts")).queueUp(context),
+    run: async (context) => (await import("../queue/up.ts")).queueUp(context, context.flags),
   }),
   defineCommand({
     words: "queue status",
@@ -92,7 +123,8 @@ export const distributedCommands = [
     examples: ["gym queue purge 3f2a9c01b7de", "gym queue purge --all"],
     resolve: { noModel: true, offline: true },
     printsData: true,
-    run: async (context) => (await import("../queue/broker.ts")).purgeQueue(context),
+    run: async (context) =>
+      (await import("../queue/broker.ts")).purgeQueue(context, context.positionals.RUN, context.flags.all),
   }),
   defineCommand({
     words: "scale plan",
@@ -100,31 +132,12 @@ export const distributedCommands = [
     description:
       "Compute how many workers, cores and how much memory a number of rollouts in flight needs, from the resource usage of finished runs (<rollouts>_resources.json). " +
       "Several runs of the same kind with different numbers in flight improve the estimate of memory.",
-    flags: {
-      rollouts: {
-        kind: "text",
-        metavar: "FILE",
-        repeatable: true,
-        required: true,
-        completes: "file",
-        help: "rollouts file of a finished run",
-      },
-      "in-flight": { kind: "text", metavar: "N", required: true, help: "rollouts at once, 1 to 10000000" },
-      "rollout-seconds": textFlag("SECONDS", "time of a rollout, if it will differ from the measured one"),
-      "worker-memory-gb": textFlag("GB", "memory that one worker may take"),
-      utilization: {
-        kind: "text",
-        metavar: "SHARE",
-        default: "0.7",
-        help: "share of a core that may be busy",
-      },
-      ...jsonFlag,
-    },
+    flags: scaleFlags,
     examples: [
       "gym scale plan --rollouts results/mcqa.jsonl --in-flight 100000",
       "gym scale plan --rollouts small.jsonl --rollouts large.jsonl --in-flight 20000 --rollout-seconds 90 --json",
     ],
     printsData: true,
-    run: async (context) => (await import("../queue/scale-plan.ts")).scalePlan(context),
+    run: async (context) => (await import("../queue/scale-plan.ts")).scalePlan(context, context.flags),
   }),
 ];

@@ -40,8 +40,7 @@ export const initFlags = {
       "external-agent-loop",
       "external-rollout-driver",
     ],
-    default: "custom-gym-verifier",
-    help: "which part besides the verifier you write yourself: none, the agent's loop, its whole episode, or the coordination of rollouts",
+    help: "which part besides the verifier you write yourself: none, the agent's loop, its whole episode, or the coordination of rollouts [default: custom-gym-verifier]",
   },
   "reuse-verifier": {
     kind: "text",
@@ -291,7 +290,8 @@ export const envCommands = [
       "gym env query --agent my_agent --row resources_servers/mcqa/data/example.jsonl:3",
     ],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../env/query.ts")).queryAgent(context),
+    run: async (context) =>
+      (await import("../env/query.ts")).queryAgent(context, context.positionals.TEXT, context.flags),
   }),
   defineCommand({
     words: "env resolve",

@@ -20,6 +20,7 @@ import {
   jsonFlag,
   jsonLinesFlag,
   modelFlags,
+  numberFlag,
   searchDirFlag,
   textFlag,
 } from "../flags.ts";
@@ -131,7 +132,11 @@ export const evalCommands = [
         default: "rollouts.jsonl",
         help: "rollouts, relative to RUN_DIR",
       },
-      workers: textFlag("N", "threads (default: one for each core, at most 8)"),
+      workers: numberFlag(
+        "N",
+        { minimum: 1, whole: true },
+        "threads (default: one for each core, at most 8)",
+      ),
       "ignore-checks": textFlag("A,B", "ids of checks to skip"),
       ignore: textFlag("A,B", "the same as --ignore-checks"),
       ...jsonFlag,
@@ -145,7 +150,7 @@ export const evalCommands = [
       const { flags, positionals } = context;
       return (await import("../eval/health-check.ts")).healthCheck(context, {
         directory: positionals.RUN_DIR,
-        file: flags["rollouts-file"] ?? "rollouts.jsonl",
+        file: flags["rollouts-file"],
         workers: flags.workers,
         ignored: [flags["ignore-checks"], flags.ignore],
       });
@@ -379,9 +384,12 @@ export const evalCommands = [
       "gym eval ctl pause --queue nats://broker:4222",
       "gym eval ctl drain node7-4711-a0f3 --queue nats://broker:4222",
     ],
-    run: async (context) =>
-      context.flags["queue"] === undefined
-        ? (await import("../eval/ctl.ts")).controlRun(context)
-        : (await import("../queue/broker.ts")).controlQueuedRun(context),
+    run: async (context) => {
+      const { flags, positionals } = context;
+      const given = { ...flags, action: positionals.ACTION ?? "list", value: positionals.VALUE };
+      return flags.queue === undefined
+        ? (await import("../eval/ctl.ts")).controlRun(context, given)
+        : (await import("../queue/broker.ts")).controlQueuedRun(context, given);
+    },
   }),
 ];

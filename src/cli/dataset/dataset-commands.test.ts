@@ -606,7 +606,7 @@ describe("gym dataset head and stats", () => {
     });
     expect(await gym("dataset head data/example.jsonl -n many")).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("argument --rows/-n: 'many' is not a whole number"),
+      stderr: expect.stringContaining("argument --rows/-n: must be a whole number of at least 0, not 'many'"),
     });
   });
 

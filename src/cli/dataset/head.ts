@@ -4,28 +4,28 @@ import { printable, printableName } from "../../printable.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { CommandContext } from "../command.ts";
-import { UsageError } from "../errors.ts";
 import { rootedFile, withFileErrors } from "../files.ts";
 import { refuseSurplusWords } from "../overrides.ts";
 import type { Terminal } from "../render/terminal.ts";
 import { textWidth } from "../render/text-width.ts";
 
-const DEFAULT_ROWS = 5;
 const MAX_TEXT_LINES = 8;
 const MAX_TEXT_CHARACTERS = 600;
 const MAX_VALUE_CHARACTERS = 200;
 const LABEL_WIDTH = 12;
 
 interface HeadFlags {
-  readonly rows: string | undefined;
-  readonly skip: string | undefined;
+  readonly rows: number;
+  readonly skip: number;
   readonly full: boolean;
 }
 
 /** `gym dataset head`. */
-export async function showRows(context: CommandContext, name: string, flags: HeadFlags): Promise<number> {
-  const count = wholeNumber("--rows/-n", flags.rows, DEFAULT_ROWS);
-  const skip = wholeNumber("--skip", flags.skip, 0);
+export async function showRows(
+  context: CommandContext,
+  name: string,
+  { rows, skip, full }: HeadFlags,
+): Promise<number> {
   const { json } = context;
   refuseSurplusWords(context);
   return withFileErrors(async () => {
@@ -35,8 +35,8 @@ export async function showRows(context: CommandContext, name: string, flags: Hea
     for await (const text of readLines(file, context.signal)) {
       line++;
       if (line <= skip) continue;
-      if (line > skip + count) break;
-      if (!json) context.out(formatLine(text, { name, line }, context, flags.full));
+      if (line > skip + rows) break;
+      if (!json) context.out(formatLine(text, { name, line }, context, full));
       else if (!printJson(text, `${name}:${line}`, context)) broken++;
     }
     if (line <= skip && !json) context.out(`${name} has ${line} rows.`);
@@ -69,12 +69,6 @@ function formatLine(
   } catch (error) {
     return `${heading}\n${terminal.red(errorMessage(error))}\n`;
   }
-}
-
-function wholeNumber(flag: string, given: string | undefined, otherwise: number): number {
-  if (given === undefined) return otherwise;
-  if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw new UsageError(`argument ${flag}: '${given}' is not a whole number`);
 }
 
 interface RowViewOptions {

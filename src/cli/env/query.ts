@@ -21,16 +21,18 @@ interface Item {
 }
 
 /** Runs `gym env query`: sends one question to a running agent. */
-export async function queryAgent(context: CommandContext): Promise<number> {
-  const { positionals, flags, signal, out } = context;
-  const text = positionals["TEXT"] as string | undefined;
-  const rowFlag = flags["row"] as string | undefined;
+export async function queryAgent(
+  context: CommandContext,
+  text: string | undefined,
+  { agent: wanted, row: rowFlag }: { agent: string | undefined; row: string | undefined },
+): Promise<number> {
+  const { signal, out } = context;
   if ((text === undefined) === (rowFlag === undefined)) {
     throw new UsageError("give either a question or --row FILE[:LINE]");
   }
   const config = await context.resolve();
   const servers = await runningServers(headUrl(config), signal);
-  const agent = chooseAgent(servers, flags["agent"] as string | undefined);
+  const agent = chooseAgent(servers, wanted);
   const client = new RunClient({
     addresses: new Map(servers.map((server) => [server.process_name, server.url])),
   });

@@ -10,14 +10,23 @@ import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 
+/** The arguments of `gym eval ctl`. */
+export interface ControlArguments {
+  readonly action: string;
+  readonly value: string | undefined;
+  readonly pid: string | undefined;
+  readonly run: string | undefined;
+  readonly worker: string | undefined;
+}
+
 /** Runs `gym eval ctl`. */
-export async function controlRun(context: CommandContext): Promise<number> {
-  const { out, json, terminal } = context;
-  const action = (context.positionals["ACTION"] as string | undefined) ?? "list";
-  if (action === "drain" || context.flags["worker"] !== undefined)
+export async function controlRun(
+  { out, json, terminal }: CommandContext,
+  { action, value, pid, worker }: ControlArguments,
+): Promise<number> {
+  if (action === "drain" || worker !== undefined)
     throw new UsageError("workers belong to distributed runs: add --queue with the address of the broker");
   const found = await runningCollections();
-  const pid = context.flags["pid"] as string | undefined;
   if (action === "list") {
     const running = pid === undefined ? found : [choose(found, pid)];
     if (json) out(JSON.stringify(running.map(({ answer }) => answer)));
@@ -28,7 +37,6 @@ export async function controlRun(context: CommandContext): Promise<number> {
     }
     return 0;
   }
-  const value = context.positionals["VALUE"] as string | undefined;
   const { socket } = choose(found, pid);
   const answer = await askCollection(socket, requestOf(action, value));
   if (json) out(JSON.stringify(answer));

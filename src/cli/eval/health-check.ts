@@ -15,7 +15,7 @@ const MAX_ISSUES = 3;
 /** Runs `gym eval health-check RUN_DIR`. */
 export async function healthCheck(
   context: CommandContext,
-  given: { directory: string; file: string; workers: string | undefined; ignored: (string | undefined)[] },
+  given: { directory: string; file: string; workers: number | undefined; ignored: (string | undefined)[] },
 ): Promise<number> {
   const { io, out, err, json, signal, terminal } = context;
   refuseSurplusWords(context);
@@ -34,7 +34,7 @@ export async function healthCheck(
       given.ignored.flatMap(idsOf),
       (message) => new UsageError(`argument --ignore-checks: ${message}`),
     ),
-    workers: workersOf(given.workers),
+    workers: given.workers,
     onNotice: (text) => err(terminal.yellow(text)),
     signal,
   });
@@ -126,11 +126,4 @@ function knownChecks(ids: readonly string[], refusal: (message: string) => Error
   } catch (error) {
     throw error instanceof RolloutError ? refusal(error.message) : error;
   }
-}
-
-function workersOf(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const workers = Number(given);
-  if (Number.isInteger(workers) && workers >= 1) return workers;
-  throw new UsageError(`argument --workers: must be a whole number of at least 1, not '${given}'`);
 }

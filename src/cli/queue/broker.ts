@@ -8,7 +8,7 @@ import type { ControlAnswer } from "../../rollouts/collect/control.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
-import { requestOf } from "../eval/ctl.ts";
+import { type ControlArguments, requestOf } from "../eval/ctl.ts";
 import { progressLines } from "../eval/progress-lines.ts";
 import { renderTable } from "../render/table.ts";
 import { brokerOf } from "./broker-settings.ts";
@@ -90,10 +90,12 @@ async function hasCollector(broker: Broker, run: string): Promise<boolean> {
 }
 
 /** Runs `gym queue purge`. */
-export function purgeQueue(context: CommandContext): Promise<number> {
+export function purgeQueue(
+  context: CommandContext,
+  given: string | undefined,
+  all: boolean,
+): Promise<number> {
   const { out } = context;
-  const given = context.positionals["RUN"] as string | undefined;
-  const all = Boolean(context.flags["all"]);
   if ((given === undefined) === !all) throw new UsageError("purge needs the id of a run, or --all");
   return withBroker(context, async (broker) => {
     const board = await Board.open(broker);
@@ -112,12 +114,11 @@ export function purgeQueue(context: CommandContext): Promise<number> {
 type QueuedAnswer = ControlAnswer & { run?: string; workers?: WorkerRecord[] };
 
 /** Runs `gym eval ctl --queue`: asks the collector or the workers of a distributed run, wherever they are. */
-export async function controlQueuedRun(context: CommandContext): Promise<number> {
-  const action = (context.positionals["ACTION"] as string | undefined) ?? "list";
-  const value = context.positionals["VALUE"] as string | undefined;
-  const worker = context.flags["worker"] as string | undefined;
-  if (context.flags["pid"] !== undefined)
-    throw new UsageError("--pid is for runs on this machine; use --run with --queue");
+export async function controlQueuedRun(
+  context: CommandContext,
+  { action, value, pid, run, worker }: ControlArguments,
+): Promise<number> {
+  if (pid !== undefined) throw new UsageError("--pid is for runs on this machine; use --run with --queue");
   if (worker !== undefined && action !== "concurrency") throw new UsageError("--worker is for concurrency");
   if (action === "list") return showQueue(context);
   if (action === "drain") {
@@ -126,13 +127,12 @@ export async function controlQueuedRun(context: CommandContext): Promise<number>
     return askWorkers(context, value, { command: "drain" });
   }
   const request = requestOf(action, value);
-  return worker === undefined ? askCollector(context, request) : askWorkers(context, worker, request);
+  return worker === undefined ? askCollector(context, run, request) : askWorkers(context, worker, request);
 }
 
-function askCollector(context: CommandContext, request: object): Promise<number> {
+function askCollector(context: CommandContext, given: string | undefined, request: object): Promise<number> {
   const { out, terminal } = context;
   return withBroker(context, async (broker) => {
-    const given = context.flags["run"] as string | undefined;
     const { run, name } = await chooseRun(await Board.open(broker), given);
     const subject = collectorSubject(run);
     const answer = await askControl<QueuedAnswer>(broker, subject, request, `The collector of run ${run}`);

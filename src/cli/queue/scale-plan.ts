@@ -7,22 +7,23 @@ import {
   type ScalePlan,
 } from "../../run/scale/plan.ts";
 import { readResources } from "../../run/scale/resources.ts";
-import type { CommandContext } from "../command.ts";
-import { UsageError } from "../errors.ts";
+import type { CommandContext, FlagValues } from "../command.ts";
+import type { scaleFlags } from "../commands/distributed.ts";
 import { renderTable } from "../render/table.ts";
 
-const MOST_IN_FLIGHT = 10_000_000;
-
 /** Runs `gym scale plan`. */
-export async function scalePlan(context: CommandContext): Promise<number> {
-  const { flags, io, out, err } = context;
+export async function scalePlan(
+  context: CommandContext,
+  flags: FlagValues<typeof scaleFlags>,
+): Promise<number> {
+  const { io, out, err } = context;
+  const { rollouts: files, "worker-memory-gb": gigabytes } = flags;
   const target = {
-    inFlight: amount(context, "in-flight", { least: 1, most: MOST_IN_FLIGHT, whole: true }) ?? 1,
-    utilization: amount(context, "utilization", { least: 0.05, most: 1 }) ?? 0.7,
-    rolloutSeconds: amount(context, "rollout-seconds", { least: 0.001, most: 1e6 }),
-    workerMemoryMb: gigabytes(amount(context, "worker-memory-gb", { least: 0.1, most: 1e5 })),
+    inFlight: flags["in-flight"],
+    utilization: flags.utilization,
+    rolloutSeconds: flags["rollout-seconds"],
+    workerMemoryMb: gigabytes && gigabytes * 1024,
   };
-  const files = flags["rollouts"] as unknown as readonly string[];
   const runs = await Promise.all(files.map((file) => readResources(path.resolve(io.cwd, file))));
   let measured: MeasuredScale;
   try {
@@ -72,26 +73,6 @@ function show(measured: MeasuredScale, plan: ScalePlan, { out, terminal }: Comma
   out(
     `The collector: gym eval run ... --concurrency ${plan.in_flight} ++queue_lease_seconds=${broker.lease_seconds}`,
   );
-}
-
-function amount(
-  { flags }: CommandContext,
-  name: string,
-  range: { least: number; most: number; whole?: boolean },
-): number | undefined {
-  const text = flags[name] as string | undefined;
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  const { least, most, whole = false } = range;
-  if (text.trim() === "" || !(value >= least && value <= most) || (whole && !Number.isInteger(value)))
-    throw new UsageError(
-      `--${name} must be a ${whole ? "whole " : ""}number from ${least} to ${most}, not '${text}'`,
-    );
-  return value;
-}
-
-function gigabytes(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : value * 1024;
 }
 
 function size(megabytes: number): string {

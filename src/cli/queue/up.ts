@@ -7,19 +7,18 @@ import path from "node:path";
 import { makeDirectory } from "../../files/make-directory.ts";
 import { type BrokerSettings, connectBroker } from "../../queue/broker.ts";
 import { QueueError } from "../../queue/errors.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext, FlagValues } from "../command.ts";
+import type { brokerFlags } from "../commands/distributed.ts";
 import { UsageError } from "../errors.ts";
 import { makeLocalLogin, removeLocalLogin } from "./broker-settings.ts";
 
 const ANSWER_PAUSE_MS = 100;
 
 /** Runs `gym queue up`: nats-server in the foreground, with its log. */
-export async function queueUp(context: CommandContext): Promise<number> {
-  const { flags, env, io, err, signal } = context;
-  const host = (flags["host"] as string | undefined) ?? "127.0.0.1";
-  const port = Number(flags["port"] ?? 4222);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new UsageError("--port must be a port number");
+export async function queueUp(
+  { env, io, err, signal }: CommandContext,
+  { host, port, directory: store }: FlagValues<typeof brokerFlags>,
+): Promise<number> {
   const { NATS_USER: user, NATS_PASSWORD: password } = env;
   const given = user && password ? { user, password } : undefined;
   const isLocal = host === "127.0.0.1" || host === "::1" || host === "localhost";
@@ -27,7 +26,7 @@ export async function queueUp(context: CommandContext): Promise<number> {
     throw new UsageError(
       `set NATS_USER and NATS_PASSWORD: a broker on ${host} is open to everyone who can reach it`,
     );
-  const directory = path.resolve(io.cwd, (flags["directory"] as string | undefined) ?? "results/nats");
+  const directory = path.resolve(io.cwd, store);
   await refuseTakenPort(host, port);
   await makeDirectory(directory);
   await chmod(directory, 0o700);

@@ -2,14 +2,17 @@ import path from "node:path";
 import type { ResolveOptions } from "../../config/resolve.ts";
 import type { WorkerEvent } from "../../run/distributed/options.ts";
 import { runWorker } from "../../run/distributed/worker.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext, FlagValues } from "../command.ts";
+import type { workerFlags } from "../commands/distributed.ts";
 import { readKeys } from "../config-keys.ts";
-import { UsageError } from "../errors.ts";
 import { brokerOf } from "./broker-settings.ts";
 import { brokerKeys } from "./keys.ts";
 
 /** Runs `gym worker`. */
-export async function worker(context: CommandContext): Promise<number> {
+export async function worker(
+  context: CommandContext,
+  flags: FlagValues<typeof workerFlags>,
+): Promise<number> {
   const { io, env, signal, out, err } = context;
   const keys = readKeys(brokerKeys, await context.resolve());
   const resolve: ResolveOptions = {
@@ -20,7 +23,6 @@ export async function worker(context: CommandContext): Promise<number> {
     onNotice: (text) => err(text),
     ...context.envFile,
   };
-  const storeDirectory = context.flags["store"] as string | undefined;
   const show = (event: WorkerEvent) => {
     if (context.json) out(JSON.stringify(jsonEvent(event)));
     else {
@@ -30,15 +32,15 @@ export async function worker(context: CommandContext): Promise<number> {
   };
   const { reason, completed, failed, released } = await runWorker({
     broker: brokerOf(keys, env),
-    concurrency: numberOf(context, "concurrency", 1),
-    runs: listOf(context.flags["runs"]),
-    tags: listOf(context.flags["tags"]),
-    noServe: Boolean(context.flags["no-serve"]),
-    storeDirectory: storeDirectory === undefined ? undefined : path.resolve(io.cwd, storeDirectory),
-    idleSeconds: numberOf(context, "exit-when-idle", 0),
+    concurrency: flags.concurrency,
+    runs: listOf(flags.runs),
+    tags: listOf(flags.tags),
+    noServe: flags["no-serve"],
+    storeDirectory: flags.store === undefined ? undefined : path.resolve(io.cwd, flags.store),
+    idleSeconds: flags["exit-when-idle"],
     outageSeconds: keys.queue_outage_seconds,
-    maxSeconds: numberOf(context, "max-seconds", 0),
-    drainSeconds: numberOf(context, "drain-seconds", 0),
+    maxSeconds: flags["max-seconds"],
+    drainSeconds: flags["drain-seconds"],
     resolve,
     drain: signal,
     stop: io.stopSignal,
@@ -50,18 +52,11 @@ export async function worker(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function numberOf({ flags }: CommandContext, name: string, minimum: number): number | undefined {
-  const text = flags[name] as string | undefined;
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (text.trim() === "" || !(value >= minimum))
-    throw new UsageError(`--${name} must be a number of at least ${minimum}`);
-  return value;
-}
-
-function listOf(text: unknown): string[] | undefined {
-  const items = typeof text === "string" ? text.split(",").map((item) => item.trim()) : [];
-  return items.length === 0 ? undefined : items.filter((item) => item !== "");
+function listOf(text: string | undefined): string[] | undefined {
+  return text
+    ?.split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 }
 
 function jsonEvent(event: WorkerEvent): object {

@@ -162,6 +162,7 @@ function factsOf(row: ListedRow): RowFacts {
     masked: row.masked,
     failure: row.failure ?? undefined,
     isFinal: false,
+    isTerminal: false,
     model: row.model ?? undefined,
     inputTokens: row.input_tokens ?? undefined,
     outputTokens: row.output_tokens ?? undefined,
