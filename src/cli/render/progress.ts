@@ -1,5 +1,5 @@
 import type { CommandContext, OutputStream } from "../command.ts";
-import { createTerminal } from "./terminal.ts";
+import { createTerminal, type Terminal } from "./terminal.ts";
 import { textWidth } from "./text-width.ts";
 
 const REDRAW_MS = 100;
@@ -7,107 +7,75 @@ const REDRAW_MS = 100;
 const LOG_LINE_MS = 10_000;
 const BAR_WIDTH = 24;
 const KILOBYTE = 1000;
+const ERASE_LINE = "\r\u001b[K";
 
-export interface ProgressOptions {
-  readonly label: string;
-  readonly total: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds; injected by tests. */
-  readonly now?: () => number;
-}
+/** A progress line in kilobytes on `stream` (stderr, so that stdout stays clean). */
+export class ByteProgress {
+  readonly #stream: OutputStream;
+  readonly #terminal: Terminal;
+  readonly #now: () => number;
+  #label: string | undefined;
+  #startedAt = 0;
+  #shownAt = 0;
+  #isShown = false;
 
-export interface Progress {
-  /** Shows how many are done; `note` follows the numbers. */
-  update(done: number, note?: string): void;
-  /** Removes the line from the terminal until the next update, so that other text can be written. */
-  clear(): void;
-  /** Shows the last state and ends the line. */
-  end(): void;
-}
+  /** `now` returns milliseconds; injected by tests. */
+  constructor(stream: OutputStream, env: CommandContext["env"], now: () => number = Date.now) {
+    this.#stream = stream;
+    this.#terminal = createTerminal(stream, env);
+    this.#now = now;
+  }
 
-/** A progress line on `stream` (stderr, so that stdout stays clean). */
-export function createProgress(stream: OutputStream, options: ProgressOptions): Progress {
-  const terminal = createTerminal(stream, options.env);
-  const now = options.now ?? Date.now;
-  const started = now();
-  const interval = terminal.isTty ? REDRAW_MS : LOG_LINE_MS;
-  let shownAt = terminal.isTty ? Number.NEGATIVE_INFINITY : started;
-  let current = "";
-  let shown = "";
-
-  const draw = () => {
-    stream.write(terminal.isTty ? `\r\u001b[K${current}` : `${current}\n`);
-    shown = current;
-    shownAt = now();
-  };
-  return {
-    update(done, note) {
-      current = progressLine(
-        options,
-        done,
-        note,
-        now() - started,
-        terminal.isTty ? terminal.width : undefined,
-      );
-      if (now() - shownAt >= interval) draw();
-    },
-    clear() {
-      if (terminal.isTty && shown !== "") stream.write("\r\u001b[K");
-      shown = "";
-    },
-    end() {
-      if (current !== shown) draw();
-      if (terminal.isTty && shown !== "") stream.write("\n");
-    },
-  };
-}
-
-export interface ByteProgress {
   /** Shows the bytes of a task; without a total it shows nothing. A new label replaces the line. */
-  update(label: string, done: number, total: number | undefined): void;
-  /** Removes the line before other text is written. */
-  clear(): void;
+  update(label: string, done: number, total: number | undefined): void {
+    if (total === undefined) return;
+    const now = this.#now();
+    const { isTty, width } = this.#terminal;
+    if (label !== this.#label) {
+      this.clear();
+      this.#label = label;
+      this.#startedAt = now;
+      this.#shownAt = isTty ? Number.NEGATIVE_INFINITY : now;
+    }
+    if (now - this.#shownAt < (isTty ? REDRAW_MS : LOG_LINE_MS)) return;
+    const line = progressLine(
+      label,
+      Math.ceil(done / KILOBYTE),
+      Math.ceil(total / KILOBYTE),
+      now - this.#startedAt,
+    );
+    this.#stream.write(isTty ? `${ERASE_LINE}${truncate(line, width - 1)}` : `${line}\n`);
+    this.#shownAt = now;
+    this.#isShown = true;
+  }
+
+  /** Removes the line from the terminal until the next update, so that other text can be written. */
+  clear(): void {
+    if (this.#terminal.isTty && this.#isShown) this.#stream.write(ERASE_LINE);
+    this.#isShown = false;
+  }
 }
 
-/** Runs `work` with a progress line on stderr, in kilobytes, and removes the line when `work` ends. */
+/** Runs `work` with a progress line on stderr, and removes the line when `work` ends. */
 export async function withByteProgress<T>(
   { io, env }: CommandContext,
   work: (progress: ByteProgress) => Promise<T>,
 ): Promise<T> {
-  let shown: string | undefined;
-  let progress: Progress | undefined;
-  const clear = () => progress?.clear();
-  const update: ByteProgress["update"] = (label, done, total) => {
-    if (total === undefined) return;
-    if (label !== shown) {
-      clear();
-      shown = label;
-      progress = createProgress(io.stderr, { label, total: Math.ceil(total / KILOBYTE), env });
-    }
-    progress?.update(Math.ceil(done / KILOBYTE), "kB");
-  };
+  const progress = new ByteProgress(io.stderr, env);
   try {
-    return await work({ update, clear });
+    return await work(progress);
   } finally {
-    clear();
+    progress.clear();
   }
 }
 
-function progressLine(
-  { label, total }: ProgressOptions,
-  done: number,
-  note: string | undefined,
-  elapsedMs: number,
-  width: number | undefined,
-): string {
+function progressLine(label: string, done: number, total: number, elapsedMs: number): string {
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const filled = Math.round(share * BAR_WIDTH);
   const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
   const left = done > 0 && done < total ? `, ${duration((elapsedMs / done) * (total - done))} left` : "";
   const percent = `${Math.floor(share * 100)}%`.padStart(4);
-  const counts = `${done}/${total} [${duration(elapsedMs)}${left}]`;
-  const line = `${label} ${bar} ${percent} ${counts}${note === undefined || note === "" ? "" : ` ${note}`}`;
-  return width === undefined ? line : truncate(line, width - 1);
+  return `${label} ${bar} ${percent} ${done}/${total} [${duration(elapsedMs)}${left}] kB`;
 }
 
 function truncate(line: string, width: number): string {

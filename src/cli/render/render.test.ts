@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createProgress, duration } from "./progress.ts";
+import { ByteProgress, duration } from "./progress.ts";
 import { renderTable } from "./table.ts";
 import { createTerminal } from "./terminal.ts";
 import { textWidth, wrapText } from "./text-width.ts";
@@ -116,48 +116,44 @@ describe("a table with optional columns", () => {
   });
 });
 
-describe("createProgress", () => {
-  it("redraws one line on a terminal, at most ten times a second", () => {
+describe("ByteProgress", () => {
+  it("redraws one line on a terminal, at most ten times a second, and clears it", () => {
     let time = 0;
     const target = stream({ isTTY: true, columns: 80 });
-    const progress = createProgress(target, {
-      label: "Rollouts",
-      total: 4,
-      env: { NO_COLOR: "1" },
-      now: () => time,
-    });
-    progress.update(0);
+    const progress = new ByteProgress(target, { NO_COLOR: "1" }, () => time);
+    progress.update("rows", 0, 4_000);
     time = 50;
-    progress.update(1);
+    progress.update("rows", 1_000, 4_000);
     time = 2000;
-    progress.update(2, "reward 0.5");
-    progress.end();
+    progress.update("rows", 2_000, 4_000);
+    progress.update("unknown size", 2_000, undefined);
+    progress.update("more", 500, 500);
+    progress.clear();
+    progress.clear();
     expect(target.written).toEqual([
-      "\r\u001b[KRollouts ░░░░░░░░░░░░░░░░░░░░░░░░   0% 0/4 [0s]",
-      "\r\u001b[KRollouts ████████████░░░░░░░░░░░░  50% 2/4 [2s, 2s left] reward 0.5",
-      "\n",
+      "\r\u001b[Krows ░░░░░░░░░░░░░░░░░░░░░░░░   0% 0/4 [0s] kB",
+      "\r\u001b[Krows ████████████░░░░░░░░░░░░  50% 2/4 [2s, 2s left] kB",
+      "\r\u001b[K",
+      "\r\u001b[Kmore ████████████████████████ 100% 1/1 [0s] kB",
+      "\r\u001b[K",
     ]);
   });
 
-  it("writes a line at intervals without a terminal, and the last state", () => {
+  it("writes a line at intervals without a terminal", () => {
     let time = 0;
     const target = stream();
-    const progress = createProgress(target, { label: "Rollouts", total: 3, env: {}, now: () => time });
-    progress.update(1);
-    time = 10_000;
-    progress.update(2);
-    time = 11_000;
-    progress.update(3);
-    progress.end();
-    expect(target.written).toEqual([
-      "Rollouts ████████████████░░░░░░░░  66% 2/3 [10s, 5s left]\n",
-      "Rollouts ████████████████████████ 100% 3/3 [11s]\n",
-    ]);
+    const progress = new ByteProgress(target, {}, () => time);
+    for (const step of [1, 2, 3]) {
+      progress.update("rows", step * 1000, 3_000);
+      time += 9_000;
+    }
+    progress.clear();
+    expect(target.written).toEqual(["rows ████████████████████████ 100% 3/3 [18s] kB\n"]);
   });
 
   it("never exceeds the width", () => {
     const target = stream({ isTTY: true, columns: 30 });
-    createProgress(target, { label: "A long label for rollouts", total: 1, env: {}, now: () => 0 }).update(1);
+    new ByteProgress(target, {}).update("A long label for rollouts", 1, 1);
     expect(textWidth((target.written[0] ?? "").slice("\r\u001b[K".length))).toBeLessThan(30);
   });
 });
