@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Line, PositionRanges, readLines } from "./lines.ts";
+import { type Line, readLines } from "./lines.ts";
 
 let directory: string;
 
@@ -53,25 +53,5 @@ describe("readLines", () => {
   it("returns all lines across chunk boundaries", async () => {
     const rows = Array.from({ length: 50_000 }, (_, index) => `{"row": ${index}}`);
     expect(await linesOf(`${rows.join("\n")}\n`)).toEqual(rows);
-  });
-});
-
-describe("PositionRanges", () => {
-  it("joins adjacent positions", () => {
-    const ranges = new PositionRanges();
-    ranges.add(1, 2);
-    ranges.add(3, 1);
-    ranges.add(7, 1);
-    expect(ranges.text()).toBe("1-3, 7");
-    expect(ranges.text(1)).toBe("1-3, …");
-    expect([...ranges.positions()]).toEqual([1, 2, 3, 7]);
-    expect(ranges.count).toBe(4);
-  });
-
-  it("limits the ranges but counts all positions", () => {
-    const ranges = new PositionRanges();
-    for (let position = 0; position < 60_000; position += 2) ranges.add(position, 1);
-    expect(ranges.count).toBe(30_000);
-    expect([...ranges.positions()].length).toBe(10_000);
   });
 });

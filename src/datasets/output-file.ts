@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import path from "node:path";
-import { Replacement } from "../files/durable-file.ts";
+import { replaceWith } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { DatasetError } from "./errors.ts";
 
@@ -17,54 +17,39 @@ export async function writeOutput<T>(
   options: { atomic: boolean },
   write: (output: OutputFile) => Promise<T>,
 ): Promise<T> {
-  const output = await OutputFile.create(target, options);
-  let result: T;
-  try {
-    result = await write(output);
-  } catch (error) {
-    await output.close({ complete: false });
-    throw error;
-  }
-  await output.close({ complete: true });
-  return result;
+  await refuseDirectory(target);
+  await makeDirectory(path.dirname(target));
+  const writeTo = async (file: string): Promise<T> => {
+    const output = new OutputFile(await openAs(target, file));
+    return write(output).finally(() => output.close());
+  };
+  return options.atomic ? replaceWith(target, writeTo) : writeTo(target);
 }
 
 /** A text file that is written in large pieces. */
 export class OutputFile {
-  private readonly replacement: Replacement | undefined;
-  private readonly handle: FileHandle;
-  private pending = "";
+  readonly #handle: FileHandle;
+  #pending = "";
 
-  private constructor(replacement: Replacement | undefined, handle: FileHandle) {
-    this.replacement = replacement;
-    this.handle = handle;
-  }
-
-  static async create(target: string, options: { atomic: boolean }): Promise<OutputFile> {
-    await refuseDirectory(target);
-    await makeDirectory(path.dirname(target));
-    const replacement = options.atomic ? new Replacement(target) : undefined;
-    return new OutputFile(replacement, await openAs(target, replacement?.partial ?? target));
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
   }
 
   /** Adds text. Resolves at once unless the buffer is full. */
   async write(text: string): Promise<void> {
-    this.pending += text;
-    if (this.pending.length >= FLUSH_CHARACTERS) await this.flush();
+    this.#pending += text;
+    if (this.#pending.length >= FLUSH_CHARACTERS) await this.#flush();
   }
 
-  /** Writes the remaining text and closes the file. An incomplete atomic file is discarded. */
-  async close({ complete }: { complete: boolean }): Promise<void> {
-    await this.flush();
-    await this.handle.close();
-    await (complete ? this.replacement?.commit() : this.replacement?.discard());
+  /** Writes the remaining text and closes the file. */
+  async close(): Promise<void> {
+    await this.#flush().finally(() => this.#handle.close());
   }
 
-  private async flush(): Promise<void> {
-    if (this.pending === "") return;
-    const text = this.pending;
-    this.pending = "";
-    await this.handle.writeFile(text);
+  async #flush(): Promise<void> {
+    const text = this.#pending;
+    this.#pending = "";
+    await this.#handle.writeFile(text);
   }
 }
 

@@ -1,9 +1,10 @@
 import { errorMessage } from "../errors.ts";
+import { PositionRanges } from "../files/position-ranges.ts";
 import { dumps } from "../python/json/json-dumps.ts";
 import { copyWith } from "../python/json/key-order.ts";
 import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import { DatasetError } from "./errors.ts";
-import { PositionRanges, readLines, readRow } from "./lines.ts";
+import { readLines, readRow } from "./lines.ts";
 import { refuseOverwriting, writeOutput } from "./output-file.ts";
 
 export interface RenderOptions {

@@ -1,11 +1,12 @@
 import { errorMessage } from "../errors.ts";
+import { PositionRanges } from "../files/position-ranges.ts";
 import { loads, loadsPlain } from "../python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import type { Tool } from "../wire/schemas/item-types.ts";
 import type { Trail } from "../wire/schemas/readers.ts";
 import { readCreateParams } from "../wire/schemas/responses.ts";
 import { DatasetError } from "./errors.ts";
-import { type Line, PositionRanges, readLines, unreadableReason } from "./lines.ts";
+import { type Line, readLines, unreadableReason } from "./lines.ts";
 
 /** A problem of a row. */
 export interface RowProblem {

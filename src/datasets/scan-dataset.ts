@@ -1,9 +1,10 @@
 import { errorMessage } from "../errors.ts";
+import { PositionRanges } from "../files/position-ranges.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
-import { type Line, PositionRanges, readLineBatches } from "./lines.ts";
+import { type Line, readLineBatches } from "./lines.ts";
 import { hasFillableParams, readForCollation } from "./prepare-dataset.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
 import { DatasetStatistics, type StatisticsSummary } from "./statistics/statistics.ts";

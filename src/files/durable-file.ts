@@ -30,39 +30,18 @@ async function endsMidLine(file: FileHandle): Promise<boolean> {
 }
 
 /**
- * The new content of a file. It is written to `partial` in the same directory and then renamed. The name of `partial` is random,
- * because processes of other machines may write to the same directory.
- */
-export class Replacement {
-  readonly path: string;
-  readonly partial: string;
-
-  constructor(path: string) {
-    this.path = path;
-    this.partial = `${path}.${randomBytes(6).toString("hex")}.partial`;
-  }
-
-  commit(): Promise<void> {
-    return rename(this.partial, this.path);
-  }
-
-  discard(): Promise<void> {
-    return rm(this.partial, { force: true });
-  }
-}
-
-/**
- * Replaces a file atomically: `write` writes a partial file, which is then renamed. Readers see the old content or the new
- * content. After a failure the old file is unchanged and the partial file is removed.
+ * Replaces a file atomically: `write` writes a partial file in the same directory, which is then renamed. Readers see the old
+ * content or the new content. After a failure the old file is unchanged and the partial file is removed. The name of the
+ * partial file is random, because processes of other machines may write to the same directory.
  */
 export async function replaceWith<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
-  const replacement = new Replacement(path);
+  const partial = `${path}.${randomBytes(6).toString("hex")}.partial`;
   try {
-    const result = await write(replacement.partial);
-    await replacement.commit();
+    const result = await write(partial);
+    await rename(partial, path);
     return result;
   } catch (error) {
-    await replacement.discard().catch(() => undefined);
+    await rm(partial, { force: true }).catch(() => undefined);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { artifactPaths, sidecarPath } from "../files/artifact-paths.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { type ExpandOptions, expandRows, materializeInputs, rangesOf } from "./expand.ts";
+import { type ExpandOptions, expandRows, materializeInputs } from "./expand.ts";
 import { loadPromptConfig } from "./prompt-config.ts";
 import { loadSkills } from "./skills.ts";
 
@@ -235,13 +235,5 @@ describe("names", () => {
     expect(sidecarPath("res/run.v2.json", "_failures", ".jsonl")).toBe("res/run.v2_failures.jsonl");
     expect(artifactPaths("res/out").materializedInputs).toBe("res/out_materialized_inputs.jsonl");
     expect(artifactPaths("/a/.hidden").manifest).toBe("/a/.hidden_manifest.json");
-  });
-
-  it("writes positions as ranges", () => {
-    expect(rangesOf([])).toBe("");
-    expect(rangesOf([0, 1, 2, 5, 7, 8])).toBe("0-2, 5, 7-8");
-    expect(rangesOf(Array.from({ length: 1000 }, (_, index) => index * 2))).toMatch(
-      /398, … \(1000 in all\)$/,
-    );
   });
 });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { errorMessage } from "../../errors.ts";
+import { PositionRanges } from "../../files/position-ranges.ts";
 import { agentName } from "../../metrics/rollout-row.ts";
 import { TaskNumberMap } from "../../metrics/task-number-map.ts";
 import { dumps, dumpsCompact } from "../../python/json/json-dumps.ts";
@@ -15,6 +16,9 @@ import { AgentCheck } from "./agent-check.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./prompt-config.ts";
 import { Repeats, type RepeatsSetting } from "./repeats.ts";
 import type { SkillsReference } from "./skills.ts";
+
+/** Maximum number of ranges of rows that an error names. */
+const MAX_RANGES = 200;
 
 export interface ExpandOptions {
   inputPath: string;
@@ -61,13 +65,13 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
   const numbering = new LineNumbering();
   /** Number of rollouts of each task so far. */
   const rolloutCounts = new TaskNumberMap();
-  const withoutAgent: number[] = [];
+  const withoutAgent = new PositionRanges();
   const agents = new AgentCheck(options.knownAgents);
   for await (const { row: given, line } of inputRows(options)) {
     const row = withCurrentAgent(prepareRow(given, line, options), options);
     const agent = agentNameOf(row);
     if (agent === undefined) {
-      withoutAgent.push(line.number - 1);
+      withoutAgent.add(line.number - 1, 1);
       continue;
     }
     if (!agents.accepts(agent, line)) continue;
@@ -128,14 +132,14 @@ function inputRows(options: ExpandOptions) {
 /** With a prompt config, no row may have an input. All rows that have one are reported before any row is produced. */
 async function refusePopulatedInputs(options: ExpandOptions): Promise<void> {
   if (!options.promptConfig) return;
-  const positions: number[] = [];
+  const positions = new PositionRanges();
   for await (const { row, line } of inputRows(options))
-    if (hasPopulatedInput(row)) positions.push(line.number - 1);
-  if (positions.length === 0) return;
+    if (hasPopulatedInput(row)) positions.add(line.number - 1, 1);
+  if (positions.count === 0) return;
   throw new RolloutError(
     "ROLLOUT_INPUT_POPULATED",
-    `The prompt config '${options.promptConfig.path}' would overwrite the input that ${positions.length} rows of ` +
-      `'${options.inputPath}' already have, at positions ${rangesOf(positions)} (counted from 0). ` +
+    `The prompt config '${options.promptConfig.path}' would overwrite the input that ${positions.count} rows of ` +
+      `'${options.inputPath}' already have, at positions ${positions.text(MAX_RANGES)} (counted from 0). ` +
       "Remove the prompt config or the rows' 'responses_create_params.input'.",
   );
 }
@@ -204,31 +208,13 @@ function seeded(row: Row, seed: number, path: string, line: JsonlLine): Row {
   }
 }
 
-function refuseWithoutAgent(positions: number[], path: string): void {
-  if (positions.length === 0) return;
+function refuseWithoutAgent(positions: PositionRanges, path: string): void {
+  if (positions.count === 0) return;
   throw new RolloutError(
     "ROLLOUT_ROWS_WITHOUT_AGENT",
-    `${positions.length} rows of '${path}' name no agent in 'agent_ref', at positions ${rangesOf(positions)} (counted from 0). ` +
+    `${positions.count} rows of '${path}' name no agent in 'agent_ref', at positions ${positions.text(MAX_RANGES)} (counted from 0). ` +
       "Name one for rows without the key with --agent (+agent_name=…).",
   );
-}
-
-const MAX_RANGES = 200;
-
-/** Ascending positions as text: `0-4, 7, 9-12`. */
-export function rangesOf(positions: readonly number[]): string {
-  const ranges: [first: number, last: number][] = [];
-  for (const position of positions) {
-    const current = ranges.at(-1);
-    if (current && current[1] === position - 1) current[1] = position;
-    else ranges.push([position, position]);
-  }
-  const shown = ranges
-    .slice(0, MAX_RANGES)
-    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
-  return ranges.length > MAX_RANGES
-    ? `${shown.join(", ")}, … (${positions.length} in all)`
-    : shown.join(", ");
 }
 
 /**
