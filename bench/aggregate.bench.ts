@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aggregateMetrics } from "../src/metrics/aggregate.ts";
 import type { Row } from "../src/metrics/rollout-row.ts";
@@ -20,34 +18,29 @@ const MAX_CPU_MS = 2_000;
 const TEXT = "The quick brown fox jumps over the lazy dog and thinks about it. ".repeat(6);
 
 /** Aggregation and profile of 80,000 rollouts, as after a run: from the rows to the metrics and files. */
-export async function run(report: Report): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "bench-aggregate-"));
-  try {
-    const rolloutsPath = join(directory, "out.jsonl");
-    const materializedInputsPath = join(directory, "out_materialized_inputs.jsonl");
-    await writeFileAtomically(materializedInputsPath, lines(inputRow));
-    await writeFileAtomically(rolloutsPath, lines(rolloutRow));
-    const profile = await report.measureLeast("profile of 80,000 rollouts from files", RUNS, () =>
-      profileRun({ materializedInputsPath, rolloutsPath }),
-    );
-    const entries: Row[] = [];
-    for await (const { row } of readRows(rolloutsPath)) entries.push(aggregateEntry(row));
-    const aggregate = await report.measureLeast("aggregate metrics of 80,000 rollouts", RUNS, () =>
-      aggregateMetrics(entries),
-    );
-    const statistics = await report.measureLeast("intervals of 80,000 rollouts", RUNS, () => {
-      const table = new RolloutTable();
-      for (const row of entries) table.add(row);
-      return runStatistics(table);
-    });
-    const total = aggregate.cpuMs + profile.cpuMs;
-    report.check(
-      `aggregation and profile take ${Math.round(total)} ms of CPU (at most ${MAX_CPU_MS}), intervals ${Math.round(statistics.cpuMs)}`,
-      total <= MAX_CPU_MS,
-    );
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+export async function run(report: Report, directory: string): Promise<void> {
+  const rolloutsPath = join(directory, "out.jsonl");
+  const materializedInputsPath = join(directory, "out_materialized_inputs.jsonl");
+  await writeFileAtomically(materializedInputsPath, lines(inputRow));
+  await writeFileAtomically(rolloutsPath, lines(rolloutRow));
+  const profile = await report.measureLeast("profile of 80,000 rollouts from files", RUNS, () =>
+    profileRun({ materializedInputsPath, rolloutsPath }),
+  );
+  const entries: Row[] = [];
+  for await (const { row } of readRows(rolloutsPath)) entries.push(aggregateEntry(row));
+  const aggregate = await report.measureLeast("aggregate metrics of 80,000 rollouts", RUNS, () =>
+    aggregateMetrics(entries),
+  );
+  const statistics = await report.measureLeast("intervals of 80,000 rollouts", RUNS, () => {
+    const table = new RolloutTable();
+    for (const row of entries) table.add(row);
+    return runStatistics(table);
+  });
+  const total = aggregate.cpuMs + profile.cpuMs;
+  report.check(
+    `aggregation and profile take ${Math.round(total)} ms of CPU (at most ${MAX_CPU_MS}), intervals ${Math.round(statistics.cpuMs)}`,
+    total <= MAX_CPU_MS,
+  );
 }
 
 function* lines(row: (task: number, rollout: number) => Row): Generator<string> {

@@ -1,11 +1,10 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import os from "node:os";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { collate } from "../src/datasets/collate.ts";
 import { agentsOf } from "../src/datasets/entry.ts";
 import { writeOutput } from "../src/datasets/output-file.ts";
 import { dumps } from "../src/python/json/json-dumps.ts";
-import type { Report } from "./report.ts";
+import { cpuMsOf, type Report } from "./report.ts";
 
 export const name = "collate";
 
@@ -15,34 +14,29 @@ const BUDGET_CPU_S = 20;
 const BUDGET_RSS_MB = 250;
 
 /** A training file of tool-calling rows, about 1.3 kB each, through `gym dataset collate`. */
-export async function run(report: Report): Promise<void> {
-  const cwd = await mkdtemp(path.join(os.tmpdir(), "gym-bench-"));
-  try {
-    await writeRows(path.join(cwd, "train.jsonl"));
-    const megabytes = (await stat(path.join(cwd, "train.jsonl"))).size / 1e6;
-    const datasets = [{ name: "train", type: "train", jsonl_fpath: "train.jsonl", license: "MIT" }];
-    const { agents } = agentsOf([{ name: "bench_agent", datasets }]);
-    const before = process.memoryUsage().rss;
-    let peak = before;
-    const watch = setInterval(() => {
-      peak = Math.max(peak, process.memoryUsage().rss);
-    }, 20);
-    const started = process.cpuUsage();
-    await collate({ mode: "train_preparation", outputDirectory: "out", agents, cwd, roots: [cwd] });
-    const { user, system } = process.cpuUsage(started);
-    clearInterval(watch);
-    const seconds = (user + system) / 1e6;
-    const grown = (peak - before) / 1e6;
-    report.add({ label: `${ROWS} rows, ${megabytes.toFixed(0)} MB`, cpuMs: seconds * 1000, operations: 1 });
-    report.add({ label: "one row", cpuMs: (seconds * 1000) / ROWS, operations: ROWS });
-    report.check(`${seconds.toFixed(1)} CPU s (at most ${BUDGET_CPU_S})`, seconds <= BUDGET_CPU_S);
-    report.check(
-      `peak RSS ${(peak / 1e6).toFixed(0)} MB, ${grown.toFixed(0)} MB above the start (at most ${BUDGET_RSS_MB})`,
-      grown <= BUDGET_RSS_MB,
-    );
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
-  }
+export async function run(report: Report, cwd: string): Promise<void> {
+  await writeRows(path.join(cwd, "train.jsonl"));
+  const megabytes = (await stat(path.join(cwd, "train.jsonl"))).size / 1e6;
+  const datasets = [{ name: "train", type: "train", jsonl_fpath: "train.jsonl", license: "MIT" }];
+  const { agents } = agentsOf([{ name: "bench_agent", datasets }]);
+  const before = process.memoryUsage().rss;
+  let peak = before;
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 20);
+  const cpuMs = await cpuMsOf(() =>
+    collate({ mode: "train_preparation", outputDirectory: "out", agents, cwd, roots: [cwd] }),
+  );
+  clearInterval(watch);
+  const seconds = cpuMs / 1000;
+  const grown = (peak - before) / 1e6;
+  report.add({ label: `${ROWS} rows, ${megabytes.toFixed(0)} MB`, cpuMs, operations: 1 });
+  report.add({ label: "one row", cpuMs: cpuMs / ROWS, operations: ROWS });
+  report.check(`${seconds.toFixed(1)} CPU s (at most ${BUDGET_CPU_S})`, seconds <= BUDGET_CPU_S);
+  report.check(
+    `peak RSS ${(peak / 1e6).toFixed(0)} MB, ${grown.toFixed(0)} MB above the start (at most ${BUDGET_RSS_MB})`,
+    grown <= BUDGET_RSS_MB,
+  );
 }
 
 async function writeRows(file: string): Promise<void> {

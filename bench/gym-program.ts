@@ -23,24 +23,21 @@ export interface FinishedRun {
   peakMb: number;
 }
 
-/** Starts `gym` with these arguments. */
-function spawnGym(words: readonly string[], cwd: string): ChildProcess & { pid: number } {
-  // Started like by a user and not with `node`, so that it runs with its own settings.
-  return spawnProgram([path.join(installRoot(), "bin/gym.js"), ...words], cwd);
-}
+/** Started like by a user and not with `node`, so that it runs with its own settings. */
+const GYM = path.join(installRoot(), "bin/gym.js");
 
 function spawnProgram(
-  [program = "", ...words]: readonly string[],
+  [program = "", ...args]: readonly string[],
   cwd: string,
 ): ChildProcess & { pid: number } {
-  const child = spawn(program, words, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
   return Object.assign(child, { pid: child.pid ?? 0 });
 }
 
 /** Runs `gym` until it exits and measures its CPU and memory. */
-export async function finishedGym(words: readonly string[], cwd: string): Promise<FinishedRun> {
-  const result = await finishedProgram([path.join(installRoot(), "bin/gym.js"), ...words], cwd);
-  result.collectingSeconds = await collectingSeconds(words, cwd);
+export async function finishedGym(args: readonly string[], cwd: string): Promise<FinishedRun> {
+  const result = await finishedProgram([GYM, ...args], cwd);
+  result.collectingSeconds = await collectingSeconds(args, cwd);
   return result;
 }
 
@@ -72,8 +69,8 @@ function endedChildrenCpuMs(): number {
 }
 
 /** The run writes its progress to a file next to its output. */
-async function collectingSeconds(words: readonly string[], cwd: string): Promise<number> {
-  const output = words[words.indexOf("-o") + 1] ?? "";
+async function collectingSeconds(args: readonly string[], cwd: string): Promise<number> {
+  const output = args[args.indexOf("-o") + 1] ?? "";
   const file = path.join(cwd, output.replace(/\.jsonl$/, "_progress.json"));
   const text = await readFile(file, "utf8").catch(() => '{"elapsed_seconds":0}');
   return (JSON.parse(text) as { elapsed_seconds: number }).elapsed_seconds;
@@ -81,15 +78,15 @@ async function collectingSeconds(words: readonly string[], cwd: string): Promise
 
 /** Starts `gym`, waits for a text in its output, passes its process id to `use`, and stops it with Ctrl-C. */
 export async function whileGymRuns<T>(
-  words: readonly string[],
+  args: readonly string[],
   cwd: string,
-  sign: string,
+  readyText: string,
   use: (pid: number) => Promise<T> | T,
 ): Promise<T> {
-  const child = spawnGym(words, cwd);
+  const child = spawnProgram([GYM, ...args], cwd);
   const exited = once(child, "exit");
   try {
-    await said(child, sign);
+    await printed(child, readyText);
     return await use(child.pid);
   } finally {
     child.kill("SIGINT");
@@ -97,16 +94,17 @@ export async function whileGymRuns<T>(
   }
 }
 
-function said(child: ChildProcess, words: string): Promise<void> {
-  let text = "";
+/** Waits until the process prints the text. */
+function printed(child: ChildProcess, text: string): Promise<void> {
+  let output = "";
   return new Promise((resolve, reject) => {
-    const hear = (part: string) => {
-      text += part;
-      if (text.includes(words)) resolve();
+    const read = (part: string) => {
+      output += part;
+      if (output.includes(text)) resolve();
     };
-    child.stdout?.setEncoding("utf8").on("data", hear);
-    child.stderr?.setEncoding("utf8").on("data", hear);
-    child.once("exit", () => reject(new Error(`gym ended before it said '${words}':\n${text}`)));
+    child.stdout?.setEncoding("utf8").on("data", read);
+    child.stderr?.setEncoding("utf8").on("data", read);
+    child.once("exit", () => reject(new Error(`gym ended before it printed '${text}':\n${output}`)));
   });
 }
 

@@ -1,4 +1,6 @@
-import { readdir } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { renderTable } from "../src/cli/render/table.ts";
 import { createTerminal } from "../src/cli/render/terminal.ts";
 import { Report } from "./report.ts";
@@ -6,7 +8,8 @@ import { Report } from "./report.ts";
 /** A file `bench/<name>.bench.ts`. */
 interface Bench {
   readonly name: string;
-  run(report: Report): Promise<void>;
+  /** `directory` is empty and is removed afterwards. */
+  run(report: Report, directory: string): Promise<void>;
 }
 
 const here = new URL(".", import.meta.url);
@@ -26,7 +29,12 @@ const terminal = createTerminal(process.stdout, process.env);
 let kept = true;
 for (const bench of benches.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   const report = new Report();
-  await bench.run(report);
+  const directory = await mkdtemp(path.join(tmpdir(), `gym-bench-${bench.name}-`));
+  try {
+    await bench.run(report, directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
   const first = report.measurements[0]?.cpuMs ?? 0;
   const rows = report.measurements.map(({ label, cpuMs, operations }) => [
     label,

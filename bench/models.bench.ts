@@ -1,17 +1,15 @@
 import { Pool } from "undici";
 import inferenceProvider from "../responses_api_models/inference_provider/app.ts";
 import openaiModel from "../responses_api_models/openai_model/app.ts";
-import type { ServerDefinition } from "../src/definitions/definitions.ts";
 import type { ServerApp } from "../src/hosting/app.ts";
-import { createApp } from "../src/hosting/apps/create-app.ts";
-import { silentLogger } from "../src/logger.ts";
 import { convertChatCompletion } from "../src/wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../src/wire/convert/convert-responses-to-chat.ts";
 import { materializeResponse } from "../src/wire/schemas/materialize.ts";
 import { parseCreateParams, parseResponse } from "../src/wire/schemas/responses.ts";
 import { parseChatCompletion } from "../src/wire/schemas/validate-completion.ts";
 import { withModelEndpoint } from "./model-endpoint.ts";
-import type { Report } from "./report.ts";
+import { startModelServer } from "./model-server.ts";
+import { cpuMsOf, type Report } from "./report.ts";
 
 export const name = "models";
 
@@ -74,12 +72,16 @@ export async function run(report: Report): Promise<void> {
 }
 
 async function measure(report: Report, origin: string): Promise<void> {
-  const native = await start(openaiModel, {
+  const native = await startModelServer(openaiModel, {
     openai_base_url: `${origin}/0/v1`,
     openai_api_key: "k",
     openai_model: "m",
   });
-  const converted = await start(inferenceProvider, { base_url: `${origin}/0/v1`, api_key: "k", model: "m" });
+  const converted = await startModelServer(inferenceProvider, {
+    base_url: `${origin}/0/v1`,
+    api_key: "k",
+    model: "m",
+  });
   const pool = new Pool(origin, { connections: AT_ONCE });
   const bare = (path: string) => send(pool, `/0/v1${path}`);
   // Parsing costs more between requests than in a separate loop, so it is measured between requests.
@@ -114,7 +116,7 @@ async function measure(report: Report, origin: string): Promise<void> {
 
 /** Both alternate, so that other work on the machine affects both. */
 async function manySlowCalls(report: Report, origin: string): Promise<void> {
-  const slow = await start(openaiModel, {
+  const slow = await startModelServer(openaiModel, {
     openai_base_url: `${origin}/${SLOW_MS}/v1`,
     openai_api_key: "k",
     openai_model: "m",
@@ -150,24 +152,6 @@ async function send(pool: Pool, path: string): Promise<string> {
     body: JSON.stringify(request),
   });
   return reply.body.text();
-}
-
-async function start(definition: ServerDefinition, config: Record<string, unknown>): Promise<ServerApp> {
-  const app = createApp(
-    definition,
-    {
-      name: "policy_model",
-      directory: process.cwd(),
-      globalConfig: {},
-      client: undefined as never,
-      log: silentLogger,
-      findFile: (path) => path,
-    },
-    config,
-    { implementation: "model" },
-  );
-  await app.start();
-  return app;
 }
 
 const headers = {};
@@ -222,8 +206,6 @@ async function cpuPerCall(call: () => Promise<void>): Promise<number> {
   const worker = async () => {
     while (left-- > 0) await call();
   };
-  const before = process.cpuUsage();
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / CALLS;
+  const cpuMs = await cpuMsOf(() => Promise.all(Array.from({ length: AT_ONCE }, worker)));
+  return (cpuMs * 1000) / CALLS;
 }

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { installRoot } from "../src/config/paths.ts";
 import { memoryMb } from "../src/hosting/processes/process-tree.ts";
 import { finishedGym } from "./gym-program.ts";
 import { treeCpuMs } from "./process-usage.ts";
-import type { Report } from "./report.ts";
+import { median, type Report } from "./report.ts";
 
 export const name = "queue";
 
@@ -27,12 +26,11 @@ const EVALUATION = ["eval", "run", "--resources-server", "mcqa", "--model-type",
 const MODEL = "++policy_model.responses_api_models.random_model";
 
 /** The cost of distributing a run, how it scales with workers, and the maximum number of rollouts in flight. */
-export async function run(report: Report): Promise<void> {
+export async function run(report: Report, cwd: string): Promise<void> {
   if (spawnSync("nats-server", ["--version"]).status !== 0) {
     report.check("nats-server is not installed: nothing was measured", false);
     return;
   }
-  const cwd = mkdtempSync(path.join(tmpdir(), "nemo-gym-queue-bench-"));
   const broker = spawn(
     "nats-server",
     ["-js", "-sd", path.join(cwd, "nats"), "-a", "127.0.0.1", "-p", String(PORT)],
@@ -40,6 +38,7 @@ export async function run(report: Report): Promise<void> {
       stdio: "ignore",
     },
   );
+  const ended = once(broker, "exit");
   try {
     await new Promise((resolve) => setTimeout(resolve, 500));
     await overhead(report, cwd, broker);
@@ -47,7 +46,7 @@ export async function run(report: Report): Promise<void> {
     await inFlight(report, cwd);
   } finally {
     broker.kill("SIGKILL");
-    rmSync(cwd, { recursive: true, force: true });
+    await ended;
   }
 }
 
@@ -72,8 +71,8 @@ function startWorker(cwd: string, concurrency: number, core?: number): ChildProc
     "--concurrency",
     String(concurrency),
   ];
-  const [program = "", ...words] = core === undefined ? gym : ["taskset", "-c", String(core), ...gym];
-  const child = spawn(program, words, { cwd, stdio: "ignore" });
+  const [program = "", ...args] = core === undefined ? gym : ["taskset", "-c", String(core), ...gym];
+  const child = spawn(program, args, { cwd, stdio: "ignore" });
   return Object.assign(child, { pid: child.pid ?? 0 });
 }
 
@@ -90,12 +89,12 @@ async function end(workers: readonly ChildProcess[]): Promise<void> {
 async function overhead(report: Report, cwd: string, broker: ChildProcess): Promise<void> {
   const rows = ["-i", writeRows(cwd, ROLLOUTS), "--disable-aggregation"];
   const few = ["-i", writeRows(cwd, 50), "--disable-aggregation"];
-  const alone = async (words: string[], output: string) =>
-    (await finishedGym([...EVALUATION, ...words, "--concurrency", "64", "-o", output], cwd)).cpuMs;
-  const together = async (words: string[], output: string) => {
+  const alone = async (args: string[], output: string) =>
+    (await finishedGym([...EVALUATION, ...args, "--concurrency", "64", "-o", output], cwd)).cpuMs;
+  const together = async (args: string[], output: string) => {
     const worker = startWorker(cwd, 64);
     const before = treeCpuMs(broker.pid ?? 0);
-    const collector = await finishedGym([...EVALUATION, ...words, "-o", output, "--queue", url], cwd);
+    const collector = await finishedGym([...EVALUATION, ...args, "-o", output, "--queue", url], cwd);
     const cpuMs = collector.cpuMs + treeCpuMs(worker.pid) + treeCpuMs(broker.pid ?? 0) - before;
     await end([worker]);
     return cpuMs;
@@ -142,7 +141,7 @@ export async function speedup(report: Report, cwd: string): Promise<void> {
   mkdirSync(path.join(server, "configs"), { recursive: true });
   writeFileSync(path.join(server, "app.ts"), BURNING);
   writeFileSync(path.join(server, "configs/burning.yaml"), JSON.stringify(BURNING_CONFIG));
-  const words = [
+  const args = [
     "eval",
     "run",
     "--resources-server",
@@ -160,17 +159,17 @@ export async function speedup(report: Report, cwd: string): Promise<void> {
       // Workers that join late would count as idle.
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       const output = `speed-${round}-${cores.length}.jsonl`;
-      const { collectingSeconds } = await finishedGym([...words, ...rows, "-o", output], cwd);
+      const { collectingSeconds } = await finishedGym([...args, ...rows, "-o", output], cwd);
       seconds.push(collectingSeconds);
       await end(workers);
     }
     const [one = 0, two = 1] = seconds;
     ratios.push(one / two);
   }
-  const median = ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? 0;
+  const ratio = median(ratios);
   report.check(
-    `2 workers on 2 cores are ${median.toFixed(2)} times as fast as one on one core (at least ${SPEEDUP}; single rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(", ")}), with ${BURNED_MS} ms CPU a rollout`,
-    median >= SPEEDUP,
+    `2 workers on 2 cores are ${ratio.toFixed(2)} times as fast as one on one core (at least ${SPEEDUP}; single rounds ${ratios.map((each) => each.toFixed(2)).join(", ")}), with ${BURNED_MS} ms CPU a rollout`,
+    ratio >= SPEEDUP,
   );
 }
 
@@ -180,10 +179,10 @@ async function inFlight(report: Report, cwd: string): Promise<void> {
   const workers = Array.from({ length: IN_FLIGHT_WORKERS }, () => startWorker(cwd, each));
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   const idle = workers.reduce((sum, { pid }) => sum + memoryMb(pid, "VmRSS"), 0);
-  const words = [...EVALUATION, "-i", writeRows(cwd, IN_FLIGHT), "--disable-aggregation", "--queue", url];
+  const args = [...EVALUATION, "-i", writeRows(cwd, IN_FLIGHT), "--disable-aggregation", "--queue", url];
   const result = await finishedGym(
     [
-      ...words,
+      ...args,
       "-o",
       "many.jsonl",
       `${MODEL}.latency_ms=180000`,

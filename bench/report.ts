@@ -27,22 +27,17 @@ export class Report {
   /** CPU of this process while `operation` runs `operations` times, after one run to warm up. */
   async measure(label: string, operations: number, operation: () => unknown): Promise<Measurement> {
     await operation();
-    const before = process.cpuUsage();
-    for (let index = 0; index < operations; index++) await operation();
-    const { user, system } = process.cpuUsage(before);
-    return this.add({ label, cpuMs: (user + system) / 1000 / operations, operations });
+    const cpuMs = await cpuMsOf(async () => {
+      for (let index = 0; index < operations; index++) await operation();
+    });
+    return this.add({ label, cpuMs: cpuMs / operations, operations });
   }
 
   /** The same for a slow operation: the minimum of several runs counts. */
   async measureLeast(label: string, runs: number, operation: () => unknown): Promise<Measurement> {
     await operation();
     let cpuMs = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < runs; run++) {
-      const before = process.cpuUsage();
-      await operation();
-      const { user, system } = process.cpuUsage(before);
-      cpuMs = Math.min(cpuMs, (user + system) / 1000);
-    }
+    for (let run = 0; run < runs; run++) cpuMs = Math.min(cpuMs, await cpuMsOf(operation));
     return this.add({ label, cpuMs, operations: runs });
   }
 
@@ -66,6 +61,18 @@ export class Report {
   check(text: string, ok: boolean): void {
     this.checks.push({ text, ok });
   }
+}
+
+/** CPU milliseconds (user and system) of this process while `work` runs. */
+export async function cpuMsOf(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 const LOOP = 'i=0; while [ $i -lt "$0" ]; do "$@" >/dev/null || exit; i=$((i+1)); done; times';

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dumpsCompact } from "../src/python/json/json-dumps.ts";
 import { outcomeOfReply } from "../src/rollouts/collect/outcome.ts";
@@ -19,28 +17,23 @@ const MAX_MICROSECONDS_PER_ROW = 50;
 const TEXT = "The quick brown fox jumps over the lazy dog and thinks about it. ".repeat(15);
 
 /** The cost of the files of a run: expansion before it, one line per rollout during it, the plan of a resume after it. */
-export async function run(report: Report): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "bench-files-"));
-  try {
-    const inputPath = join(directory, "in.jsonl");
-    const paths = artifactPaths(join(directory, "out.jsonl"));
-    await writeFileAtomically(inputPath, inputLines());
-    const expand = await report.measure(`materialize ${ROWS} rows`, 1, () =>
-      materializeInputs(
-        { inputPath, agentName: "solver", overrides: { temperature: 1 } },
-        paths.materializedInputs,
-      ),
-    );
-    const write = await report.measure(`write ${ROWS} results`, 1, () => writeResults(paths.output));
-    await report.measure(`plan the resume of ${ROWS} done rollouts`, 1, () => planResume(paths));
-    const perRow = ((expand.cpuMs + write.cpuMs) * 1000) / ROWS;
-    report.check(
-      `expanding a row and writing its result takes ${perRow.toFixed(1)} µs of CPU (at most ${MAX_MICROSECONDS_PER_ROW})`,
-      perRow <= MAX_MICROSECONDS_PER_ROW,
-    );
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+export async function run(report: Report, directory: string): Promise<void> {
+  const inputPath = join(directory, "in.jsonl");
+  const paths = artifactPaths(join(directory, "out.jsonl"));
+  await writeFileAtomically(inputPath, inputLines());
+  const expand = await report.measure(`materialize ${ROWS} rows`, 1, () =>
+    materializeInputs(
+      { inputPath, agentName: "solver", overrides: { temperature: 1 } },
+      paths.materializedInputs,
+    ),
+  );
+  const write = await report.measure(`write ${ROWS} results`, 1, () => writeResults(paths.output));
+  await report.measure(`plan the resume of ${ROWS} done rollouts`, 1, () => planResume(paths));
+  const perRow = ((expand.cpuMs + write.cpuMs) * 1000) / ROWS;
+  report.check(
+    `expanding a row and writing its result takes ${perRow.toFixed(1)} µs of CPU (at most ${MAX_MICROSECONDS_PER_ROW})`,
+    perRow <= MAX_MICROSECONDS_PER_ROW,
+  );
 }
 
 function* inputLines(): Generator<string> {

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type FinishedRun, finishedGym, singleToolConfig, writeRows } from "./gym-program.ts";
-import type { Report } from "./report.ts";
+import { median, type Report } from "./report.ts";
 
 export const name = "rollouts";
 
@@ -32,18 +31,13 @@ export default defineAgent({
 const NO_OP_CONFIG = "noop_agent:\n  responses_api_agents:\n    noop: {entrypoint: app.ts}\n";
 
 /** The cost of whole runs: the command from start to metrics, including files. */
-export async function run(report: Report): Promise<void> {
-  const cwd = await mkdtemp(path.join(tmpdir(), "bench-rollouts-"));
-  try {
-    await writeFile(path.join(cwd, "bench.yaml"), singleToolConfig(RANDOM_MODEL));
-    await writeRows(path.join(cwd, "in.jsonl"), ROLLOUTS);
-    await measureRuns(report, cwd);
-    await measureWave(report, cwd);
-    if (process.env["BENCH_LONG"] === "1") await measureMillion(report, cwd);
-    else report.check("(1,000,000 rows: with BENCH_LONG=1 only)", true);
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
-  }
+export async function run(report: Report, cwd: string): Promise<void> {
+  await writeFile(path.join(cwd, "bench.yaml"), singleToolConfig(RANDOM_MODEL));
+  await writeRows(path.join(cwd, "in.jsonl"), ROLLOUTS);
+  await measureRuns(report, cwd);
+  await measureWave(report, cwd);
+  if (process.env["BENCH_LONG"] === "1") await measureMillion(report, cwd);
+  else report.check("(1,000,000 rows: with BENCH_LONG=1 only)", true);
 }
 
 const evalRun = ["eval", "run", "--config", "bench.yaml", "-i", "in.jsonl", "-o"];
@@ -59,8 +53,8 @@ async function measureRuns(report: Report, cwd: string): Promise<void> {
   const waiting: FinishedRun[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     plain.push(await finishedGym([...evalRun, "out.jsonl"], cwd));
-    const words = [...evalRun, "waiting.jsonl", "--concurrency", String(IN_FLIGHT), slow];
-    waiting.push(await finishedGym(words, cwd));
+    const args = [...evalRun, "waiting.jsonl", "--concurrency", String(IN_FLIGHT), slow];
+    waiting.push(await finishedGym(args, cwd));
   }
   const each = least(plain, "cpuMs") / ROLLOUTS;
   report.add({ label: "a rollout, co-hosted", cpuMs: each, operations: ROUNDS * ROLLOUTS });
@@ -93,8 +87,8 @@ async function measureWave(report: Report, cwd: string): Promise<void> {
   const idealSeconds = (2 * LATENCY_MS) / 1000;
   const shares: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const words = [...evalRun, "wave.jsonl", "--limit", String(WAVE), "--concurrency", String(WAVE), slow];
-    shares.push(idealSeconds / (await finishedGym(words, cwd)).collectingSeconds);
+    const args = [...evalRun, "wave.jsonl", "--limit", String(WAVE), "--concurrency", String(WAVE), slow];
+    shares.push(idealSeconds / (await finishedGym(args, cwd)).collectingSeconds);
   }
   const share = median(shares);
   report.check(
@@ -110,19 +104,14 @@ function least(runs: readonly FinishedRun[], figure: keyof FinishedRun): number 
   return Math.min(...runs.map((run) => run[figure]));
 }
 
-function median(figures: readonly number[]): number {
-  const sorted = [...figures].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
 async function measureMillion(report: Report, cwd: string): Promise<void> {
   const agent = path.join(cwd, "responses_api_agents", "noop");
   await mkdir(agent, { recursive: true });
   await writeFile(path.join(agent, "app.ts"), NO_OP_AGENT);
   await writeFile(path.join(cwd, "noop.yaml"), NO_OP_CONFIG);
   await writeRows(path.join(cwd, "million.jsonl"), LONG_ROWS);
-  const words = ["eval", "run", "--config", "noop.yaml", "-i", "million.jsonl", "-o", "million_out.jsonl"];
-  const { cpuMs, peakMb } = await finishedGym(words, cwd);
+  const args = ["eval", "run", "--config", "noop.yaml", "-i", "million.jsonl", "-o", "million_out.jsonl"];
+  const { cpuMs, peakMb } = await finishedGym(args, cwd);
   report.add({ label: "a rollout of a no-op agent", cpuMs: cpuMs / LONG_ROWS, operations: LONG_ROWS });
   report.check(
     `${LONG_ROWS} rows: ${Math.round(peakMb)} MB at the most (at most ${LONG_MB})`,

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { processTree } from "../src/hosting/processes/process-tree.ts";
@@ -28,8 +27,8 @@ const IDLE_AFTER_MS = 2_000;
 const IDLE_MB = 120;
 /** `share`: maximum CPU of a rollout relative to a plain loop on the `openai` package in the same run. */
 const FORMS = [
-  { label: "co-hosted", words: [], share: 0.55, startMs: 1_000 },
-  { label: "a process per server", words: ["+hosting=process"], share: 0.8, startMs: 2_500 },
+  { label: "co-hosted", args: [], share: 0.55, startMs: 1_000 },
+  { label: "a process per server", args: ["+hosting=process"], share: 0.8, startMs: 2_500 },
 ];
 
 const OPENAI_MODEL = `openai_model:
@@ -92,21 +91,16 @@ const answers = {
  * The cost of the servers between a model API that responds at once and the result: evaluations with `openai_model` and a plain loop on the
  * `openai` package with the same conversations, and the cost to start and to keep the servers. The CPU of the model API does not count.
  */
-export async function run(report: Report): Promise<void> {
-  const cwd = await mkdtemp(path.join(tmpdir(), "bench-servers-"));
-  try {
-    await writeFile(path.join(cwd, "bench.yaml"), singleToolConfig(OPENAI_MODEL));
-    await writeRows(path.join(cwd, MANY), ROLLOUTS);
-    await writeRows(path.join(cwd, FEW), FEW_ROLLOUTS);
-    await withModelEndpoint(answers, async (origin) => {
-      const env = `policy_base_url: ${origin}/0/v1\npolicy_api_key: k\npolicy_model_name: m\n`;
-      await writeFile(path.join(cwd, "env.yaml"), env);
-      await measureRollouts(report, cwd, `${origin}/0/v1`);
-      for (const form of FORMS) await measureStart(report, cwd, form);
-    });
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
-  }
+export async function run(report: Report, cwd: string): Promise<void> {
+  await writeFile(path.join(cwd, "bench.yaml"), singleToolConfig(OPENAI_MODEL));
+  await writeRows(path.join(cwd, MANY), ROLLOUTS);
+  await writeRows(path.join(cwd, FEW), FEW_ROLLOUTS);
+  await withModelEndpoint(answers, async (origin) => {
+    const env = `policy_base_url: ${origin}/0/v1\npolicy_api_key: k\npolicy_model_name: m\n`;
+    await writeFile(path.join(cwd, "env.yaml"), env);
+    await measureRollouts(report, cwd, `${origin}/0/v1`);
+    for (const form of FORMS) await measureStart(report, cwd, form);
+  });
 }
 
 type Form = (typeof FORMS)[number];
@@ -117,7 +111,7 @@ type Form = (typeof FORMS)[number];
  */
 async function measureRollouts(report: Report, cwd: string, baseUrl: string): Promise<void> {
   const loop = new Measured((input) => runOpenAiLoop(baseUrl, input, cwd));
-  const forms = FORMS.map(({ words }) => new Measured((input) => runEvaluation(input, words, cwd)));
+  const forms = FORMS.map(({ args }) => new Measured((input) => runEvaluation(input, args, cwd)));
   for (let round = 0; round < ROUNDS; round++) for (const measured of [loop, ...forms]) await measured.run();
   const yardstick = loop.cpuMs;
   report.add({ label: "a rollout, loop on openai", cpuMs: yardstick, operations: ROUNDS * ROLLOUTS });
@@ -159,9 +153,9 @@ class Measured {
   }
 }
 
-function runEvaluation(input: string, words: readonly string[], cwd: string): Promise<FinishedRun> {
+function runEvaluation(input: string, args: readonly string[], cwd: string): Promise<FinishedRun> {
   const files = ["--config", "bench.yaml", "-i", input, "-o", "out.jsonl"];
-  return finishedGym(["eval", "run", ...files, "--concurrency", String(IN_FLIGHT), ...words], cwd);
+  return finishedGym(["eval", "run", ...files, "--concurrency", String(IN_FLIGHT), ...args], cwd);
 }
 
 function runOpenAiLoop(baseUrl: string, input: string, cwd: string): Promise<FinishedRun> {
@@ -174,12 +168,12 @@ function leastDisturbed(runs: readonly FinishedRun[]): FinishedRun {
 }
 
 /** The minimum of a few starts counts. */
-async function measureStart(report: Report, cwd: string, { label, words, startMs }: Form): Promise<void> {
+async function measureStart(report: Report, cwd: string, { label, args, startMs }: Form): Promise<void> {
   let least = Number.POSITIVE_INFINITY;
   let [processes, idleMb] = [0, 0];
   for (let start = 0; start < STARTS; start++) {
     const head = `++head_server.port=${20_000 + Math.floor(Math.random() * 9_000)}`;
-    const command = ["env", "start", "--config", "bench.yaml", head, ...words];
+    const command = ["env", "start", "--config", "bench.yaml", head, ...args];
     await whileGymRuns(command, cwd, "Press Ctrl-C to stop.", async (pid) => {
       least = Math.min(least, treeCpuMs(pid));
       if (start > 0) return;

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { installRoot } from "../src/config/paths.ts";
 import type { Report } from "./report.ts";
@@ -27,37 +26,32 @@ bench_agent:
 `;
 
 /** The cost of a start: bare Node, the help, and a whole validation. */
-export async function run(report: Report): Promise<void> {
+export async function run(report: Report, cwd: string): Promise<void> {
   const gym = [process.execPath, path.join(installRoot(), "bin/gym.js")];
-  const cwd = await mkdtemp(path.join(os.tmpdir(), "gym-bench-"));
-  try {
-    await writeFile(path.join(cwd, "three.yaml"), THREE_SERVERS);
-    const [bare = 0, help = 0, validate = 0] = (
-      await report.measurePrograms(
-        [
-          { label: "node -e 0", command: [process.execPath, "-e", "0"], cwd },
-          { label: "gym --help", command: [...gym, "--help"], cwd },
-          {
-            label: "gym env validate (3 servers)",
-            command: [...gym, "env", "validate", "--config", "three.yaml"],
-            cwd,
-          },
-        ],
-        ROUNDS,
-        RUNS,
-      )
-    ).map(({ cpuMs }) => cpuMs);
-    const overHelp = help - bare;
-    const overValidate = validate - bare;
-    report.check(
-      `gym --help: ${overHelp.toFixed(0)} ms over bare node (at most ${HELP_BUDGET_MS})`,
-      overHelp <= HELP_BUDGET_MS,
-    );
-    report.check(
-      `gym env validate: ${overValidate.toFixed(0)} ms over bare node (at most ${VALIDATE_BUDGET_MS})`,
-      overValidate <= VALIDATE_BUDGET_MS,
-    );
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
-  }
+  await writeFile(path.join(cwd, "three.yaml"), THREE_SERVERS);
+  const [bare = 0, help = 0, validate = 0] = (
+    await report.measurePrograms(
+      [
+        { label: "node -e 0", command: [process.execPath, "-e", "0"], cwd },
+        { label: "gym --help", command: [...gym, "--help"], cwd },
+        {
+          label: "gym env validate (3 servers)",
+          command: [...gym, "env", "validate", "--config", "three.yaml"],
+          cwd,
+        },
+      ],
+      ROUNDS,
+      RUNS,
+    )
+  ).map(({ cpuMs }) => cpuMs);
+  const overHelp = help - bare;
+  const overValidate = validate - bare;
+  report.check(
+    `gym --help: ${overHelp.toFixed(0)} ms over bare node (at most ${HELP_BUDGET_MS})`,
+    overHelp <= HELP_BUDGET_MS,
+  );
+  report.check(
+    `gym env validate: ${overValidate.toFixed(0)} ms over bare node (at most ${VALIDATE_BUDGET_MS})`,
+    overValidate <= VALIDATE_BUDGET_MS,
+  );
 }

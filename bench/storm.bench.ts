@@ -1,9 +1,8 @@
 import openaiModel from "../responses_api_models/openai_model/app.ts";
-import { createApp } from "../src/hosting/apps/create-app.ts";
-import { silentLogger } from "../src/logger.ts";
 import { faults } from "../src/testing/endpoint-server.ts";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
-import type { Report } from "./report.ts";
+import { startModelServer } from "./model-server.ts";
+import { cpuMsOf, type Report } from "./report.ts";
 
 export const name = "storm";
 
@@ -22,20 +21,11 @@ export async function run(report: Report): Promise<void> {
       return at < until ? faults.rateLimited() : undefined;
     },
   }).start();
-  const app = createApp(
-    openaiModel,
-    {
-      name: "policy_model",
-      directory: process.cwd(),
-      globalConfig: {},
-      client: undefined as never,
-      log: silentLogger,
-      findFile: (path) => path,
-    },
-    { openai_base_url: endpoint.baseUrl, openai_api_key: "k", openai_model: "m" },
-    { implementation: "model" },
-  );
-  await app.start();
+  const app = await startModelServer(openaiModel, {
+    openai_base_url: endpoint.baseUrl,
+    openai_api_key: "k",
+    openai_model: "m",
+  });
   let left = CALLS;
   let answered = 0;
   const worker = async () => {
@@ -46,19 +36,13 @@ export async function run(report: Report): Promise<void> {
       if (reply.status === 200) answered++;
     }
   };
-  const before = process.cpuUsage();
   const started = performance.now();
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const cpuMs = await cpuMsOf(() => Promise.all(Array.from({ length: AT_ONCE }, worker)));
   const seconds = (performance.now() - started) / 1000;
-  const { user, system } = process.cpuUsage(before);
   await app.close();
   await endpoint.close();
   const refused = endpoint.requests.filter(({ at }) => at < until).length;
-  report.add({
-    label: `${CALLS} calls through a storm`,
-    cpuMs: (user + system) / 1000 / CALLS,
-    operations: CALLS,
-  });
+  report.add({ label: `${CALLS} calls through a storm`, cpuMs: cpuMs / CALLS, operations: CALLS });
   report.check(
     `${STORM_SECONDS} s of 429: ${refused} requests of ${AT_ONCE} callers (allowed ${ALLOWED_REQUESTS}), ${answered} of ${CALLS} calls answered, ${seconds.toFixed(1)} s in all`,
     refused <= ALLOWED_REQUESTS && answered === CALLS,

@@ -3,9 +3,9 @@ import { appendFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { treeCpuMs } from "./process-usage.ts";
-import type { Report } from "./report.ts";
+import { median, type Report } from "./report.ts";
 import { shortRollout, writeLargeRollout, writeShortRollouts } from "./viewer-files.ts";
-import { indexed, median, timed, viewing } from "./viewer-program.ts";
+import { indexed, timed, viewing } from "./viewer-program.ts";
 
 const SCROLLED_PIXELS = 40;
 const APPENDED = 21;

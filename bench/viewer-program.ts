@@ -15,13 +15,13 @@ export interface Viewing {
 export async function viewing<T>(file: string, use: (viewer: Viewing) => Promise<T>): Promise<T> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
-  const words = ["eval", "view", file, "--no-token", "--port", String(port)];
+  const args = ["eval", "view", file, "--no-token", "--port", String(port)];
   const ask = async (address: string) => {
     const { statusCode, body } = await request(`${url}api/${address}`);
     if (statusCode !== 200) throw new Error(`${statusCode} from /api/${address}: ${await body.text()}`);
     return body.json();
   };
-  return whileGymRuns(words, path.dirname(file), "Viewing", (pid) => use({ ask, pid, url }));
+  return whileGymRuns(args, path.dirname(file), "Viewing", (pid) => use({ ask, pid, url }));
 }
 
 /** Waits until the file has been read to its end. */
@@ -34,10 +34,6 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;
-}
-
-export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 async function freePort(): Promise<number> {

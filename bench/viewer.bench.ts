@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import os from "node:os";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { request } from "undici";
@@ -9,45 +8,32 @@ import { RolloutFile } from "../src/viewer/index/rollout-file.ts";
 import { TextSearch } from "../src/viewer/query/text-search.ts";
 import { loadWebFiles } from "../src/viewer/web-files.ts";
 import { treeMemoryMb } from "./process-usage.ts";
-import type { Report } from "./report.ts";
+import { cpuMsOf, median, type Report } from "./report.ts";
 import { writeLargeRollout, writeRollouts, writeShortRollouts } from "./viewer-files.ts";
 import { pagesInBrowser } from "./viewer-pages.ts";
-import { indexed, median, timed, type Viewing, viewing } from "./viewer-program.ts";
+import { indexed, timed, type Viewing, viewing } from "./viewer-program.ts";
 
 export const name = "viewer";
 
 /** The time until a gigabyte can be viewed and searched, the cost of large files and long lists, and the speed of the pages. */
-export async function run(report: Report): Promise<void> {
-  const directory = await mkdtemp(path.join(os.tmpdir(), "bench-viewer-"));
+export async function run(report: Report, directory: string): Promise<void> {
   const file = (base: string) => path.join(directory, `${base}.jsonl`);
-  try {
-    await bundle(report);
-    const rows = await writeRollouts(file("gigabyte"), 1e9);
-    await firstRows(report, file("gigabyte"));
-    await lastRow(report, file("gigabyte"), rows);
-    await rm(indexPath(file("gigabyte")));
-    await indexAndSearch(report, file("gigabyte"), rows);
-    await firstHit(report, file("gigabyte"));
-    await rm(file("gigabyte"));
-    await writeLargeRollout(file("large"), 1e8);
-    await largeRollout(report, file("large"));
-    await writeShortRollouts(file("million"), 1e6);
-    await manyRows(report, file("million"));
-    await rm(file("million"));
-    await writeShortRollouts(file("filtered"), 1e5);
-    await filters(report, file("filtered"));
-    await pagesInBrowser(report, file);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
-
-/** CPU seconds that the work takes. */
-async function cpuOf(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1e6;
+  await bundle(report);
+  const rows = await writeRollouts(file("gigabyte"), 1e9);
+  await firstRows(report, file("gigabyte"));
+  await lastRow(report, file("gigabyte"), rows);
+  await rm(indexPath(file("gigabyte")));
+  await indexAndSearch(report, file("gigabyte"), rows);
+  await firstHit(report, file("gigabyte"));
+  await rm(file("gigabyte"));
+  await writeLargeRollout(file("large"), 1e8);
+  await largeRollout(report, file("large"));
+  await writeShortRollouts(file("million"), 1e6);
+  await manyRows(report, file("million"));
+  await rm(file("million"));
+  await writeShortRollouts(file("filtered"), 1e5);
+  await filters(report, file("filtered"));
+  await pagesInBrowser(report, file);
 }
 
 async function bundle(report: Report): Promise<void> {
@@ -60,12 +46,12 @@ async function bundle(report: Report): Promise<void> {
 
 async function indexAndSearch(report: Report, file: string, rows: number): Promise<void> {
   const cold = new RolloutFile(file);
-  const coldSeconds = await cpuOf(() => cold.update());
+  const coldSeconds = (await cpuMsOf(() => cold.update())) / 1000;
   const search = new TextSearch(cold, "nobody says this");
-  const searchSeconds = await cpuOf(() => search.advance());
+  const searchSeconds = (await cpuMsOf(() => search.advance())) / 1000;
   await cold.close();
   const warm = new RolloutFile(file);
-  const warmSeconds = await cpuOf(() => warm.update());
+  const warmSeconds = (await cpuMsOf(() => warm.update())) / 1000;
   await warm.close();
   const shown = (seconds: number) => `${seconds.toFixed(2)} s CPU`;
   report.check(
