@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type CollateMode, type CollateResult, collate } from "../../src/datasets/collate.ts";
 import { agentsOf } from "../../src/datasets/entry.ts";
 import { errorMessage } from "../../src/errors.ts";
 import { loadsPlain } from "../../src/python/json/json-loads.ts";
-import type { CaseResult, Suite } from "./suite.ts";
+import { inDirectory, writeFiles } from "./case-directory.ts";
+import type { Suite } from "./suite.ts";
 
 interface CollateCase {
   id: string;
@@ -28,24 +28,14 @@ interface CollateCase {
 /** Collates the files of each case in a separate directory and compares every file. */
 export const suite: Suite = async (file) => {
   const { cases } = JSON.parse(await readFile(file, "utf8")) as { cases: CollateCase[] };
-  const results: CaseResult[] = [];
-  for (const one of cases) {
-    const directory = await mkdtemp(path.join(tmpdir(), "gym-collate-"));
-    try {
-      const problems = await runCase(one, directory);
-      results.push(problems.length === 0 ? { id: one.id } : { id: one.id, error: problems.join("; ") });
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
-  }
-  return results;
+  return cases.map((golden) => ({
+    id: golden.id,
+    run: async () => (await inDirectory((directory) => runCase(golden, directory))).join("; ") || undefined,
+  }));
 };
 
 async function runCase({ input, expected }: CollateCase, directory: string): Promise<string[]> {
-  for (const [name, text] of Object.entries(input.files)) {
-    await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
-    await writeFile(path.join(directory, name), text);
-  }
+  await writeFiles(directory, input.files);
   let result: CollateResult | undefined;
   let failure: string | undefined;
   const offending: Record<string, number[]> = {};

@@ -1,12 +1,12 @@
 import { lookup } from "node:dns/promises";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { homedir, hostname, tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
+import { homedir, hostname } from "node:os";
 import path from "node:path";
 import { runCli } from "../../src/cli/main.ts";
 import { ConfigError } from "../../src/config/errors.ts";
 import { installRoot } from "../../src/config/paths.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { errorMessage } from "../../src/errors.ts";
+import { inDirectory, writeFiles } from "./case-directory.ts";
 import { fillAutoPorts } from "./config-auto-ports.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";
@@ -46,7 +46,7 @@ interface CaseFile {
 }
 
 /** The environment of one case. */
-interface Place {
+interface CaseEnvironment {
   cwd: string;
   install: string;
   roots: string;
@@ -69,68 +69,47 @@ const EXPECTED_DIFFERENCES: Record<string, Json> = {
 /** Golden cases of the configuration system: resolver runs (`parse`) and whole command lines (`gym`). */
 export const suite: Suite = async (file) => {
   const { cases, defaults, ignore_keys } = JSON.parse(await readFile(file, "utf8")) as CaseFile;
-  const results = [];
-  for (const golden of cases) {
-    const error = await runCase(golden, defaults, ignore_keys);
-    results.push(error === undefined ? { id: golden.id } : { id: golden.id, error });
-  }
-  return results;
+  return cases.map((golden) => ({
+    id: golden.id,
+    run: () =>
+      inDirectory(async (base) => {
+        const environment = await prepare(golden, base);
+        const { mode, expect } = golden;
+        const outcome = await (mode === "gym" ? runProgram : runResolver)(golden, environment);
+        const config = expect.config && { ...expect.config, ...EXPECTED_DIFFERENCES[golden.id] };
+        const expected = await fillPlaceholders({ ...expect, ...(config && { config }) }, environment);
+        return (
+          compareError(outcome, expected) ??
+          compareConfig(outcome, expected, defaults, ignore_keys) ??
+          compareOutput(outcome, expected)
+        );
+      }),
+  }));
 };
 
-async function runCase(golden: Case, defaults: Json, ignored: string[]): Promise<string | undefined> {
-  const base = await realpath(await mkdtemp(path.join(tmpdir(), "config-case-")));
-  try {
-    const place = await prepare(golden, base);
-    const outcome = await (golden.mode === "gym" ? runProgram(golden, place) : runResolver(golden, place));
-    const different = EXPECTED_DIFFERENCES[golden.id];
-    const expected = await fillPlaces(
-      different ? { ...golden.expect, config: { ...golden.expect.config, ...different } } : golden.expect,
-      place,
-    );
-    return (
-      compareError(outcome, expected) ??
-      compareConfig(outcome, expected, defaults, ignored) ??
-      compareOutput(outcome, expected)
-    );
-  } catch (error) {
-    return `the case could not be run: ${errorMessage(error)}`;
-  } finally {
-    await rm(base, { recursive: true, force: true });
-  }
-}
-
-async function prepare({ input }: Case, base: string): Promise<Place> {
-  const place = {
+async function prepare({ input }: Case, base: string): Promise<CaseEnvironment> {
+  const directories = {
     cwd: path.join(base, "cwd"),
     install: path.join(base, "install"),
     roots: path.join(base, "roots"),
   };
-  await writeFiles(place.cwd, input.files ?? {});
-  await writeFiles(place.install, input.install_files ?? {});
-  if (input.env_yaml !== undefined) await writeFiles(place.cwd, { "env.yaml": input.env_yaml });
+  await writeFiles(directories.cwd, input.files ?? {});
+  await writeFiles(directories.install, input.install_files ?? {});
+  if (input.env_yaml !== undefined) await writeFiles(directories.cwd, { "env.yaml": input.env_yaml });
   const extra = Object.entries(input.extra_roots ?? {});
-  for (const [name, files] of extra) await writeFiles(path.join(place.roots, name), files);
+  for (const [name, files] of extra) await writeFiles(path.join(directories.roots, name), files);
   const env: NodeJS.ProcessEnv = { ...process.env };
   for (const name of Object.keys(env)) if (name.startsWith("NEMO_GYM_")) delete env[name];
   if (extra.length > 0)
-    env.NEMO_GYM_EXTRA_ROOTS = extra.map(([name]) => path.join(place.roots, name)).join(path.delimiter);
+    env.NEMO_GYM_EXTRA_ROOTS = extra.map(([name]) => path.join(directories.roots, name)).join(path.delimiter);
   for (const [name, value] of Object.entries(input.env ?? {})) {
     if (value === null) delete env[name];
     else env[name] = value;
   }
-  return { ...place, env };
+  return { ...directories, env };
 }
 
-async function writeFiles(directory: string, files: Files): Promise<void> {
-  await mkdir(directory, { recursive: true });
-  for (const [name, text] of Object.entries(files)) {
-    const file = path.join(directory, name);
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, text);
-  }
-}
-
-async function runResolver({ input }: Case, { cwd, env, install }: Place): Promise<Outcome> {
+async function runResolver({ input }: Case, { cwd, env, install }: CaseEnvironment): Promise<Outcome> {
   const output = { stdout: "", stderr: "" };
   try {
     const config = await resolveConfig({
@@ -152,7 +131,7 @@ async function runResolver({ input }: Case, { cwd, env, install }: Place): Promi
   }
 }
 
-async function runProgram({ input }: Case, { cwd, env }: Place): Promise<Outcome> {
+async function runProgram({ input }: Case, { cwd, env }: CaseEnvironment): Promise<Outcome> {
   const output = { stdout: "", stderr: "" };
   const stream = (name: "stdout" | "stderr") => ({
     write: (text: string) => {
@@ -166,16 +145,19 @@ async function runProgram({ input }: Case, { cwd, env }: Place): Promise<Outcome
 }
 
 /** Replaces `<cwd>`, `<install>`, `<roots>`, `<home>` and `<host-ip>` in every expected text. */
-async function fillPlaces(expect: Case["expect"], place: Place): Promise<Case["expect"]> {
+async function fillPlaceholders(
+  expect: Case["expect"],
+  { cwd, install, roots, env }: CaseEnvironment,
+): Promise<Case["expect"]> {
   let text = JSON.stringify(expect);
-  const places: Record<string, () => string | Promise<string>> = {
-    "<cwd>": () => place.cwd,
-    "<install>": () => (expect.exit_code === undefined ? place.install : installRoot()),
-    "<roots>": () => place.roots,
-    "<home>": () => place.env.HOME ?? homedir(),
+  const values: Record<string, () => string | Promise<string>> = {
+    "<cwd>": () => cwd,
+    "<install>": () => (expect.exit_code === undefined ? install : installRoot()),
+    "<roots>": () => roots,
+    "<home>": () => env.HOME ?? homedir(),
     "<host-ip>": async () => (await lookup(hostname(), { family: 4 })).address,
   };
-  for (const [name, value] of Object.entries(places)) {
+  for (const [name, value] of Object.entries(values)) {
     if (text.includes(name)) text = text.replaceAll(name, JSON.stringify(await value()).slice(1, -1));
   }
   return JSON.parse(text) as Case["expect"];

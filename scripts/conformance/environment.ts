@@ -5,7 +5,6 @@
  * @module
  */
 import path from "node:path";
-import { errorMessage } from "../../src/errors.ts";
 import { loadAdapter } from "./env/adapters.ts";
 import { type Environment, loadEnvironmentModule } from "./env/environment-server.ts";
 import { isMetricsRow, runMetricsCase } from "./env/metrics-case.ts";
@@ -13,11 +12,11 @@ import { type FixtureRow, readRows } from "./env/rows.ts";
 import { runStepsCase } from "./env/steps-case.ts";
 import { runToolCase, runToolSequence } from "./env/tool-case.ts";
 import { runVerifyCase } from "./env/verify-case.ts";
-import type { CaseResult, Suite } from "./suite.ts";
+import type { GoldenCase, Suite } from "./suite.ts";
 
-async function runRow(row: FixtureRow, environment: Environment): Promise<string | undefined> {
-  const own = environment.adapter.run?.(row, environment);
-  if (own) return (await own).error;
+function runRow(row: FixtureRow, environment: Environment): ReturnType<GoldenCase["run"]> {
+  const own = environment.adapter.caseOf?.(row, environment);
+  if (own) return own();
   if (isMetricsRow(row)) return runMetricsCase(row, environment);
   if (row["steps"] !== undefined) return runStepsCase(row, environment);
   if (row["calls"] !== undefined) return runToolSequence(row, environment);
@@ -34,10 +33,6 @@ export const suite: Suite = async (file, target) => {
     adapter: await loadAdapter(target),
     ...(await loadEnvironmentModule(target)),
   };
-  const results: CaseResult[] = [];
-  for (const row of await (environment.adapter.rows ?? readRows)(file)) {
-    const error = await runRow(row, environment).catch((thrown: unknown) => `threw ${errorMessage(thrown)}`);
-    results.push(error === undefined ? { id: row.id } : { id: row.id, error });
-  }
-  return results;
+  const rows = await (environment.adapter.rows ?? readRows)(file);
+  return rows.map((row) => ({ id: row.id, run: () => runRow(row, environment) }));
 };

@@ -1,6 +1,5 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { GymError } from "../../src/errors.ts";
 import { artifactPaths } from "../../src/rollouts/files/artifact-paths.ts";
 import { readRows } from "../../src/rollouts/files/jsonl-rows.ts";
@@ -10,6 +9,7 @@ import { loadPromptConfig } from "../../src/rollouts/inputs/prompt-config.ts";
 import type { RepeatsSetting } from "../../src/rollouts/inputs/repeats.ts";
 import { loadSkills } from "../../src/rollouts/inputs/skills.ts";
 import { maxAttemptsFrom, missingForResume, planResume } from "../../src/rollouts/resume/resume.ts";
+import { inDirectory, writeFiles } from "./case-directory.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";
 
@@ -25,21 +25,12 @@ interface Case {
 
 export const suite: Suite = async (file) => {
   const { cases } = JSON.parse(await readFile(file, "utf8")) as { cases: Case[] };
-  const results = [];
-  for (const golden of cases) {
-    const error = await runCase(golden);
-    results.push(error === undefined ? { id: golden.id } : { id: golden.id, error });
-  }
-  return results;
+  return cases.map((golden) => ({ id: golden.id, run: () => inDirectory((path) => runCase(golden, path)) }));
 };
 
-async function runCase(golden: Case): Promise<string | undefined> {
-  const directory = await mkdtemp(join(tmpdir(), "expansion-"));
+async function runCase(golden: Case, directory: string): Promise<string | undefined> {
+  await writeFiles(directory, golden.input.files);
   try {
-    for (const [name, text] of Object.entries(golden.input.files)) {
-      await mkdir(dirname(join(directory, name)), { recursive: true });
-      await writeFile(join(directory, name), text);
-    }
     const actual = await (golden.op === "resume" ? resume(golden, directory) : expand(golden, directory));
     if (golden.expected_error !== undefined)
       return `was accepted; expected ${JSON.stringify(golden.expected_error)}`;
@@ -47,8 +38,6 @@ async function runCase(golden: Case): Promise<string | undefined> {
   } catch (error) {
     if (!(error instanceof GymError)) return `threw ${String(error)}, not an error of ours`;
     return golden.expected_error === undefined ? `threw ${error.message}` : undefined;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
   }
 }
 

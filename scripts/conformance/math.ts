@@ -7,16 +7,16 @@
 import { verifyAnswer } from "../../src/math/index.ts";
 import { isObject } from "../../src/python/json/json-object.ts";
 import { type FixtureRow, readRows } from "./env/rows.ts";
-import type { CaseResult, Suite } from "./suite.ts";
+import type { Suite } from "./suite.ts";
 
-function check(row: FixtureRow, mode: "compat" | "strict"): CaseResult {
+function check(row: FixtureRow, mode: "compat" | "strict"): string | undefined {
   const expected = mode === "strict" ? row["mathematically_equal"] : row.expected["library_reward"] === 1;
   const { equal, rule, gold, answer } = verifyAnswer(String(row["gold"]), String(row["generated_text"]), {
     mode,
   });
-  if (equal === expected) return { id: row.id };
+  if (equal === expected) return undefined;
   const forms = `${gold.parsed ?? gold.text} and ${answer.parsed ?? answer.text}`;
-  return { id: row.id, error: `expected ${expected}, got ${equal} (${rule}) for ${forms}` };
+  return `expected ${expected}, got ${equal} (${rule}) for ${forms}`;
 }
 
 export const suite: Suite = async (file, target) => {
@@ -28,5 +28,5 @@ export const suite: Suite = async (file, target) => {
   );
   const relevant =
     mode === "strict" ? rows.filter((row) => typeof row["mathematically_equal"] === "boolean") : rows;
-  return relevant.map((row) => check(row, mode));
+  return relevant.map((row) => ({ id: row.id, run: () => check(row, mode) }));
 };

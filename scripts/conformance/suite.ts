@@ -1,11 +1,20 @@
+import { errorMessage } from "../../src/errors.ts";
+
+/** One golden case of a file. */
+export interface GoldenCase {
+  id: string;
+  /** Returns what differs; undefined if nothing does. */
+  run: () => string | undefined | Promise<string | undefined>;
+}
+
 /** The outcome of one golden case; without `error` it passed. */
 export interface CaseResult {
   id: string;
-  error?: string;
+  error: string | undefined;
 }
 
-/** Runs every case of `file`; `target` is the part of the suite name after the colon (`env:mcqa`). */
-export type Suite = (file: string, target?: string) => Promise<CaseResult[]>;
+/** The cases of `file`; `target` is the part of the suite name after the colon (`env:mcqa`). */
+export type Suite = (file: string, target?: string) => Promise<GoldenCase[]>;
 
 const load = {
   config: async () => (await import("./config.ts")).suite,
@@ -24,5 +33,16 @@ export async function runSuite(name: string, file: string): Promise<CaseResult[]
   const [kind = "", target] = name.split(":", 2);
   const loader = (load as Record<string, () => Promise<Suite>>)[kind];
   if (!loader) throw new Error(`Unknown suite '${name}'. Suites: ${suiteNames.join(", ")} (env:<name>).`);
-  return (await loader())(file, target);
+  const suite = await loader();
+  const results: CaseResult[] = [];
+  for (const { id, run } of await suite(file, target)) results.push({ id, error: await outcomeOf(run) });
+  return results;
+}
+
+async function outcomeOf(run: GoldenCase["run"]): Promise<string | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    return `threw ${errorMessage(error)}`;
+  }
 }

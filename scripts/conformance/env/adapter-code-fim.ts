@@ -6,11 +6,10 @@ import { difference } from "./compare.ts";
 export const adapter: Adapter = {
   config: (_row, { fixtures }) => ({ problems_fpath: `${fixtures}/problems.json` }),
   firstWord: ["status"],
-  run({ kind, preceding, following, truncate_from, expected }) {
+  caseOf({ kind, preceding, following, truncate_from, expected }) {
     if (kind !== "remove_overlap") return undefined;
     const from = truncate_from === "following" ? "following" : "preceding";
-    const result = removeOverlap(String(preceding), String(following), from);
-    const error = difference(result, expected["result"], "result", { tolerance: 0 });
-    return Promise.resolve(error === undefined ? {} : { error });
+    return () =>
+      difference(removeOverlap(String(preceding), String(following), from), expected["result"], "result");
   },
 };

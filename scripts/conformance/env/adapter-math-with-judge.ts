@@ -17,11 +17,11 @@ export const adapter: Adapter = {
     if (!Array.isArray(expected)) return undefined;
     return (
       judgeCallsDifference(calls, expected) ??
-      difference(calls.map(answersOf), expected.map(answers), "judge_calls", { tolerance: 0 })
+      difference(calls.map(answersOf), expected.map(answers), "judge_calls")
     );
   },
-  run: (row, environment) =>
-    typeof row["generated_text"] === "string" ? runPair(row, environment) : undefined,
+  caseOf: (row, environment) =>
+    typeof row["generated_text"] === "string" ? () => runPair(row, environment) : undefined,
 };
 
 function answers(call: unknown): JsonObject {
@@ -37,7 +37,7 @@ function answersOf(call: RecordedCall): JsonObject {
 }
 
 /** Compares the reward without a judge. For the extracted answer only its presence is compared: its text is in SymPy's notation. */
-async function runPair(row: FixtureRow, environment: Environment): Promise<{ error?: string }> {
+async function runPair(row: FixtureRow, environment: Environment): Promise<string | undefined> {
   const run = await startRowServer(environment, {
     ...row,
     config: { should_use_judge: false, ...row.config },
@@ -49,14 +49,13 @@ async function runPair(row: FixtureRow, environment: Environment): Promise<{ err
       question: "",
       expected_answer: row["gold"],
     });
-    if (!isObject(body)) return { error: `expected a result, got ${JSON.stringify(body)}` };
+    if (!isObject(body)) return `expected a result, got ${JSON.stringify(body)}`;
     const summary = ({ reward, library_reward, extracted_answer }: JsonObject) => ({
       reward,
       library_reward,
       found: extracted_answer !== null,
     });
-    const error = difference(summary(body), summary(row.expected), "result", { tolerance: 0 });
-    return error === undefined ? {} : { error: `${row["gold"]} / ${row["generated_text"]}: ${error}` };
+    return difference(summary(body), summary(row.expected), `${row["gold"]} / ${row["generated_text"]}`);
   } finally {
     await run.close();
   }

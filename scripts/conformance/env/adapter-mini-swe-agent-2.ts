@@ -20,27 +20,20 @@ export const adapter: Adapter = {
     return [
       ...rollouts.map((rollout) => ({
         id: String(rollout["instance_id"]),
-        kind: "rollout",
         rollout,
         expected: { reward: rollout["reward"], resolved: rollout["reward"] === 1 },
       })),
       { id: "aggregate metrics", kind: "aggregate", rollouts, expected: expected ?? {} },
     ];
   },
-  run(row) {
-    if (row["kind"] === "rollout") return Promise.resolve(outcome(graded(row)));
-    if (row["kind"] === "aggregate") return Promise.resolve(outcome(aggregated(row)));
-    return undefined;
-  },
+  caseOf: (row) => () => (row["kind"] === "aggregate" ? aggregated(row) : graded(row)),
 };
-
-const outcome = (error: string | undefined) => (error === undefined ? {} : { error });
 
 function graded({ rollout, expected }: FixtureRow): string | undefined {
   const { metadata, instance_id } = rollout as JsonObject;
   const id = String(instance_id);
   const actual = { reward: rewardOf(metadata, id), resolved: resolvedOf(metadata, id) };
-  return difference(actual, expected, "result", { tolerance: 0 });
+  return difference(actual, expected, "result");
 }
 
 function aggregated({ rollouts, expected }: FixtureRow): string | undefined {
@@ -51,5 +44,5 @@ function aggregated({ rollouts, expected }: FixtureRow): string | undefined {
     ...(keyMetrics && { keyMetrics }),
   });
   const { agent_ref: _, ...wanted } = expected;
-  return difference(actual, wanted, "metrics", { tolerance: 1e-9 });
+  return difference(actual, wanted, "metrics", { relative: 1e-9 });
 }

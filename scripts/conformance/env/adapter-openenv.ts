@@ -5,12 +5,11 @@ import { runStepsCase } from "./steps-case.ts";
 
 /** The environment of the fixtures, behind a server with OpenEnv's protocol. */
 export const adapter: Adapter = {
-  async run(row, environment) {
+  caseOf: (row, environment) => async () => {
     const double = await OpenEnvDouble.start(MOVE, walk);
     try {
       const config = { ...row.config, base_url: double.url };
-      const error = await runStepsCase({ ...row, config, expected: withoutErrorTexts(row) }, environment);
-      return error === undefined ? {} : { error };
+      return await runStepsCase({ ...row, config, expected: withoutErrorTexts(row) }, environment);
     } finally {
       await double.close();
     }

@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { createJiti } from "jiti";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { installRoot } from "../../../src/config/paths.ts";
 import type { ServerDefinition } from "../../../src/definitions/definitions.ts";
 import { createTestServer, type TestServer } from "../../../src/testing/index.ts";
 import type { Adapter } from "./adapters.ts";
@@ -25,29 +26,24 @@ export interface RowServer {
   close(): Promise<void>;
 }
 
-/** Loads `resources_servers/<name>/app` next to this script: the TypeScript source, or the compiled module if this script is compiled. */
+/** Loads the compiled `resources_servers/<name>/app`. */
 export async function loadEnvironmentModule(
   name: string,
 ): Promise<{ directory: string; module: JsonObject }> {
   if (!/^[A-Za-z0-9_]+$/.test(name)) throw new Error(`'${name}' is not an environment name`);
-  const fromSource = import.meta.url.endsWith(".ts");
-  const file = fileURLToPath(
-    new URL(`../../../resources_servers/${name}/app.${fromSource ? "ts" : "js"}`, import.meta.url),
-  );
   // Compiled code is in dist/; data and prompts stay in the source folder.
-  const root = new URL(fromSource ? "../../../" : "../../../../", import.meta.url);
-  const directory = fileURLToPath(new URL(`resources_servers/${name}/`, root));
+  const file = path.join(installRoot(), `dist/resources_servers/${name}/app.js`);
+  const directory = path.join(installRoot(), `resources_servers/${name}`);
   await access(file).catch(() => {
     throw new Error(`There is no environment '${name}': ${file} does not exist.`);
   });
-  const module: unknown = fromSource
-    ? await createJiti(import.meta.url, { tsconfigPaths: true }).import(file)
-    : await import(pathToFileURL(file).href);
+  const module: unknown = await import(pathToFileURL(file).href);
   if (!isObject(module)) throw new Error(`${file} exports nothing`);
   return { directory, module };
 }
 
-function definitionOf(environment: Environment, row: FixtureRow): ServerDefinition {
+/** The definition of the environment, with what the row injects. */
+export function definitionOf(environment: Environment, row: FixtureRow): ServerDefinition {
   const definition =
     environment.adapter.definition?.(environment.module, row) ?? environment.module["default"];
   if (!isObject(definition) || definition["type"] !== "resources_servers") {
@@ -77,9 +73,4 @@ export async function startRowServer(environment: Environment, row: FixtureRow):
       await installed.remove();
     },
   };
-}
-
-/** The metrics hooks of the environment with the config of the row. */
-export function definitionFor(environment: Environment, row: FixtureRow): ServerDefinition {
-  return definitionOf(environment, row);
 }

@@ -1,4 +1,5 @@
-import { difference, show } from "./compare.ts";
+import { show } from "../difference.ts";
+import { difference } from "./compare.ts";
 import { isObject, type JsonObject } from "./rows.ts";
 import { messagesOf, type RecordedCall } from "./scripted-servers.ts";
 
@@ -33,7 +34,7 @@ function callDifference(call: RecordedCall, wanted: JsonObject, path: string): s
   const onlyRoles = wanted["messages"].every(
     (message) => isObject(message) && !Object.hasOwn(message, "content"),
   );
-  return difference(onlyRoles ? roles : messages, wanted["messages"], `${path}.messages`, { tolerance: 0 });
+  return difference(onlyRoles ? roles : messages, wanted["messages"], `${path}.messages`);
 }
 
 /** A message may contain its text as one string or as a single text part. */

@@ -1,14 +1,14 @@
 import type { MetricsHooks } from "../../../src/definitions/define-resources.ts";
 import { difference } from "./compare.ts";
-import { definitionFor, type Environment } from "./environment-server.ts";
+import { definitionOf, type Environment } from "./environment-server.ts";
 import { installConfig } from "./fixture-config.ts";
 import { type FixtureRow, isObject, type JsonObject, rowsOf } from "./rows.ts";
 
-const comparison = { tolerance: 1e-9 };
+const comparison = { relative: 1e-9 };
 
 /** Passes `tasks` to the environment's metrics hooks and compares the metrics and the key metrics. */
 export async function runMetricsCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {
-  const definition = definitionFor(environment, row);
+  const definition = definitionOf(environment, row);
   if (definition.type !== "resources_servers") return "the environment has no metrics";
   const { metrics, config: schema } = definition.options;
   const installed = await installConfig({ ...environment.adapter.config?.(row, environment), ...row.config });

@@ -1,11 +1,12 @@
 import type { Jar } from "../../../src/testing/index.ts";
-import { difference, show } from "./compare.ts";
+import { show } from "../difference.ts";
+import { difference } from "./compare.ts";
 import { type Environment, startRowServer } from "./environment-server.ts";
 import { type FixtureRow, isObject, type JsonObject, rowsOf } from "./rows.ts";
 import { responseOf } from "./scripted-servers.ts";
 import { crashDifference } from "./verify-case.ts";
 
-const comparison = { tolerance: 1e-12 };
+const comparison = { relative: 1e-12 };
 
 /** Sends `steps` in order, each with the cookies of its session, and compares every response. */
 export async function runStepsCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {

@@ -1,8 +1,7 @@
-import { difference, show } from "./compare.ts";
+import { show } from "../difference.ts";
+import { difference } from "./compare.ts";
 import { type Environment, startRowServer } from "./environment-server.ts";
 import { type FixtureRow, type JsonObject, rowsOf } from "./rows.ts";
-
-const comparison = { tolerance: 0 };
 
 /** A single call of a tool: `name`, `arguments`, `expected {status, body}`. */
 export async function runToolCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {
@@ -51,5 +50,5 @@ export function replyDifference(
   if (reply.status !== status)
     return `status: expected ${show(status)}, got ${reply.status} ${show(reply.body)}`;
   if (body === null || body === undefined) return undefined;
-  return difference(reply.body, body, "body", comparison);
+  return difference(reply.body, body, "body");
 }

@@ -1,9 +1,10 @@
-import { difference, show } from "./compare.ts";
+import { show } from "../difference.ts";
+import { difference } from "./compare.ts";
 import { type Environment, type RowServer, startRowServer } from "./environment-server.ts";
 import { judgeCallsDifference } from "./judge-calls.ts";
 import { type FixtureRow, isObject, type JsonObject } from "./rows.ts";
 
-const comparison = { tolerance: 1e-12 };
+const comparison = { relative: 1e-12 };
 /** Keys of `expected` that describe the exchange and not the result. */
 const describing = new Set(["status", "http_status", "echoed_fields", "judge_calls"]);
 /** Texts of exceptions: ours differ on purpose. */
