@@ -185,7 +185,8 @@ export class Collection {
       await this.#rows.close();
     }
     if (this.#fatal !== undefined) throw this.#fatal;
-    const { completed, failed, cancelled, resumable, outOfAttempts } = this.#recorder;
+    const { completed, failed, cancelled } = this.progress;
+    const { resumable, outOfAttempts } = this.#recorder;
     return {
       completed,
       failed,

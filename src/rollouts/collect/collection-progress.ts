@@ -28,9 +28,10 @@ export class CollectionProgress {
   readonly #trouble = new Trouble();
   /** Completed rollouts per second, for the seconds within the window of the rate. */
   readonly #recent: { second: number; count: number }[] = [];
-  #completed = 0;
-  #failed = 0;
-  #cancelled = 0;
+  /** Rollouts that ended in this session. */
+  completed = 0;
+  failed = 0;
+  cancelled = 0;
   #modelCalls = 0;
 
   constructor(options: ProgressOptions) {
@@ -41,17 +42,17 @@ export class CollectionProgress {
 
   ended(outcome: Outcome, row: EndedRow, willRetry: boolean): void {
     if (outcome.status === "cancelled") {
-      if (!willRetry) this.#cancelled++;
+      if (!willRetry) this.cancelled++;
       return;
     }
     if (outcome.status === "failed") {
       const { class: name, message, stage } = outcome.failure;
       this.#failures.set(name, { count: (this.#failures.get(name)?.count ?? 0) + 1, message, stage });
       this.#noteFailedRow(name, row);
-      if (!willRetry) this.#failed++;
+      if (!willRetry) this.failed++;
       return;
     }
-    this.#completed++;
+    this.completed++;
     this.#trouble.over();
     this.#note(performance.now());
     this.#tally.add(outcome.row, row.taskIndex, row.agent);
@@ -59,7 +60,7 @@ export class CollectionProgress {
 
   /** A rollout that had failed permanently runs again. */
   retried(): void {
-    this.#failed--;
+    this.failed--;
   }
 
   /** Remembers the first rows of a class, so that messages can name them. */
@@ -93,9 +94,9 @@ export class CollectionProgress {
   snapshot(running: readonly RunningRollout[], concurrency: number, retrying: number): ProgressSnapshot {
     const now = performance.now();
     const { total, alreadyDone, alreadyLost, spent } = this.#options;
-    const completed = alreadyDone + this.#completed;
+    const completed = alreadyDone + this.completed;
     const lostBefore = (alreadyLost?.outOfAttempts ?? 0) + (alreadyLost?.terminal ?? 0);
-    const failed = lostBefore + this.#failed;
+    const failed = lostBefore + this.failed;
     const done = completed + failed;
     const rate = this.#rate(now);
     const left = total - done;
@@ -107,7 +108,7 @@ export class CollectionProgress {
       completed,
       failed,
       failed_before: lostBefore,
-      cancelled: this.#cancelled,
+      cancelled: this.cancelled,
       retrying,
       in_flight: running.length,
       concurrency,

@@ -34,11 +34,8 @@ interface Surroundings {
 
 const idOf = ({ taskIndex, rolloutIndex }: QueuedRow): string => `${taskIndex}-${rolloutIndex}`;
 
-/** Writes and counts the results of rollouts, and decides which are retried. */
+/** Writes the results of rollouts, decides which are retried, and counts those that cannot be. */
 export class OutcomeRecorder {
-  completed = 0;
-  failed = 0;
-  cancelled = 0;
   /** Failed rollouts that a resumed run retries. */
   resumable = 0;
   /** Failed rollouts that are not retried because their attempts are used up. */
@@ -77,7 +74,6 @@ export class OutcomeRecorder {
     const lost = this.#lost.get(id);
     if (lost === undefined) return undefined;
     this.#lost.delete(id);
-    this.failed--;
     this.#countLoss(lost, -1);
     this.#surroundings.progress.retried();
     return lost.queued;
@@ -103,7 +99,6 @@ export class OutcomeRecorder {
     await written;
     progress.written(row);
     await settle?.(() => output.sync());
-    this.completed++;
     concurrency.succeeded();
     return false;
   }
@@ -114,7 +109,6 @@ export class OutcomeRecorder {
       retries.add(queued, 0);
       return true;
     }
-    this.cancelled++;
     this.settle(queued.taskIndex, queued.rolloutIndex);
     return false;
   }
@@ -139,7 +133,6 @@ export class OutcomeRecorder {
       retries.add({ ...queued, attempt, row }, attempt);
       return true;
     }
-    this.failed++;
     this.settle(queued.taskIndex, queued.rolloutIndex);
     const lost = { queued, failure, attempts: persist ? attempt : queued.attempt };
     if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), lost);
@@ -159,7 +152,8 @@ export class OutcomeRecorder {
   #reasonToEnd(failure: Failure, willRetry: boolean): string | undefined {
     if (failure.class === "budget_exhausted") return failure.message;
     const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;
-    if ((failure.class !== "provider_auth" && !endpointIsWrong) || this.completed > 0) return undefined;
+    if ((failure.class !== "provider_auth" && !endpointIsWrong) || this.#surroundings.progress.completed > 0)
+      return undefined;
     return ++this.#refusals >= GIVE_UP_AFTER_REFUSALS ? failure.message : undefined;
   }
 }
