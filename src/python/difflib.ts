@@ -46,12 +46,30 @@ export function getCloseMatches(
   cutoff = 0.6,
 ): string[] {
   const scored: { candidate: string; ratio: number }[] = [];
+  const right = codePointsOf(word);
   for (const candidate of candidates) {
+    const left = codePointsOf(candidate);
+    // Like Python, first computes bounds that are cheaper than the comparison.
+    const least = (cutoff * (left.length + right.length)) / 2;
+    if (Math.min(left.length, right.length) < least || sharedCharacters(left, right) < least) continue;
     const ratio = similarityRatio(candidate, word);
     if (ratio >= cutoff) scored.push({ candidate, ratio });
   }
   scored.sort((x, y) => y.ratio - x.ratio || byCodePoint(y.candidate, x.candidate));
   return scored.slice(0, count).map(({ candidate }) => candidate);
+}
+
+/** The number of characters that two texts have in common, in any order. */
+function sharedCharacters(a: Int32Array, b: Int32Array): number {
+  const rest = b.slice();
+  let shared = 0;
+  for (const character of a) {
+    const index = rest.indexOf(character);
+    if (index < 0) continue;
+    rest[index] = -1;
+    shared++;
+  }
+  return shared;
 }
 
 /**
