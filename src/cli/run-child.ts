@@ -4,14 +4,6 @@ import type { CommandContext } from "./command.ts";
 
 const STOP_GRACE_MS = 5_000;
 
-interface ChildOptions {
-  readonly cwd: string;
-  /** Additional environment variables. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Both streams go to stderr, so that stdout stays free for the command. */
-  readonly quiet?: boolean;
-}
-
 function colours(isTty: boolean, env: CommandContext["env"]): Record<string, string> {
   if (isTty) return { FORCE_COLOR: "1" };
   return env["FORCE_COLOR"] === undefined ? { NO_COLOR: "1" } : {};
@@ -21,17 +13,16 @@ function colours(isTty: boolean, env: CommandContext["env"]): Record<string, str
 export async function runChild(
   { io, env, signal, terminal }: CommandContext,
   command: readonly [string, ...string[]],
-  options: ChildOptions,
+  cwd: string,
 ): Promise<number> {
-  const [program, ...words] = command;
-  const child = spawn(program, words, {
-    cwd: options.cwd,
+  const [program, ...args] = command;
+  const child = spawn(program, args, {
+    cwd,
     // The tool writes into a pipe, so it needs a variable that enables colours; some tools always use colours in CI.
-    env: { ...colours(terminal.isTty, env), ...env, ...options.env },
+    env: { ...colours(terminal.isTty, env), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const stdout = options.quiet ? io.stderr : io.stdout;
-  child.stdout.setEncoding("utf8").on("data", (text: string) => stdout.write(text));
+  child.stdout.setEncoding("utf8").on("data", (text: string) => io.stdout.write(text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => io.stderr.write(text));
   let killer: NodeJS.Timeout | undefined;
   const stop = () => {

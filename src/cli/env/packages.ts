@@ -68,10 +68,8 @@ async function listPythonPackages(
     return 1;
   }
   if (format === undefined) printHeader(context, server, environment);
-  const words = ["-m", "pip", "list", ...(format === undefined ? [] : [`--format=${format}`])];
-  return runChild(context, [python, ...words, ...(outdated ? ["--outdated"] : [])], {
-    cwd: server.directory,
-  });
+  const args = ["-m", "pip", "list", ...(format === undefined ? [] : [`--format=${format}`])];
+  return runChild(context, [python, ...args, ...(outdated ? ["--outdated"] : [])], server.directory);
 }
 
 /** The `node_modules` of the server's imports: its own, or that of the surrounding project. */

@@ -55,7 +55,7 @@ export async function runServerTests(context: CommandContext, server: ServerFold
     context.err(`${server.entrypoint} has no tests: add ${wanted}.`);
     return NO_TESTS;
   }
-  const code = await runChild(context, test.command, { cwd: test.cwd });
+  const code = await runChild(context, test.command, test.cwd);
   if (code !== 0) {
     context.err(`\nThe tests of ${server.entrypoint} failed. Run them by hand with:`);
     context.err(`  cd ${test.cwd} && ${byHand(test.command)}`);

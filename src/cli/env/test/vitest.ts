@@ -98,7 +98,7 @@ export async function runDevTests(context: CommandContext): Promise<number> {
   if (realpathSync(io.cwd) === realpathSync(installRoot)) words.push("--project", "unit");
   if (resolveFrom(io.cwd, "@vitest/coverage-v8/package.json") !== undefined) words.push("--coverage");
   else err("Coverage is not measured: @vitest/coverage-v8 is not installed here.");
-  return runChild(context, words, { cwd: io.cwd });
+  return runChild(context, words, io.cwd);
 }
 
 /** Maximum depth of tests below a server folder. */
