@@ -139,7 +139,11 @@ export class ServerApp implements RequestHandler {
   /** Waits for a start in progress, so that what it opens is closed too. */
   async close(): Promise<void> {
     await this.#starting?.catch(() => {});
-    await this.#parts.close?.();
+    try {
+      await this.#parts.close?.();
+    } catch (error) {
+      this.#parts.log.warn(`the server did not stop cleanly: ${errorMessage(error)}`);
+    }
   }
 
   /** The session of a request; undefined when it names none. */

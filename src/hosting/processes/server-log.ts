@@ -18,7 +18,7 @@ export class ServerLog {
   readonly server: string;
   readonly path: string | undefined;
   readonly #recent: string[] = [];
-  readonly #file: WriteStream | undefined;
+  #file: WriteStream | undefined;
   readonly #onLine: (line: string, level: LogLevel) => void;
   readonly #verbose: boolean;
 
@@ -70,8 +70,10 @@ export class ServerLog {
     return prefixedLogger((line, level) => this.write(line, level), this.#verbose);
   }
 
+  /** Ends the file. Later lines still reach `onLine`. */
   close(): void {
     this.#file?.end();
+    this.#file = undefined;
   }
 }
 

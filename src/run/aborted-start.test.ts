@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { defineResourcesServer } from "../index.ts";
+import { type RunEvent, runEvaluation } from "./index.ts";
+
+const model = { type: "random_model" };
+const rows = [{ responses_create_params: { input: "one" } }];
+
+async function listening(urls: readonly string[]): Promise<string[]> {
+  const replies = await Promise.allSettled(urls.map((url) => fetch(url)));
+  return urls.filter((_, index) => replies[index]?.status === "fulfilled");
+}
+
+it.each(["prepared", "starting", "ready"])("frees the ports when the signal fires at '%s'", async (at) => {
+  const environment = defineResourcesServer({ verify: () => ({ reward: 1 }) });
+  const controller = new AbortController();
+  const run = runEvaluation({ environment, model }, { input: rows, signal: controller.signal });
+  const urls: string[] = [];
+  const follow = (event: RunEvent) => {
+    const type = event.type === "server" ? event.event.type : event.type;
+    if (event.type === "server" && event.event.type === "starting") urls.push(event.event.url);
+    if (type === at) controller.abort(new Error("enough"));
+  };
+  const read = async () => {
+    for await (const event of run.events) follow(event);
+  };
+  await expect(read()).rejects.toThrow("enough");
+  await expect(run.result).rejects.toThrow("enough");
+  expect(await listening(urls)).toEqual([]);
+});
+
+it("logs a `stop` that throws", async () => {
+  const environment = defineResourcesServer({
+    stop: () => {
+      throw new Error("the door is stuck");
+    },
+    verify: () => ({ reward: 1 }),
+  });
+  const run = runEvaluation({ environment, model }, { input: rows });
+  const lines: string[] = [];
+  for await (const event of run.events)
+    if (event.type === "server" && event.event.type === "log") lines.push(event.event.line);
+  expect(lines).toEqual(["warning: the server did not stop cleanly: the door is stuck"]);
+});
