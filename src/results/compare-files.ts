@@ -1,10 +1,11 @@
+import { checkOptions, number, type OptionTable, oneOf, signal as signalOption } from "../check-options.ts";
 import { type CompareOptions, compareRuns, type RunComparison } from "../metrics/compare.ts";
 import type { Coverage } from "../metrics/coverage.ts";
 import { RolloutError } from "../rollouts/errors.ts";
 import type { Row } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { modelOfRun } from "../rollouts/files/manifest.ts";
-import { type MatchedTask, matchTasks, type TaskMatching } from "./match-tasks.ts";
+import { type MatchedTask, matchTasks, TASK_MATCHINGS, type TaskMatching } from "./match-tasks.ts";
 import { type ContentKind, promptOf, type RunTasks, readRunTasks } from "./run-tasks.ts";
 
 /** Maximum length of the excerpt of a task's prompt. */
@@ -59,6 +60,14 @@ export interface CompareFilesOptions extends CompareOptions {
   signal?: AbortSignal;
 }
 
+const optionTable: OptionTable<CompareFilesOptions> = {
+  level: number.optional(),
+  passThreshold: number.optional(),
+  seed: number.optional(),
+  matchBy: oneOf(TASK_MATCHINGS).optional(),
+  signal: signalOption.optional(),
+};
+
 const DEFAULT_PASS_THRESHOLD = 0.5;
 
 /** Compares two rollouts files task by task; `docs/reference/statistics.md` has the formulas. */
@@ -67,6 +76,7 @@ export async function compareFiles(
   afterPath: string,
   options: CompareFilesOptions = {},
 ): Promise<FilesComparison> {
+  checkOptions("compare", optionTable, options);
   const { matchBy, signal, ...statistics } = options;
   const before = await readRunTasks(beforePath, { signal });
   const after = await readRunTasks(afterPath, { signal });

@@ -1,6 +1,7 @@
 import { type ContentKind, hasInputs, type RunTask, type RunTasks, taskContents } from "./run-tasks.ts";
 
-export type TaskMatching = "index" | "content";
+export const TASK_MATCHINGS = ["index", "content"] as const;
+export type TaskMatching = (typeof TASK_MATCHINGS)[number];
 
 /** A task of at least one of two runs; the numbers are its indices there. */
 export interface MatchedTask {

@@ -1,3 +1,4 @@
+import { checkOptions, flag, number, type OptionTable, signal, text } from "../check-options.ts";
 import { MetricsError } from "../metrics/errors.ts";
 import { type CompletionSummary, ProfileBuilder, taskProfile } from "../metrics/profile.ts";
 import { agentName } from "../metrics/rollout-row.ts";
@@ -45,8 +46,17 @@ export interface ProfileRunOptions {
   signal?: AbortSignal;
 }
 
+const optionTable: OptionTable<ProfileRunOptions> = {
+  materializedInputsPath: text,
+  rolloutsPath: text,
+  allowPartialRollouts: flag.optional(),
+  passThreshold: number.optional(),
+  signal: signal.optional(),
+};
+
 /** Writes `<stem>_reward_profiling.jsonl` and `<stem>_agent_metrics.json` next to the rollouts file. */
 export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRun> {
+  checkOptions("profile", optionTable, options);
   const read = { signal: options.signal };
   // Only the position of an input in the file is kept.
   const builder = new ProfileBuilder<number>();

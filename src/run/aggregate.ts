@@ -1,4 +1,14 @@
 import path from "node:path";
+import {
+  callback,
+  checkOptions,
+  flag,
+  type OptionTable,
+  record,
+  signal,
+  text,
+  texts,
+} from "../check-options.ts";
 import { findShards, replaceMerge, ShardedRollouts } from "../results/shards.ts";
 import { type RunSummary, summarize } from "../results/summarize.ts";
 import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../rollouts/files/artifact-paths.ts";
@@ -28,6 +38,19 @@ export interface AggregateOptions {
   installRoot?: string;
 }
 
+const optionTable: OptionTable<AggregateOptions> = {
+  shards: text,
+  output: text,
+  merge: flag.optional(),
+  config: record.optional(),
+  onNotice: callback.optional(),
+  onStatus: callback.optional(),
+  signal: signal.optional(),
+  cwd: text.optional(),
+  roots: texts.optional(),
+  installRoot: text.optional(),
+};
+
 export interface AggregateResult {
   shards: number;
   rows: number;
@@ -42,6 +65,7 @@ export interface AggregateResult {
  * const { summary } = await aggregate({ shards: "results/shard-*.jsonl", output: "results/all.jsonl" });
  */
 export async function aggregate(options: AggregateOptions): Promise<AggregateResult> {
+  checkOptions("aggregate", optionTable, options);
   const { onNotice = () => {}, onStatus = () => {}, cwd = process.cwd(), signal } = options;
   const output = path.resolve(cwd, options.output);
   await refuseNonFile(output);

@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { callback, checkOptions, type OptionTable, record, text, texts } from "../check-options.ts";
 import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../config/resolve.ts";
 import type { AgentDefinition } from "../definitions/define-agent.ts";
 import type { ModelDefinition } from "../definitions/define-model.ts";
@@ -6,6 +8,7 @@ import type {
   ResourcesServerDefinition,
 } from "../definitions/define-resources.ts";
 import { isServerDefinition, type ServerDefinition, type ServerType } from "../definitions/definitions.ts";
+import { isObject } from "../python/json/json-object.ts";
 
 /** A model server of the package, and the endpoint that it calls. */
 export interface ModelChoice {
@@ -55,18 +58,47 @@ export interface ResolvedRun {
   definitions: ReadonlyMap<string, ServerDefinition>;
 }
 
+const definitionOf = (type: ServerType, makers: string) =>
+  z.custom((value) => isServerDefinition(value) && value.type === type, `must be a definition by ${makers}`);
+const ENVIRONMENT = definitionOf("resources_servers", "defineResourcesServer or defineGymnasiumServer");
+const AGENT = definitionOf("responses_api_agents", "defineAgent");
+const MODEL = definitionOf("responses_api_models", "defineModel");
+
+const sourceTable: OptionTable<RunSource> = {
+  configPaths: texts.optional(),
+  envFile: text.optional(),
+  environment: ENVIRONMENT.optional(),
+  agent: z.union([AGENT, z.string()], "must be a definition by defineAgent, or a name").optional(),
+  model: z
+    .union([MODEL, record], "must be a definition by defineModel, or { type, url, name, apiKey }")
+    .optional(),
+  name: text.optional(),
+  values: record.optional(),
+  overrides: z.array(z.unknown(), "must be a list").optional(),
+  cwd: text.optional(),
+  env: record.optional(),
+  onNotice: callback.optional(),
+};
+const modelTable: OptionTable<ModelChoice> = {
+  type: text.optional(),
+  url: text.optional(),
+  name: text.optional(),
+  apiKey: text.optional(),
+};
+
 /** The implementation name of servers without a folder. */
 const INLINE = "inline";
 
 /** Resolves the config of a run. */
 export async function resolveRun(given: RunConfig): Promise<ResolvedRun> {
   if (isResolved(given)) return { config: given, definitions: new Map() };
+  checkOptions("config", sourceTable, given);
+  if (given.model && !isServerDefinition(given.model)) checkOptions("model", modelTable, given.model);
   const { configPaths = [], envFile, values, cwd, env, overrides, onNotice } = given;
   const inline = inlineServers(given);
   const config = await resolveConfig({
     initial: {
-      ...inline.values,
-      ...values,
+      ...merged(inline.values, values ?? {}),
       ...((configPaths.length > 0 || inline.configPaths.length > 0) && {
         config_paths: [...configPaths, ...inline.configPaths],
       }),
@@ -83,7 +115,17 @@ export async function resolveRun(given: RunConfig): Promise<ResolvedRun> {
 }
 
 function isResolved(config: RunConfig): config is ResolvedConfig {
-  return "toObject" in config && "servers" in config;
+  return isObject(config) && "toObject" in config && "servers" in config;
+}
+
+/** Values of the program change single keys of the blocks of its definitions. */
+function merged(base: Record<string, unknown>, own: Record<string, unknown>): Record<string, unknown> {
+  const result = { ...base };
+  for (const [key, value] of Object.entries(own)) {
+    const old = result[key];
+    result[key] = isObject(old) && isObject(value) ? merged(old, value) : value;
+  }
+  return result;
 }
 
 interface InlineServers {

@@ -1,13 +1,27 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { z } from "zod";
 import type { RunClient } from "../calls/run-client.ts";
+import {
+  callback,
+  checkOptions,
+  flag,
+  number,
+  type OptionTable,
+  oneOf,
+  record,
+  signal,
+  text,
+  texts,
+  whole,
+} from "../check-options.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { RunSummary } from "../results/summarize.ts";
 import type { CollectResult } from "../rollouts/collect/collect-contract.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
-import type { FsyncPolicy } from "../rollouts/files/jsonl-writer.ts";
+import { FSYNC_POLICIES, type FsyncPolicy } from "../rollouts/files/jsonl-writer.ts";
 import type { RepeatsSetting } from "../rollouts/inputs/repeats.ts";
 import type { QueueOptions } from "./distributed/options.ts";
 import { evaluate } from "./evaluation-session.ts";
@@ -31,13 +45,13 @@ export interface EvaluationOptions {
   output?: string;
   /** Agent for rows without `agent_ref`. Not needed when there is only one. */
   agent?: string;
-  /** Maximum number of input rows, before repeats. Default: all. */
+  /** Maximum number of input rows, before repeats; 0: all. Default: all. */
   limit?: number;
   /** Rollouts per row, or a map from agent to number. Default: 1. */
   repeats?: RepeatsSetting;
   /** Gives every repeat its own seed. */
   addSeed?: boolean;
-  /** Concurrent rollouts. Default: automatic. */
+  /** Concurrent rollouts; 0: automatic. Default: automatic. */
   concurrency?: number;
   /** Attempts per rollout. Default: NEMO_GYM_MAX_ROLLOUT_ATTEMPTS, or 3. */
   maxAttempts?: number;
@@ -62,9 +76,12 @@ export interface EvaluationOptions {
   /** Computes metrics when the rollouts are collected. Default: true. */
   aggregate?: boolean;
   fsync?: FsyncPolicy;
-  /** Stops everything: running rollouts are cancelled, and `result` resolves with the finished ones. */
+  /**
+   * Stops everything: running rollouts are cancelled, and `result` resolves with the finished ones. Before the first
+   * rollout, `result` rejects with the reason of the signal.
+   */
   signal?: AbortSignal;
-  /** Starts no further rollouts; running ones may finish. */
+  /** Starts no further rollouts; running ones may finish. Before the first rollout it acts like `signal`. */
   drain?: AbortSignal;
   /** Workers that share this broker run the rollouts (`gym worker`). Default: this process runs them. */
   queue?: QueueOptions;
@@ -82,6 +99,42 @@ export interface EvaluationOptions {
   ownsProcess?: boolean;
   env?: Readonly<Record<string, string | undefined>>;
 }
+
+const optionTable: OptionTable<EvaluationOptions> = {
+  input: z
+    .union([z.string(), z.custom(Array.isArray)], "must be the name of a file, or a list of rows")
+    .optional(),
+  output: text.optional(),
+  agent: text.optional(),
+  limit: whole(0).optional(),
+  // Checked with the agents of the run.
+  repeats: z.unknown(),
+  addSeed: flag.optional(),
+  concurrency: whole(0).optional(),
+  maxAttempts: whole(1).optional(),
+  rolloutTimeoutSeconds: number.nullish(),
+  runTimeoutSeconds: number.optional(),
+  params: record.optional(),
+  promptConfig: text.optional(),
+  skills: text.optional(),
+  checkRows: flag.optional(),
+  resume: flag.optional(),
+  force: flag.optional(),
+  retryFailed: flag.optional(),
+  aggregate: flag.optional(),
+  fsync: oneOf(FSYNC_POLICIES).optional(),
+  signal: signal.optional(),
+  drain: signal.optional(),
+  queue: record.optional(),
+  servers: record.optional(),
+  driver: callback.optional(),
+  driverSettings: record.optional(),
+  captureConfig: record.optional(),
+  roots: texts.optional(),
+  installRoot: text.optional(),
+  ownsProcess: flag.optional(),
+  env: record.optional(),
+};
 
 /** The result of an evaluation. */
 export interface EvaluationResult extends CollectResult {
@@ -126,6 +179,7 @@ export function runEvaluation(
   config: RunConfig,
   options?: EvaluationOptions & { output?: undefined },
 ): EvaluationRun<MemoryResult>;
+export function runEvaluation(config: RunConfig, options: EvaluationOptions): EvaluationRun;
 export function runEvaluation(config: RunConfig, options: EvaluationOptions = {}): EvaluationRun {
   return withEvents((emit) => run(config, options, emit));
 }
@@ -135,6 +189,7 @@ async function run(
   options: EvaluationOptions,
   emit: (event: RunEvent) => void,
 ): Promise<EvaluationResult> {
+  checkOptions("runEvaluation", optionTable, options);
   if (options.output !== undefined) {
     const { result, summary, paths } = await evaluate(config, options.output, options, emit);
     return { ...result, summary, paths, rollouts: undefined };

@@ -1,4 +1,14 @@
 import path from "node:path";
+import {
+  callback,
+  checkOptions,
+  flag,
+  type OptionTable,
+  oneOf,
+  signal,
+  text,
+  texts,
+} from "../check-options.ts";
 import { installRoot as packageRoot, searchRoots } from "../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
 import { currentComponentName } from "../config/servers/aliases.ts";
@@ -39,6 +49,18 @@ export interface StartOptions {
   onMeter?: (meter: CostMeter) => void;
 }
 
+const optionTable: OptionTable<StartOptions> = {
+  roots: texts.optional(),
+  installRoot: text.optional(),
+  head: flag.optional(),
+  onEvent: callback.optional(),
+  signal: signal.optional(),
+  logDirectory: text.optional(),
+  ownsProcess: flag.optional(),
+  hosting: oneOf(["process"]).optional(),
+  onMeter: callback.optional(),
+};
+
 /**
  * Starts the servers of a config. When it resolves, all of them accept requests.
  *
@@ -48,6 +70,7 @@ export interface StartOptions {
  * await servers.close();
  */
 export async function startServers(given: RunConfig, options: StartOptions = {}): Promise<RunningServers> {
+  checkOptions("startServers", optionTable, options);
   const { config, definitions } = await resolveRun(given);
   return startResolved(config, definitions, options);
 }

@@ -1,3 +1,15 @@
+import {
+  checkOptions,
+  flag,
+  number,
+  type OptionTable,
+  oneOf,
+  record,
+  signal,
+  text,
+  texts,
+  whole,
+} from "../../check-options.ts";
 import { errorMessage } from "../../errors.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { loads } from "../../python/json/json-loads.ts";
@@ -11,11 +23,18 @@ import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { type JsonlLine, parseRow, type Row, readLines } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
-import type { DriftPolicy, TokenFormat } from "../../wire/tokens/token-sequences.ts";
+import { DRIFT_POLICIES, type DriftPolicy, type TokenFormat } from "../../wire/tokens/token-sequences.ts";
 import { type AtifContext, writeAtif } from "./export-atif.ts";
 import { callRecords } from "./export-calls.ts";
 import type { ConversationOptions } from "./export-conversation.ts";
-import { checkFilters, type ExportFilters, type ExportFormat } from "./export-filters.ts";
+import {
+  checkFilters,
+  EXPORT_FORMATS,
+  type ExportFilters,
+  type ExportFormat,
+  HEALTH_FILTERS,
+  PAIR_SELECTIONS,
+} from "./export-filters.ts";
 import {
   artRecord,
   chatRecord,
@@ -60,6 +79,37 @@ export interface ExportOptions extends ConversationOptions {
   signal?: AbortSignal;
 }
 
+const optionTable: OptionTable<ExportOptions> = {
+  rolloutsPath: text,
+  outputPath: text,
+  format: oneOf(EXPORT_FORMATS),
+  filters: record.optional(),
+  materializedInputsPath: text.optional(),
+  reasoning: oneOf(["think", "drop"]).optional(),
+  tokens: flag.optional(),
+  tokenDrift: oneOf(DRIFT_POLICIES).optional(),
+  atif: record.optional(),
+  verifyTokens: flag.optional(),
+  signal: signal.optional(),
+};
+const filterTable: OptionTable<ExportFilters> = {
+  rewardMin: number.optional(),
+  rewardMax: number.optional(),
+  passRateMin: number.optional(),
+  passRateMax: number.optional(),
+  passThreshold: number.optional(),
+  bestOf: whole(1).optional(),
+  health: oneOf(HEALTH_FILTERS).optional(),
+  ignoredChecks: texts.optional(),
+  completeGroups: flag.optional(),
+  includeMasked: flag.optional(),
+  label: text.optional(),
+  includeExcluded: flag.optional(),
+  pairs: oneOf(PAIR_SELECTIONS).optional(),
+  minMargin: number.optional(),
+  maxPairsPerTask: whole(1).optional(),
+};
+
 export interface ExportReport {
   /** Lines of the rollouts file. */
   read: number;
@@ -85,8 +135,10 @@ export interface ExportReport {
 
 /** Writes the selected rollouts in the format of a trainer; docs/reference/exports.md has the fields of each. */
 export async function exportRollouts(options: ExportOptions): Promise<ExportReport> {
+  checkOptions("exportRollouts", optionTable, options);
   const filters = options.filters ?? {};
   checkFilters(filters);
+  checkOptions("filters", filterTable, filters);
   const job = new ExportJob(options, filters);
   await job.inputs.check();
   await job.scan();

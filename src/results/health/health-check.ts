@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
+import { callback, checkOptions, type OptionTable, signal, text, texts, whole } from "../../check-options.ts";
 import { errorMessage } from "../../errors.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { healthReports } from "../../rollouts/files/artifact-paths.ts";
@@ -28,6 +29,15 @@ export interface HealthOptions {
   signal?: AbortSignal;
 }
 
+const optionTable: OptionTable<HealthOptions> = {
+  rolloutsPath: text,
+  directory: text.optional(),
+  ignoredChecks: texts.optional(),
+  workers: whole(0).optional(),
+  onNotice: callback.optional(),
+  signal: signal.optional(),
+};
+
 export interface HealthReport {
   summary: QualitySummary;
   summaryPath: string;
@@ -43,6 +53,7 @@ export interface HealthReport {
  * const { summary } = await checkHealth({ rolloutsPath: "results/rollouts.jsonl" });
  */
 export async function checkHealth(options: HealthOptions): Promise<HealthReport> {
+  checkOptions("checkHealth", optionTable, options);
   const { rolloutsPath } = options;
   const ignored = new Set(requireKnown(options.ignoredChecks ?? []));
   const lines = await checkFile(options, [...ignored]);

@@ -1,3 +1,14 @@
+import {
+  checkOptions,
+  flag,
+  number,
+  type OptionTable,
+  oneOf,
+  signal,
+  text,
+  texts,
+  whole,
+} from "../../check-options.ts";
 import { seededRandom } from "../../metrics/seeded-random.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { loads } from "../../python/json/json-loads.ts";
@@ -8,7 +19,13 @@ import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { passRateProblem } from "../export/export-filters.ts";
-import { type DuplicateRule, type ProfiledTask, profiledTask, taskRowOf } from "./profiled-task.ts";
+import {
+  DUPLICATE_RULES,
+  type DuplicateRule,
+  type ProfiledTask,
+  profiledTask,
+  taskRowOf,
+} from "./profiled-task.ts";
 
 /** Which tasks are preferred when there are more than requested. */
 export const PREFERENCES = ["random", "deviation"] as const;
@@ -39,6 +56,23 @@ export interface SelectOptions {
   includeExcluded?: boolean;
   signal?: AbortSignal;
 }
+
+const optionTable: OptionTable<SelectOptions> = {
+  profilePaths: texts,
+  outputPath: text,
+  passRateMin: number.optional(),
+  passRateMax: number.optional(),
+  passThreshold: number.optional(),
+  deviationMin: number.optional(),
+  rolloutsMin: number.optional(),
+  duplicates: oneOf(DUPLICATE_RULES).optional(),
+  balance: flag.optional(),
+  limit: whole(0).optional(),
+  prefer: oneOf(PREFERENCES).optional(),
+  seed: number.optional(),
+  includeExcluded: flag.optional(),
+  signal: signal.optional(),
+};
 
 /** Why tasks were left out; each task counts for the first reason that applied. */
 const REASONS = [
@@ -80,6 +114,7 @@ const BUCKETS = 11;
 export async function selectTasks(
   options: SelectOptions,
 ): Promise<{ report: SelectionReport; reportPath: string }> {
+  checkOptions("selectTasks", optionTable, options);
   const settings = settingsOf(options);
   const leftOut = Object.fromEntries(REASONS.map((reason) => [reason, 0])) as LeftOut;
   const { tasks, read } = await readTasks(options, settings, leftOut);

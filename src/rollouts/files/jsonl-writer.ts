@@ -19,7 +19,8 @@ const NEWLINE = 0x0a;
  * - `interval`: at most two seconds after they were written, and at the end (default);
  * - `always`: before `append` returns; lines written together are synced together.
  */
-export type FsyncPolicy = "never" | "interval" | "always";
+export const FSYNC_POLICIES = ["never", "interval", "always"] as const;
+export type FsyncPolicy = (typeof FSYNC_POLICIES)[number];
 
 interface JsonlWriterOptions {
   /** Starts with an empty file instead of appending. */

@@ -1,6 +1,18 @@
 import path from "node:path";
 import { failureOf } from "../../calls/errors.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
+import {
+  checkOptions,
+  flag,
+  number,
+  type OptionTable,
+  oneOf,
+  record,
+  signal as signalOption,
+  text,
+  texts,
+  whole,
+} from "../../check-options.ts";
 import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
@@ -15,7 +27,13 @@ import type { EvaluationRun, FileResult } from "../run-evaluation.ts";
 import { type RunEvent, withEvents } from "../run-events.ts";
 import { onlyServers, startResolved } from "../start-servers.ts";
 import { ReverifyPlan, type ReverifySources } from "./reverify-plan.ts";
-import { checkOutput, type ExistingOutput, scoreAgain, unsafeOutput } from "./score-again.ts";
+import {
+  checkOutput,
+  EXISTING_OUTPUT,
+  type ExistingOutput,
+  scoreAgain,
+  unsafeOutput,
+} from "./score-again.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 7200;
 
@@ -49,6 +67,24 @@ export interface ReverifyOptions {
   env?: Readonly<Record<string, string | undefined>>;
 }
 
+const optionTable: OptionTable<ReverifyOptions> = {
+  rollouts: text,
+  materializedInputs: text.optional(),
+  output: text,
+  existing: oneOf(EXISTING_OUTPUT).optional(),
+  force: flag.optional(),
+  judgeFailedOnly: flag.optional(),
+  limit: whole(0).optional(),
+  concurrency: whole(0).nullish(),
+  rolloutTimeoutSeconds: number.nullish(),
+  aggregate: flag.optional(),
+  signal: signalOption.optional(),
+  drain: signalOption.optional(),
+  roots: texts.optional(),
+  installRoot: text.optional(),
+  env: record.optional(),
+};
+
 export type ReverifyResult = FileResult & {
   /** Why the scores may differ from the original ones; undefined when all servers are safe. */
   warning: string | undefined;
@@ -70,6 +106,7 @@ async function run(
   options: ReverifyOptions,
   emit: (event: RunEvent) => void,
 ): Promise<ReverifyResult> {
+  checkOptions("reverify", optionTable, options);
   const { existing = "fresh", force = false, judgeFailedOnly = false, limit, drain, signal } = options;
   const { installRoot = packageRoot(), roots = searchRoots({ installRoot }), env = process.env } = options;
   const { rolloutTimeoutSeconds: timeout = DEFAULT_TIMEOUT_SECONDS } = options;

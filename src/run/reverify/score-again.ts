@@ -28,7 +28,8 @@ import { keysOf, type ReverifyPlan, type ReverifySources, type StoredRollout } f
 const COPIED_TOGETHER = 500;
 
 /** How to treat existing results; `fresh` refuses them. */
-export type ExistingOutput = "fresh" | "overwrite" | "resume" | "append";
+export const EXISTING_OUTPUT = ["fresh", "overwrite", "resume", "append"] as const;
+export type ExistingOutput = (typeof EXISTING_OUTPUT)[number];
 
 export interface ScoreAgainOptions {
   client: ServerClient;

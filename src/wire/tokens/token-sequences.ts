@@ -6,7 +6,8 @@ import { type Boundary, callsOf, classifyBoundary } from "./token-continuity.ts"
  * What to do when the prompt of a call does not continue the previous tokens: `fork` starts another training sequence,
  * `truncate` keeps the calls before it, `strict` fails.
  */
-export type DriftPolicy = "fork" | "truncate" | "strict";
+export const DRIFT_POLICIES = ["fork", "truncate", "strict"] as const;
+export type DriftPolicy = (typeof DRIFT_POLICIES)[number];
 
 /** The tokens of one training sequence. The last three lists have one entry per token of the completion. */
 export interface TokenSequence {
