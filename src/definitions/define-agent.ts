@@ -47,7 +47,7 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       rollout: RolloutScope;
       state: NoInfer<State>;
     },
-  ): Promise<AgentReply>;
+  ): MaybePromise<AgentReply>;
   /** `POST /run`; default: seed the session, respond, verify. */
   run?(
     args: HandlerScope<Infer<ConfigSchema>> & {
@@ -61,11 +61,11 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
        */
       respond(params: ResponseCreateParams, cookies: Cookies, signal?: AbortSignal): Promise<AgentReply>;
     },
-  ): Promise<JsonObject | Reply>;
+  ): MaybePromise<JsonObject | Reply>;
   /** `POST /aggregate_metrics`; default: forwarded to the resources server named in the config. */
   aggregateMetrics?(
     args: HandlerScope<Infer<ConfigSchema>> & { body: JsonObject; state: NoInfer<State> },
-  ): Promise<JsonObject>;
+  ): MaybePromise<JsonObject>;
 }
 
 export interface AgentDefinition {

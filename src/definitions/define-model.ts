@@ -34,11 +34,11 @@ export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
   /** `POST /v1/responses`; absent: served by `chat` through conversion. */
   responses?(
     args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ResponseCreateParams },
-  ): Promise<Response>;
+  ): MaybePromise<Response>;
   /** `POST /v1/chat/completions`; absent: served by `responses` through conversion. */
   chat?(
     args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ChatCreateParams },
-  ): Promise<ChatCompletion>;
+  ): MaybePromise<ChatCompletion>;
   /** The model name that the backend uses. It replaces the request's `model` when `chat` serves `/v1/responses`. */
   modelName?(config: Infer<ConfigSchema>): string;
   /** Whether think blocks in chat answers become reasoning items when `chat` serves `/v1/responses`. */

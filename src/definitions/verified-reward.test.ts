@@ -20,8 +20,8 @@ describe("the result of a verifier", () => {
     [{ reward: null }, "the reward null"],
     [{ reward: 1n }, "the reward 1"],
     [{ reward: [1] }, "the reward a list"],
-    [undefined, "nothing instead of an object"],
-    [1, "1 instead of an object"],
+    [undefined, "returned nothing; it must return an object"],
+    [1, "returned 1; it must return an object"],
   ])("fails the rollout permanently: case %#", async (result, told) => {
     const { status, body: answer } = await verified(result);
     expect(status).toBe(500);

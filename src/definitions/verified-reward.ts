@@ -19,7 +19,7 @@ export function rewardOf(result: unknown, server: { name: string; log: Logger })
   if (typeof reward === "boolean") return Number(reward);
   if (reportsFailure(result)) return undefined;
   throw unusable(
-    `${server.name}: verify returned ${quote(result, reward)}; it must return a number`,
+    `${server.name}: verify returned ${quote(result, reward)}; it must return an object with the number 'reward'`,
     server.log,
   );
 }
@@ -46,8 +46,7 @@ function unusable(message: string, log: Logger): HttpError {
 }
 
 function quote(result: unknown, reward: unknown): string {
-  if (typeof result !== "object" || result === null || Array.isArray(result))
-    return `${show(result)} instead of an object with a reward`;
+  if (typeof result !== "object" || result === null || Array.isArray(result)) return show(result);
   return reward === undefined ? "no reward" : `the reward ${show(reward)}`;
 }
 

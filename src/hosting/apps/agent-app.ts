@@ -6,7 +6,6 @@ import { HttpError } from "../../definitions/errors.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
 import { errorMessage } from "../../errors.ts";
 import { isObject } from "../../python/json/json-object.ts";
-import { materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import {
   type NamespaceMap,
@@ -17,6 +16,7 @@ import { type AppHost, classNameOf, type Handler, ServerApp } from "../app.ts";
 import { requireBody, requireFields, requireObject } from "../body.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-attribution.ts";
 import { streamRun } from "./agent-stream.ts";
+import { responseOfHandler } from "./handler-response.ts";
 import { agentNotes } from "./openapi.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
@@ -41,12 +41,17 @@ export function createAgentApp(
   let state: unknown;
 
   const scopeOf = (signal: AbortSignal) => ({ config: context.config, server: context, signal, state });
-  const respond = (
+  const respond = async (
     params: ResponseCreateParams,
     signal: AbortSignal,
     cookies: Cookies,
     rollout: RolloutScope,
-  ): Promise<AgentReply> => options.responses({ ...scopeOf(signal), params, rollout, cookies });
+  ): Promise<AgentReply> => {
+    const reply = await options.responses({ ...scopeOf(signal), params, rollout, cookies });
+    if (!Array.isArray(reply?.response?.output))
+      throw new TypeError("the handler 'responses' did not return { response, cookies } with a Response");
+    return reply;
+  };
 
   const responses: Handler = async (call) => {
     const { params, namespaces } = readParams(requireBody(call.body));
@@ -61,7 +66,7 @@ export function createAgentApp(
         onFailure: (error) => server.log.error(`a streamed run failed: ${errorMessage(error)}`),
       });
     const { response, cookies } = await respond(params, call.signal, call.cookies, rollout);
-    return new Reply({ body: materializeResponse(response), cookies });
+    return new Reply({ body: responseOfHandler(response), cookies });
   };
 
   const run: Handler = (call) => {

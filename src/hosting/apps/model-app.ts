@@ -14,7 +14,6 @@ import { type Usage, usageFromChat } from "../../wire/convert/usage.ts";
 import { mergeReasoning } from "../../wire/convert/vllm.ts";
 import { ROLLOUT_HEADER } from "../../wire/rollout-id.ts";
 import type { ChatCompletion, ChatCreateParams } from "../../wire/schemas/chat-types.ts";
-import { materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import { parseChatParams } from "../../wire/schemas/validate-chat.ts";
 import { ValidationError } from "../../wire/schemas/validation.ts";
@@ -34,6 +33,7 @@ import type { Dialect, SseEvent } from "../../wire/stream/sse.ts";
 import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { eventStream, MalformedBody, requireObject } from "../body.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
+import { responseOfHandler } from "./handler-response.ts";
 import { countTokensRoute, modelsRoute, RolloutUsage } from "./model-info.ts";
 import { modelNotes } from "./openapi.ts";
 
@@ -134,8 +134,12 @@ class ModelBackend {
 
   responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
     const { responses } = this.#definition.options;
-    const ask = () => (responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call));
-    return this.#recorded(call, ask, { asResponse: (response) => response, usageOf: ({ usage }) => usage });
+    const ask = async () =>
+      responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call);
+    return this.#recorded(call, ask, {
+      asResponse: (response) => response,
+      usageOf: (response) => response?.usage,
+    });
   }
 
   async #responsesByChat(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
@@ -159,8 +163,11 @@ class ModelBackend {
 
   chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
     const { chat } = this.#definition.options;
-    const ask = () => (chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call));
-    return this.#recorded(call, ask, { asResponse, usageOf: ({ usage }) => usageFromChat(usage) });
+    const ask = async () => (chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call));
+    return this.#recorded(call, ask, {
+      asResponse,
+      usageOf: (completion) => usageFromChat(completion?.usage),
+    });
   }
 
   /** Records the tokens and counts the usage of an answer. */
@@ -226,13 +233,13 @@ async function* replayed(
   namespaces: NamespaceMap,
 ): AsyncGenerator<SseEvent> {
   try {
-    yield* replayResponse(materializeResponse(await respond()), namespaces);
+    yield* replayResponse(responseOfHandler(await respond()), namespaces);
   } catch (error) {
     yield* replayResponseFailure(errorMessage(error));
   }
 }
 
-const materialized = (response: Response): Reply => new Reply({ body: materializeResponse(response) });
+const materialized = (response: Response): Reply => new Reply({ body: responseOfHandler(response) });
 
 function chatRoute(backend: ModelBackend): Handler {
   return async (call) => {
