@@ -1,9 +1,9 @@
 // Makes the compiled code of a package smaller, in place: `node scripts/shrink-package.mjs [PACKAGE]`. It removes comments and
 // whitespace, shortens the names of local variables, and removes the declarations that no public entry uses. Functions and
-// classes keep their names, so stack traces stay readable.
+// classes keep their names and have their own lines, so stack traces stay readable: Node prints the line of an uncaught error.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { minifySync } from "vite";
+import { minifySync, parseSync } from "vite";
 
 const NAMES = { function: true, class: true };
 const MINIFY = { compress: false, mangle: { keepNames: NAMES }, codegen: { removeWhitespace: true } };
@@ -22,7 +22,16 @@ rmSync(path.join(dist, ".tsbuildinfo"), { force: true });
 function minify(file) {
   const { code, errors } = minifySync(file, readFileSync(file, "utf8"), MINIFY);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
-  writeFileSync(file, code);
+  writeFileSync(file, linesOf(file, code).join("\n"));
+}
+
+/** Splits code before every statement of the module and every member of its classes. */
+function linesOf(file, code) {
+  const starts = parseSync(file, code).program.body.flatMap((statement) => {
+    const { type, body } = statement.declaration ?? statement;
+    return [statement, ...(type === "ClassDeclaration" ? body.body : [])].map(({ start }) => start);
+  });
+  return [0, ...starts].map((start, index) => code.slice(start, starts[index])).filter((line) => line !== "");
 }
 
 /** The declaration files of the `exports`, and those they import. */

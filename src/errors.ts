@@ -2,7 +2,7 @@
 export class GymError extends Error {
   readonly code: string;
   /** A sentence that tells the user what to do. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
 
   constructor(code: string, message: string, options?: { cause?: unknown }) {
     super(message, options);

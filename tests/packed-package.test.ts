@@ -115,6 +115,52 @@ it("loads user servers that import any public entry, in every hosting mode", {
   }
 });
 
+it.each(["nodenext", "bundler"])(
+  "has types for strict projects that resolve modules by %s",
+  {
+    timeout: 180_000,
+  },
+  async (moduleResolution) => {
+    const compilerOptions = {
+      target: "es2023",
+      module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
+      moduleResolution,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noPropertyAccessFromIndexSignature: true,
+      skipLibCheck: false,
+      noEmit: true,
+      types: ["node"],
+    };
+    const examples = ["evaluate-in-code.ts", "results-in-code.ts", "servers-in-code.ts"];
+    const copies = examples.map(async (name) => [
+      `examples/${name}`,
+      await readFile(path.join(repository, "examples", name), "utf8"),
+    ]);
+    const cwd = await packedProject({
+      ...(await everyEntryProject()),
+      ...Object.fromEntries(await Promise.all(copies)),
+      "tsconfig.json": JSON.stringify({ compilerOptions, include: ["resources_servers", "examples"] }),
+    });
+    const { stdout } = await runBin(cwd, "tsc");
+    expect(stdout).toBe("");
+  },
+);
+
+it("prints one line of code with an error that a program does not catch", { timeout: 120_000 }, async () => {
+  const cwd = await packedProject({
+    "package.json": JSON.stringify({ name: "own-project", private: true, type: "module" }),
+    "run.js": `import { runEvaluation } from "nemo-gym/run";
+await runEvaluation({ configPaths: ["absent.yaml"] }).result;`,
+  });
+  const { stderr } = await run(process.execPath, ["run.js"], { cwd }).catch(
+    (error: { stderr: string }) => error,
+  );
+  expect(stderr).toContain("config_paths entry 'absent.yaml' was not found");
+  expect(Math.max(...stderr.split("\n").map((line) => line.length))).toBeLessThan(1_000);
+});
+
 it("has no broken links in its documents", { timeout: 120_000 }, async () => {
   const own = path.join(await packedProject(), "node_modules/nemo-gym");
   const pages = (await readdir(own, { recursive: true })).filter((file) => file.endsWith(".md"));

@@ -13,6 +13,7 @@ import {
 } from "@nats-io/transport-node";
 import { errorMessage } from "../errors.ts";
 import { MASK } from "../secrets.ts";
+import type { BrokerSettings } from "./broker-settings.ts";
 import { QueueError } from "./errors.ts";
 
 /** Ping interval; a dead connection is detected after two of them. */
@@ -20,24 +21,6 @@ const PING_MS = 5_000;
 const CONNECT_MS = 5_000;
 const RECONNECT_MS = 500;
 const FLUSH_MS = 5_000;
-
-/** Address and credentials of the broker. They are never written to files of a run. */
-export interface BrokerSettings {
-  /** `nats://host:4222`, several separated by commas; `tls://` requires TLS. */
-  url: string;
-  user?: string;
-  password?: string;
-  /** Authentication token. */
-  token?: string;
-  /** File with a JWT and its nkey seed, as `nsc` writes it. */
-  credsFile?: string;
-  /** File with an nkey seed. */
-  nkeyFile?: string;
-  /** Certificate authority, client certificate and key, PEM files. */
-  caFile?: string;
-  certFile?: string;
-  keyFile?: string;
-}
 
 /** A connection to NATS that reconnects automatically. */
 export interface Broker {

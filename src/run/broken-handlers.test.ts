@@ -18,8 +18,8 @@ async function failuresOf(source: RunSource): Promise<Record<string, string>> {
 it.each([
   [undefined, "response: Input should be a valid dictionary"],
   ["hello", "response: Input should be a valid dictionary"],
-  [envelope, "response.output: Field required"],
-  [{ ...envelope, output: [{ type: "message", role: "assistant" }] }, "response.output.0"],
+  [{ id: "x" }, "response.created_at: Field required"],
+  [{ ...envelope, output: undefined }, "response.output: Field required"],
 ])("names what a model returns instead of a Response: %j", async (answer, problem) => {
   const { provider_error } = await failuresOf({ model: defineModel({ responses: () => answer as never }) });
   expect(provider_error).toContain("the handler 'responses' did not return a Response: ");

@@ -15,7 +15,7 @@ import { loadSkills } from "../rollouts/inputs/skills.ts";
 import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";
 import { maxAttemptsFrom } from "../rollouts/resume/resume.ts";
 import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
-import type { QueueOptions } from "./distributed/options.ts";
+import type { QueueOptions } from "./distributed/queue-options.ts";
 import { agentNames, citingRows, datasetFiles, inputFile } from "./evaluation-input.ts";
 import { gymVersion } from "./gym-version.ts";
 import { checkModelEndpoints } from "./preflight.ts";

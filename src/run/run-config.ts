@@ -13,12 +13,12 @@ import { isObject } from "../python/json/json-object.ts";
 /** A model server of the package, and the endpoint that it calls. */
 export interface ModelChoice {
   /** A folder of `responses_api_models/`, such as `openai_model` (default), `vllm_model` or `random_model`. */
-  type?: string;
+  type?: string | undefined;
   /** Base URL of the endpoint. */
-  url?: string;
+  url?: string | undefined;
   /** Name of the model. */
-  name?: string;
-  apiKey?: string;
+  name?: string | undefined;
+  apiKey?: string | undefined;
 }
 
 /**

@@ -23,7 +23,7 @@ import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { FSYNC_POLICIES, type FsyncPolicy } from "../rollouts/files/jsonl-writer.ts";
 import type { RepeatsSetting } from "../rollouts/inputs/repeats.ts";
-import type { QueueOptions } from "./distributed/options.ts";
+import type { QueueOptions } from "./distributed/queue-options.ts";
 import { evaluate } from "./evaluation-session.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
 import type { RunConfig } from "./run-config.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { userDirectory } from "../../files/private-directory.ts";
-import type { BrokerSettings } from "../../queue/broker.ts";
+import type { BrokerSettings } from "../../queue/broker-settings.ts";
 import { isLoopback } from "../../request-guard.ts";
 import type { KeyValues } from "../config-keys.ts";
 import type { brokerKeys } from "./keys.ts";

@@ -4,7 +4,7 @@ import { readManifest } from "../../rollouts/files/manifest.ts";
 import type { EvaluationSession } from "../evaluation-session.ts";
 import { findMetricServers, type MetricServers } from "../metric-servers.ts";
 import type { Evaluation, PreparedEvaluation } from "../prepared-evaluation.ts";
-import type { QueueOptions } from "./options.ts";
+import type { QueueOptions } from "./queue-options.ts";
 import { WorkerHub } from "./worker-hub.ts";
 
 /** Collects the rollouts of a prepared evaluation from workers. */
