@@ -4,8 +4,9 @@ import { ConfigPathNotFoundError } from "../config/errors.ts";
 import { candidatePaths, findPath, findServerDirectory } from "../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
 import { type AgentDatasets, agentsOf } from "../datasets/entry.ts";
-import { GymError } from "../errors.ts";
+import { errorMessage, GymError } from "../errors.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { RolloutError } from "../rollouts/errors.ts";
 import { makeDirectory } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
@@ -20,29 +21,46 @@ export interface InputOptions {
   roots: readonly string[];
 }
 
+/** The file with the rows of a run. */
+export interface InputFile {
+  path: string;
+  /** The source of the file or of a line in it, if the run wrote the file. */
+  sourceOf?: (line?: number) => string;
+}
+
 /** The file with the rows of a run. Rows from other sources are first written next to the output. */
-export async function inputFile(config: ResolvedConfig, options: InputOptions): Promise<string> {
+export async function inputFile(config: ResolvedConfig, options: InputOptions): Promise<InputFile> {
   const { input, output, roots } = options;
-  if (typeof input === "string") return existingInput(input, roots);
+  if (typeof input === "string") return { path: existingInput(input, roots) };
   const directory = preprocessedDirectory(output);
   // If the output directory cannot be created, the error names the output and not a file next to it.
   await makeDirectory(path.dirname(output));
   if (input === undefined) return joinExamples(config, directory, options);
   const file = path.join(directory, "input.jsonl");
-  await writeFileAtomically(
-    file,
-    input.map((row) => `${dumpsCompact(row)}\n`),
-  );
-  return file;
+  await writeFileAtomically(file, input.map(rowLine));
+  return { path: file, sourceOf: (line) => (line === undefined ? "input" : `input[${line - 1}]`) };
 }
 
-/** The caller of rows in memory does not know the temporary file, so errors name `input[0]` instead of line 1. */
-export function citingRows(error: unknown, file: string): unknown {
-  if (!(error instanceof GymError)) return error;
+function rowLine(row: Row, index: number): string {
+  try {
+    return `${dumpsCompact(row)}\n`;
+  } catch (error) {
+    throw new RolloutError("ROLLOUT_ROW_NOT_JSON", `input[${index}]: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The user does not know a file that the run wrote, so errors name its source: `input[0]`, or a dataset and its line. */
+export function citingSource(error: unknown, { path: file, sourceOf }: InputFile): unknown {
+  if (!(error instanceof GymError) || sourceOf === undefined) return error;
   const cited = (text: string) => {
-    const [start, ...parts] = text.replaceAll(`'${file}'`, file).split(file);
-    const rest = parts.map((part) => part.replace(/^:(\d+)/, (_, line) => `[${Number(line) - 1}]`));
-    return [start, ...rest].join("input");
+    const [start = "", ...parts] = text.replaceAll(`'${file}'`, file).split(file);
+    const rest = parts.map((part) => {
+      const [mark, line] = /^:(\d+)/.exec(part) ?? [""];
+      return sourceOf(line === undefined ? undefined : Number(line)) + part.slice(mark.length);
+    });
+    return start + rest.join("");
   };
   // Node prints the stack, which repeats the message.
   if (error.stack !== undefined) error.stack = cited(error.stack);
@@ -112,7 +130,7 @@ async function joinExamples(
   config: ResolvedConfig,
   directory: string,
   { agent: only, roots }: InputOptions,
-): Promise<string> {
+): Promise<InputFile> {
   const { agents } = configuredAgents(config);
   if (only !== undefined)
     checkAgentName(
@@ -128,16 +146,19 @@ async function joinExamples(
         .map(({ jsonlPath }) => ({ name, file: findPath(jsonlPath, roots) })),
     );
   if (chosen.length === 0) throw noInput(config, only);
+  const joined = path.join(directory, "example.jsonl");
+  const sources: string[] = [];
   async function* lines(): AsyncGenerator<string> {
     for (const { name, file } of chosen) {
-      for await (const { row } of readRows(file, { exact: true })) {
+      for await (const { row, line } of readRows(file, { exact: true })) {
+        sources.push(`${file}:${line.number}`);
         yield `${dumpsCompact({ ...row, agent_ref: { type: "responses_api_agents", name } })}\n`;
       }
     }
   }
-  const joined = path.join(directory, "example.jsonl");
   await writeFileAtomically(joined, lines());
-  return joined;
+  const files = [...new Set(chosen.map(({ file }) => file))].join(", ");
+  return { path: joined, sourceOf: (line) => (line === undefined ? files : (sources[line - 1] ?? files)) };
 }
 
 /** Lists the datasets of the config, so that the user can correct the command. */

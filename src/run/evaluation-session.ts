@@ -16,7 +16,7 @@ import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";
 import { maxAttemptsFrom } from "../rollouts/resume/resume.ts";
 import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
-import { agentNames, citingRows, datasetFiles, inputFile } from "./evaluation-input.ts";
+import { agentNames, citingSource, datasetFiles, inputFile } from "./evaluation-input.ts";
 import { gymVersion } from "./gym-version.ts";
 import { checkModelEndpoints } from "./preflight.ts";
 import { type Evaluation, PreparedEvaluation } from "./prepared-evaluation.ts";
@@ -74,9 +74,9 @@ export async function evaluate(
     stopping: eitherSignal(options),
   };
   const only = agent && currentName(agent, agents);
-  const inputPath = await inputFile(run.config, { input, agent: only, output, roots });
+  const source = await inputFile(run.config, { input, agent: only, output, roots });
   try {
-    const prepared = await prepare(session, inputPath);
+    const prepared = await prepare(session, source.path);
     try {
       if (options.queue) return await withWorkers(session, options.queue, prepared);
       return await (options.servers
@@ -86,7 +86,7 @@ export async function evaluate(
       await prepared.close();
     }
   } catch (error) {
-    throw typeof input === "object" ? citingRows(error, inputPath) : error;
+    throw citingSource(error, source);
   }
 }
 

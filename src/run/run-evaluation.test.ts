@@ -157,6 +157,32 @@ it("names rows in memory by index, not by a temporary file", async () => {
   await expect(runEvaluation(source, { input: [] }).result).rejects.toThrow("input has no rows");
 });
 
+it("names a row that is not JSON", async () => {
+  const circle: Record<string, unknown> = row("two", "two");
+  circle["self"] = circle;
+  const refused = runEvaluation(source, { input: [...rows, circle] }).result;
+  await expect(refused).rejects.toMatchObject({
+    code: "ROLLOUT_ROW_NOT_JSON",
+    message: expect.stringMatching(/^input\[3\]: .*contains itself/),
+  });
+});
+
+it("names example rows by their dataset, not by the file of all examples", async () => {
+  const files = ["one", "two"].map((name) => path.join(directory, `${name}.jsonl`));
+  await writeFile(files[0] ?? "", `${JSON.stringify(rows[0])}\n`);
+  await writeFile(
+    files[1] ?? "",
+    [rows[1], { responses_create_params: { input: "two" } }]
+      .map((one) => `${JSON.stringify(one)}\n`)
+      .join(""),
+  );
+  const datasets = files.map((jsonl_fpath) => ({ name: "example", type: "example", jsonl_fpath }));
+  const values = { environment_agent: { responses_api_agents: { simple_agent: { datasets } } } };
+  await expect(runEvaluation({ ...source, values }).result).rejects.toThrow(
+    `  - ${files[1]}:2: answer: Field required\n`,
+  );
+});
+
 it("stops with its signal and returns the finished rollouts", async () => {
   const controller = new AbortController();
   const slow = defineModel({
