@@ -9,6 +9,7 @@ import { defineGymnasiumServer, defineResourcesServer } from "./define-resources
 import type { ServerDefinition } from "./definitions.ts";
 
 const verify = () => ({ reward: 1 });
+const run = () => 1;
 const resources = (options: object) =>
   defineResourcesServer(options as Parameters<typeof defineResourcesServer>[0]);
 const start = (definition: ServerDefinition) => createTestServer(definition, { name: "kiln" });
@@ -23,6 +24,16 @@ describe("a definition", () => {
     [{ verify, tools: { "a b/c?": { run: () => 1 } } }, 'declares a tool "a b/c?"'],
     [{ verify, tools: { "..": { run: () => 1 } } }, 'declares a tool ".."'],
     [{ verify, tools: { look: {} } }, "declares a tool 'look' without a function 'run'"],
+    [
+      { verify, row: { answer: "string" } },
+      "defines 'row', which must be a zod schema such as z.object({ … }).",
+    ],
+    [{ verify, config: 1 }, "defines 'config', which must be a zod schema"],
+    [{ verify, tools: { look: { input: {}, run } } }, "'look' whose 'input' is not a zod schema"],
+    [
+      { verify, tools: { look: { input: z.string(), run } } },
+      "declares a tool 'look' with the input z.string(…). The arguments of a call are an object",
+    ],
   ])("is rejected: case %#", async (options, told) => {
     await expect(start(resources(options))).rejects.toThrow(told);
   });

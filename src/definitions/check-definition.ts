@@ -67,6 +67,11 @@ const OPTION_NEARNESS = 0.75;
 /** Characters that need no encoding in a path. */
 const ROUTE_NAME = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]+$/;
 
+/** Options that hold a schema. */
+const SCHEMAS = ["config", "row", "seed"];
+/** Kinds of schemas that no object of arguments fits. */
+const NOT_ARGUMENTS: unknown[] = ["string", "number", "boolean", "array", "tuple", "enum", "literal", "null"];
+
 /** Finds the mistakes that the TypeScript compiler would find: unknown and missing options. */
 export function checkDefinition(definition: ServerDefinition, server: string, log: Logger): void {
   const table: Record<string, Need> = tableOf(definition);
@@ -84,14 +89,28 @@ export function checkDefinition(definition: ServerDefinition, server: string, lo
   for (const [name, need] of Object.entries(table))
     if (need === "needed" && typeof options[name] !== "function")
       refuse(`defines no function '${name}', which every server of this type needs.`);
+  for (const name of SCHEMAS)
+    if (options[name] !== undefined && !isSchema(options[name]))
+      refuse(`defines '${name}', which must be a zod schema such as z.object({ … }).`);
   for (const [name, tool] of Object.entries((options["tools"] ?? {}) as Record<string, unknown>)) {
     if (!ROUTE_NAME.test(name) || name === "." || name === "..")
       refuse(
         `declares a tool ${JSON.stringify(name)}, which cannot be called: POST /<tool> takes letters, digits and ${"-._~!$&'()*+,;=:@"}.`,
       );
-    if (typeof (tool as { run?: unknown } | null)?.run !== "function")
-      refuse(`declares a tool '${name}' without a function 'run'.`);
+    const { run, input } = (tool ?? {}) as { run?: unknown; input?: unknown };
+    if (typeof run !== "function") refuse(`declares a tool '${name}' without a function 'run'.`);
+    if (input !== undefined && !isSchema(input))
+      refuse(`declares a tool '${name}' whose 'input' is not a zod schema such as z.object({ … }).`);
+    if (isSchema(input) && NOT_ARGUMENTS.includes(input.def?.type))
+      refuse(
+        `declares a tool '${name}' with the input z.${input.def?.type}(…). The arguments of a call are an object: use z.object({ … }).`,
+      );
   }
+}
+
+/** A schema of any copy of zod. */
+function isSchema(value: unknown): value is { def?: { type?: unknown } } {
+  return typeof (value as { safeParse?: unknown } | null)?.safeParse === "function";
 }
 
 function tableOf(definition: ServerDefinition): Record<string, Need> {
