@@ -14,6 +14,7 @@ const slow = [
   "{resources_servers,responses_api_agents}/mini_swe_agent{,_2}/**/*.test.ts",
   "src/submit/job-script.test.ts",
   "src/hosting/processes/install-dependencies.test.ts",
+  "src/hosting/load-definition.test.ts",
   "src/wire/parsers.property.test.ts",
   "src/python/re.test.ts",
   "src/workloads/{scaffold,audit,publish}/**/*.test.ts",

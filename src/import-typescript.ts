@@ -25,7 +25,7 @@ function ownPackage(): Record<string, string> {
  * The names that users may import and their files, from `exports` in package.json. Longer names come first, because aliases
  * match by prefix.
  */
-function publicEntries(): [name: string, file: string][] {
+export function publicEntries(): [name: string, file: string][] {
   const fromSource = import.meta.url.endsWith(".ts");
   const root = installRoot();
   const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
