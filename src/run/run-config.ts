@@ -89,8 +89,11 @@ const modelTable: OptionTable<ModelChoice> = {
 /** The implementation name of servers without a folder. */
 const INLINE = "inline";
 
-/** Resolves the config of a run. */
-export async function resolveRun(given: RunConfig): Promise<ResolvedRun> {
+/** Resolves the config of a run; `noModel` accepts one without a model. */
+export async function resolveRun(
+  given: RunConfig,
+  { noModel = false }: { noModel?: boolean } = {},
+): Promise<ResolvedRun> {
   if (isResolved(given)) return { config: given, definitions: new Map() };
   checkOptions("config", sourceTable, given);
   if (given.model && !isServerDefinition(given.model)) checkOptions("model", modelTable, given.model);
@@ -110,6 +113,7 @@ export async function resolveRun(given: RunConfig): Promise<ResolvedRun> {
     env,
     onNotice: onNotice && ((text: string) => onNotice(text)),
     requireServers: true,
+    noModel: noModel && given.model === undefined,
   });
   return { config, definitions: inline.definitions };
 }

@@ -106,6 +106,8 @@ it("writes files that can be read, compared, exported and scored again", async (
   expect(report.written).toBe(2);
   const again = reverify(source, { rollouts: output, output: path.join(directory, "again.jsonl") });
   expect(await again.result).toMatchObject({ completed: 3, warning: undefined });
+  const withoutModel = { rollouts: output, output: path.join(directory, "third.jsonl") };
+  expect(await reverify({ environment: quiz }, withoutModel).result).toMatchObject({ completed: 3 });
 });
 
 it("uses an agent of the program", async () => {

@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { captureRun } from "../../../tests/support/captured-run.ts";
 
@@ -16,6 +17,12 @@ describe("gym env tools", () => {
       name: "get_synonym_value",
       parameters: { type: "object", properties: { synonym: { type: "string" } }, required: ["synonym"] },
     });
+  });
+
+  it("shows the limits of arguments, without those of every integer", async () => {
+    const examples = fileURLToPath(new URL("../../../examples", import.meta.url));
+    const { stdout } = await run("env", "tools", "pantry", "--search-dir", examples);
+    expect(stdout).toContain("  count (integer, exclusiveMinimum 0)\n");
   });
 
   it("reports that a server has no tools", async () => {

@@ -45,13 +45,20 @@ function argumentLines(parameters: JsonObject | null): string[] {
   };
   return Object.entries(properties).map(([name, schema]) => {
     const { description, ...rest } = schema;
-    const type =
-      typeof rest["type"] === "string" && Object.keys(rest).length === 1
-        ? rest["type"]
-        : JSON.stringify(rest);
     const need = required.includes(name) ? "" : ", optional";
-    return `${name} (${type}${need})${description === undefined ? "" : `: ${String(description)}`}`;
+    return `${name} (${typeText(rest)}${need})${description === undefined ? "" : `: ${String(description)}`}`;
   });
+}
+
+/** `integer, exclusiveMinimum 0`; the schema itself if it has no single type. */
+function typeText(schema: JsonObject): string {
+  const { type, ...limits } = schema;
+  if (typeof type !== "string") return JSON.stringify(schema);
+  const told = Object.entries(limits)
+    // zod adds these bounds to every integer.
+    .filter(([, limit]) => limit !== Number.MAX_SAFE_INTEGER && limit !== Number.MIN_SAFE_INTEGER)
+    .map(([name, limit]) => `${name} ${JSON.stringify(limit)}`);
+  return [type, ...told].join(", ");
 }
 
 /** Runs `gym env schema NAME`. */

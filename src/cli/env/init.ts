@@ -100,6 +100,9 @@ async function initWorkload(
     reward: readReward(flags),
   });
   await create(context, `${kind}s/${name}`, files);
+  if (context.json) return 0;
+  context.out("");
+  context.out(`Next: gym env validate ${name}`);
   return 0;
 }
 

@@ -125,7 +125,7 @@ async function run(
   await refuseNonFile(asked);
   // With `force` the output name depends on the servers' answers.
   if (!force) checkOutput(asked, sources, existing);
-  const { config, definitions } = await resolveRun(given);
+  const { config, definitions } = await resolveRun(given, { noModel: true });
   const plan = await ReverifyPlan.make(sources);
   const serverOf = routing(config, plan.agents);
   const servers = await startResolved(verifiers(config), definitions, {

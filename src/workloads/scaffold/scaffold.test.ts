@@ -93,6 +93,16 @@ describe("servers", () => {
     ]);
   });
 
+  it("of a judge tell the audit what the judge writes", () => {
+    const files = serverFiles("judge", "essay") as Record<string, string>;
+    const labels = files["resources_servers/essay/audit.yaml"]?.match(/\[\[\w+\]\]/g) ?? [];
+    expect(labels).toEqual(["[[GOOD]]", "[[BAD]]"]);
+    for (const label of labels) {
+      expect(files["resources_servers/essay/app.ts"]).toContain(`"${label}"`);
+      expect(files["resources_servers/essay/prompt.txt"]).toContain(label);
+    }
+  });
+
   it("are formatted like the rest of this repository", () => {
     const files = {
       ...serverFiles("resources-server", "quiz"),

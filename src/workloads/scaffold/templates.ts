@@ -25,6 +25,7 @@ const SERVERS = {
       "app.ts",
       "app.test.ts",
       "prompt.txt",
+      "audit.yaml",
       "configs/NAME.yaml",
       "data/example.jsonl",
       DATA_GITIGNORE,
