@@ -19,16 +19,6 @@ export type CodesOf<Table extends ErrorTable> = {
   [Class in keyof Table]: keyof Table[Class] & string;
 }[keyof Table];
 
-/** Codes that several folders use. */
-export const sharedErrorCodes = {
-  GymError: {
-    OPTIONS_INVALID: {
-      when: "A program passes an unknown option, or a value of another type, to a function of `nemo-gym/run`.",
-      fix: "Correct the option that the message names. The TypeScript compiler finds most such mistakes.",
-    },
-  },
-} satisfies ErrorTable;
-
 /** The message of a thrown value, without the stack. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -9,18 +9,36 @@ export type { ServerContext } from "./calls/server-client.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./calls/server-client.ts";
 export type { PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
 export { loopAgentConfig } from "./definitions/agent-config.ts";
-export { type AgentReply, defineAgent, type RolloutScope } from "./definitions/define-agent.ts";
-export { defineModel, type ModelCallScope, type ModelPostScope } from "./definitions/define-model.ts";
+export {
+  type AgentDefinition,
+  type AgentOptions,
+  type AgentReply,
+  defineAgent,
+  type RolloutScope,
+} from "./definitions/define-agent.ts";
+export {
+  defineModel,
+  type ModelCallScope,
+  type ModelDefinition,
+  type ModelOptions,
+  type ModelPostScope,
+} from "./definitions/define-model.ts";
 export {
   defineGymnasiumServer,
   defineResourcesServer,
+  type GymnasiumServerDefinition,
+  type GymnasiumServerOptions,
   type MetricsHooks,
+  type ResourcesServerDefinition,
+  type ResourcesServerOptions,
   type StepReply,
+  type ToolDefinition,
+  type VerifyArgs,
   type VerifyResult,
 } from "./definitions/define-resources.ts";
 export { perServer } from "./definitions/definitions.ts";
 export { HttpError, JudgeError } from "./definitions/errors.ts";
-export { createJudge, judgeConfig } from "./definitions/judge/judge.ts";
+export { createJudge, type Judge, judgeConfig } from "./definitions/judge/judge.ts";
 export {
   type ChatPrompt,
   compilePrompt,

@@ -130,6 +130,7 @@ it.each(["nodenext", "bundler"])(
       noUncheckedIndexedAccess: true,
       noPropertyAccessFromIndexSignature: true,
       skipLibCheck: false,
+      declaration: true,
       noEmit: true,
       types: ["node"],
     };
@@ -141,6 +142,20 @@ it.each(["nodenext", "bundler"])(
     const cwd = await packedProject({
       ...(await everyEntryProject()),
       ...Object.fromEntries(await Promise.all(copies)),
+      // Their declarations need names for the types of all definitions.
+      "examples/definitions.ts": `import { createJudge, defineAgent, defineGymnasiumServer, defineModel, type ServerContext, type VerifyArgs } from "nemo-gym";
+import { runEvaluation, startServers } from "nemo-gym/run";
+import { createTestServer } from "nemo-gym/testing";
+
+export const game = defineGymnasiumServer({ reset: () => ({ session: 1 }), step: ({ session }) => ({ reward: session }) });
+export const agent = defineAgent({ responses: () => Promise.reject(new Error("none")) });
+export const model = defineModel({ chat: () => Promise.reject(new Error("none")) });
+export const judge = (server: ServerContext<unknown>) => createJudge(server, server.config as never);
+export const run = () => runEvaluation({ environment: game });
+export const servers = () => startServers({ environment: game });
+export const test = () => createTestServer(game);
+export const seeds = ({ row, seeded }: VerifyArgs<object, { answer: string }, undefined>) => (seeded ? row.answer : "");
+`,
       "tsconfig.json": JSON.stringify({ compilerOptions, include: ["resources_servers", "examples"] }),
     });
     const { stdout } = await runBin(cwd, "tsc");

@@ -8,7 +8,7 @@ const root = installRoot();
 
 const FOLDER = "docs/reference/api";
 
-/** Longer types are cut; see the source for the rest. */
+/** Longer types of constants and class members are cut; see the source for the rest. */
 const MAX_TYPE_CHARS = 600;
 
 interface Entry {
@@ -106,7 +106,7 @@ function signatures(name: string, symbol: ts.Symbol, checker: ts.TypeChecker): s
       result.push(functionText(declaration));
     } else if (ts.isClassDeclaration(declaration)) result.push(classText(name, declaration));
     else if (ts.isInterfaceDeclaration(declaration) || ts.isTypeAliasDeclaration(declaration))
-      result.push(cut(withoutExport(declaration.getText())));
+      result.push(withoutExport(declaration.getText()));
     else if (ts.isVariableDeclaration(declaration)) {
       const type = checker.typeToString(
         checker.getTypeAtLocation(declaration),

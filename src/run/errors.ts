@@ -7,6 +7,10 @@ export const runErrorCodes = {
       when: "A command that needs running servers finds no head server, a head server that does not answer, or another program on its port.",
       fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=N`. A head server that does not answer may share its process with a busy server.",
     },
+    OPTIONS_INVALID: {
+      when: "A program passes an unknown option, or a value of another type, to a function of `nemo-gym/run`.",
+      fix: "Correct the option that the message names. The TypeScript compiler finds most such mistakes.",
+    },
     EVAL_NO_INPUT: {
       when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
       fix: "Give `--input FILE` or `--split NAME`; save the output of a pipe to a file first.",
