@@ -34,7 +34,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
 
     // The grid scrolls to the last repeat; the page does not become wider.
     await visit(page, "#/tasks");
-    const last = page.locator(".row-place .cell").nth(REPEATS - 1);
+    const last = page.locator(".row-position .cell").nth(REPEATS - 1);
     await last.waitFor();
     await last.scrollIntoViewIfNeeded();
     const box = await last.boundingBox();
@@ -42,7 +42,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     expect(await page.locator(".grid-rows").evaluate((grid) => grid.scrollLeft)).toBeGreaterThan(0);
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBe(0);
     // The task number stays visible.
-    expect((await page.locator(".row-place .task-name").boundingBox())?.x).toBeGreaterThanOrEqual(0);
+    expect((await page.locator(".row-position .task-name").boundingBox())?.x).toBeGreaterThanOrEqual(0);
     await last.click();
     await page.waitForURL(new RegExp(`/task/0/rollout/${REPEATS - 1}`));
 
@@ -75,7 +75,8 @@ describe.skipIf(executable === undefined)("the viewer", () => {
         await route.fulfill({ response, json: answers === 1 ? { ...whole, ...nothing, search } : whole });
       });
       await visit(page, `#/${address}?q=needle`);
-      if (address === "tasks") await eventually(() => page.locator(".row-place .task-row").count()).toBe(2);
+      if (address === "tasks")
+        await eventually(() => page.locator(".row-position .task-row").count()).toBe(2);
       else
         await page
           .getByText(/1\.0000/)
@@ -174,8 +175,8 @@ describe.skipIf(executable === undefined)("the viewer", () => {
       await eventually(() => answer.textContent()).toBe(text);
     }
     await visit(page, "#/tasks");
-    await eventually(() => page.locator(".row-place .cell").count()).toBe(3);
-    await page.locator(".row-place .cell").nth(1).click();
+    await eventually(() => page.locator(".row-position .cell").count()).toBe(3);
+    await page.locator(".row-position .cell").nth(1).click();
     await eventually(() => answer.textContent()).toBe("second");
     expect(problems).toEqual([]);
   });

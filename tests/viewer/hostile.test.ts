@@ -192,7 +192,7 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
     }
     for (const [hash, selector] of [
       ["#/overview", ".coverage-words"],
-      ["#/tasks", ".row-place .task-row"],
+      ["#/tasks", ".row-position .task-row"],
       ["#/task/1", "main"],
       [`#/task/${HOSTILE.findIndex((row) => BIDI in row)}`, ".pane-cell"],
       [`#/task/${HOSTILE.findIndex((row) => row["_ng_failure_class"] === BIDI)}`, ".pane-head"],

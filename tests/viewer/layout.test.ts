@@ -93,10 +93,10 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     await page.getByRole("button", { name: "Ascending; change to descending" }).click();
     await page.waitForURL(/by=mean/);
     await page.waitForURL(/order=desc/);
-    const means = (own: Page) => own.locator(".row-place .task-mean").allTextContents();
+    const means = (own: Page) => own.locator(".row-position .task-mean").allTextContents();
     await eventually(async () => (await means(page))[0]).toBe("1");
     const again = await openPage(browser, page.url());
-    await again.page.locator(".row-place .task-row").first().waitFor();
+    await again.page.locator(".row-position .task-row").first().waitFor();
     expect(await means(again.page)).toEqual(await means(page));
     // Grid and list have separate orders.
     await page.getByRole("link", { name: "Rollouts", exact: true }).click();
@@ -141,7 +141,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     const cwd = await project({ "run.jsonl": lines(rows) });
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page, problems } = await openPage(browser, `${url}#/tasks`);
-    const last = page.locator(".row-place .cell").nth(63);
+    const last = page.locator(".row-position .cell").nth(63);
     await last.scrollIntoViewIfNeeded();
     expect(await page.locator(".grid-rows").evaluate((grid) => grid.scrollLeft)).toBeGreaterThan(500);
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBe(0);
@@ -199,7 +199,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     for (const [hash, selector] of [
       ["#/runs", ".run-link"],
       [`#/${RUN}/overview`, ".charts"],
-      [`#/${RUN}/tasks`, ".row-place .task-row"],
+      [`#/${RUN}/tasks`, ".row-position .task-row"],
       [`#/${RUN}/rollouts`, ".row"],
       [`#/${RUN}/task/0/rollout/1`, ".fields"],
       [`#/${RUN}/task/4`, ".pane-cell .item"],

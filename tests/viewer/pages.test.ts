@@ -81,7 +81,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.keyboard.press("t");
     await visit(page, `#/${RUN}/tasks`);
     await eventually(() => page.locator(".grid-rows .task-row").count()).toBeGreaterThan(15);
-    expect(await page.locator(".row-place .task-row").nth(7).locator(".cell").allTextContents()).toContain(
+    expect(await page.locator(".row-position .task-row").nth(7).locator(".cell").allTextContents()).toContain(
       "!",
     );
     await page.getByRole("button", { name: /^Mixed / }).click();

@@ -1,9 +1,9 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import type { ListedRow, RowRef } from "../../api-types.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { shortCount } from "../shared/format.ts";
 import { MAX_LISTED, type RowList } from "../shared/use-rows.ts";
+import { useVirtualRows } from "../shared/virtual-rows.tsx";
 import { Isolated, Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 60;
@@ -21,22 +21,15 @@ interface Props {
 
 /** The rollouts that match the query; only visible ones are rendered. */
 export function RowListView({ list, selected, position, threshold, chosen, onSelect, onChoose }: Props) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
+  const { scroller, style, render, scrollTo } = useVirtualRows({
     count: Math.min(list.total, MAX_LISTED),
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    rowHeight: ROW_HEIGHT,
     overscan: 8,
-  });
-  const items = virtual.getVirtualItems();
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (list.total > 0) list.ensure(first, last);
+    ensure: list.ensure,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the selection moves, not when the list grows
   useEffect(() => {
-    if (position !== undefined) virtual.scrollToIndex(position, { align: "auto" });
+    if (position !== undefined) scrollTo(position);
   }, [position, list.ready]);
   const active = position === undefined ? undefined : list.rowAt(position);
   return (
@@ -48,28 +41,22 @@ export function RowListView({ list, selected, position, threshold, chosen, onSel
       aria-label="Rollouts"
       aria-activedescendant={active && rowId(active)}
     >
-      <div className="rows-space" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start }) => {
+      <div style={style}>
+        {render((index) => {
           const row = list.rowAt(index);
           return (
-            <div
-              key={index}
-              className="row-place"
-              style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
-            >
-              {row && (
-                <ListRow
-                  row={row}
-                  place={index}
-                  total={list.total}
-                  selected={row.source === selected?.source && row.line === selected.line}
-                  chosen={chosen.has(`${row.source}:${row.line}`)}
-                  threshold={threshold}
-                  onSelect={() => onSelect(row, index)}
-                  onChoose={() => onChoose(row)}
-                />
-              )}
-            </div>
+            row && (
+              <ListRow
+                row={row}
+                index={index}
+                total={list.total}
+                selected={row.source === selected?.source && row.line === selected.line}
+                chosen={chosen.has(`${row.source}:${row.line}`)}
+                threshold={threshold}
+                onSelect={() => onSelect(row, index)}
+                onChoose={() => onChoose(row)}
+              />
+            )
           );
         })}
       </div>
@@ -79,7 +66,7 @@ export function RowListView({ list, selected, position, threshold, chosen, onSel
 
 function ListRow(props: {
   row: ListedRow;
-  place: number;
+  index: number;
   total: number;
   selected: boolean;
   chosen: boolean;
@@ -87,7 +74,7 @@ function ListRow(props: {
   onSelect: () => void;
   onChoose: () => void;
 }) {
-  const { row, place, total, selected, chosen, threshold, onSelect, onChoose } = props;
+  const { row, index, total, selected, chosen, threshold, onSelect, onChoose } = props;
   const name = rowName(row);
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names its active row
@@ -97,7 +84,7 @@ function ListRow(props: {
       className={`row${selected ? " selected" : ""}${chosen ? " chosen" : ""}`}
       role="option"
       aria-selected={selected}
-      aria-posinset={place + 1}
+      aria-posinset={index + 1}
       aria-setsize={total}
       onClick={(event) => (event.shiftKey ? onChoose() : onSelect())}
     >

@@ -1,5 +1,4 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, useState } from "react";
+import { useMemo, useState } from "react";
 import type { RunEntry, RunsAnswer } from "../../api-types.ts";
 import { StateBadge } from "../shared/badges.tsx";
 import { EmptyState, TablePart } from "../shared/elements.tsx";
@@ -7,6 +6,7 @@ import { countText, dollarText, fixedText, whenText } from "../shared/format.ts"
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
 import type { Go } from "../shared/use-route.ts";
+import { useVirtualRows } from "../shared/virtual-rows.tsx";
 import { Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 44;
@@ -62,14 +62,8 @@ export function RunsPage({
     const column = COLUMNS.find(({ name }) => name === sort);
     return column ? matching.sort(by(column, order === "desc")) : matching;
   }, [runs, q, sort, order]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: shown.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 10,
-  });
-  useScrollFocus(runs !== undefined, scroller);
+  const list = useVirtualRows({ count: shown.length, rowHeight: ROW_HEIGHT, overscan: 10 });
+  useScrollFocus(runs !== undefined, list.scroller);
   if (runs === undefined) return <p className="note">Looking for runs…</p>;
   const toggle = (id: string) =>
     setChosen(
@@ -122,24 +116,18 @@ export function RunsPage({
             <ColumnHead key={column.name} column={column} sort={sort} order={order} go={go} />
           ))}
         </TablePart>
-        <TablePart ref={scroller} className="run-rows" role="rowgroup" tabIndex={0}>
-          <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-            {virtual.getVirtualItems().map(({ index, start }) => {
+        <TablePart ref={list.scroller} className="run-rows" role="rowgroup" tabIndex={0}>
+          <div style={list.style}>
+            {list.render((index) => {
               const run = shown[index];
               return (
                 run && (
-                  <div
-                    key={run.id}
-                    className="row-place"
-                    style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
-                  >
-                    <RunRow
-                      run={run}
-                      place={index}
-                      isChosen={chosen.includes(run.id)}
-                      onChoose={() => toggle(run.id)}
-                    />
-                  </div>
+                  <RunRow
+                    run={run}
+                    index={index}
+                    isChosen={chosen.includes(run.id)}
+                    onChoose={() => toggle(run.id)}
+                  />
                 )
               );
             })}
@@ -220,18 +208,18 @@ function ColumnHead({
 
 function RunRow({
   run,
-  place,
+  index,
   isChosen,
   onChoose,
 }: {
   run: RunEntry;
-  place: number;
+  index: number;
   isChosen: boolean;
   onChoose: () => void;
 }) {
   const { coverage, reward } = run;
   return (
-    <TablePart className="run-row" role="row" aria-rowindex={place + 2}>
+    <TablePart className="run-row" role="row" aria-rowindex={index + 2}>
       <TablePart role="cell" className="run-choose">
         <input
           type="checkbox"

@@ -1,5 +1,3 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
 import {
   type RunsAnswer,
   TASK_SETS,
@@ -17,6 +15,7 @@ import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { usePages } from "../shared/use-pages.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { figuresVersion } from "../shared/use-status.ts";
+import { useVirtualRows } from "../shared/virtual-rows.tsx";
 import { Isolated } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 34;
@@ -80,21 +79,15 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
     },
   );
   const page = grid.answer;
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
+  const list = useVirtualRows({
     count: Math.min(page?.total ?? 0, MAX_LISTED),
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    rowHeight: ROW_HEIGHT,
     overscan: 12,
+    ensure: grid.ensure,
   });
-  const items = virtual.getVirtualItems();
-  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  useEffect(() => {
-    if (page) grid.ensure(first, last);
-  });
-  useScrollFocus(true, scroller);
+  useScrollFocus(true, list.scroller);
   // All rows reserve space for the same number of repeats, so that the following columns align.
-  const inSight = items.map(({ index }) => grid.itemAt(index)?.cells.length ?? 0);
+  const inSight = list.indexes.map((index) => grid.itemAt(index)?.cells.length ?? 0);
   const cellsWidth = Math.max(2, ...inSight) * CELL_WIDTH;
   const others = runs?.runs.filter(({ id }) => id !== status.run.id) ?? [];
   return (
@@ -150,7 +143,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
         </p>
       )}
       <TablePart
-        ref={scroller}
+        ref={list.scroller}
         className={`grid-rows${page?.total === 0 ? " is-empty" : ""}`}
         tabIndex={0}
         role="table"
@@ -171,24 +164,18 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
               </TablePart>
             ))}
           </TablePart>
-          <TablePart role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
-            {items.map(({ index, start }) => {
+          <TablePart role="rowgroup" style={list.style}>
+            {list.render((index) => {
               const task = grid.itemAt(index);
               return (
-                <div
-                  key={index}
-                  className="row-place"
-                  style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
-                >
-                  {task && (
-                    <TaskRow
-                      task={task}
-                      place={index}
-                      compares={against !== undefined}
-                      cellsWidth={cellsWidth}
-                    />
-                  )}
-                </div>
+                task && (
+                  <TaskRow
+                    task={task}
+                    index={index}
+                    compares={against !== undefined}
+                    cellsWidth={cellsWidth}
+                  />
+                )
               );
             })}
           </TablePart>
@@ -247,14 +234,14 @@ function NoTasks({
 
 interface TaskRowProps {
   task: TaskEntry;
-  place: number;
+  index: number;
   compares: boolean;
   cellsWidth: number;
 }
 
-function TaskRow({ task, place, compares, cellsWidth }: TaskRowProps) {
+function TaskRow({ task, index, compares, cellsWidth }: TaskRowProps) {
   return (
-    <TablePart className="task-row" role="row" aria-rowindex={place + 2}>
+    <TablePart className="task-row" role="row" aria-rowindex={index + 2}>
       <TablePart className="task-name" role="rowheader">
         <a href={addressOf({ view: { name: "task", task: task.task } })}>{task.task}</a>
       </TablePart>
