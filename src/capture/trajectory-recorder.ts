@@ -1,6 +1,7 @@
 import type { JsonObject } from "../python/json/json-object.ts";
 import { rolloutIdOf } from "../wire/rollout-id.ts";
 import type { Response, ResponseInputItem, ResponseOutputItem } from "../wire/schemas/responses.ts";
+import { isObserved } from "./settings.ts";
 
 export interface TrajectoryTurn extends JsonObject {
   invocation_id: string;
@@ -30,6 +31,14 @@ export class TrajectoryRecorder {
   readonly #toolCalls: JsonObject[] = [];
   readonly #modelCalls: JsonObject[] = [];
   readonly #gaps: JsonObject[] = [];
+
+  /** The recorder of a rollout; undefined if the run is not observed, or the rollout has no id. */
+  static of(
+    config: Readonly<Record<string, unknown>>,
+    rollout: { prefix: string },
+  ): TrajectoryRecorder | undefined {
+    return isObserved(config) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
+  }
 
   /** Records a model call with its input and output. */
   modelTurn(turn: {

@@ -1,6 +1,5 @@
 import { type Cookies, mergeCookies } from "../calls/cookies.ts";
 import type { ServerContext } from "../calls/server-client.ts";
-import { isObserved } from "../capture/settings.ts";
 import { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
 import { accumulateUsage } from "../wire/convert/usage.ts";
 import type {
@@ -57,8 +56,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   const { client, globalConfig } = server;
   const limits = callLimits(globalConfig);
   const modelServer = config.model_server.name;
-  // A trajectory needs the id of its rollout.
-  const recorder = isObserved(globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
+  const recorder = TrajectoryRecorder.of(globalConfig, rollout);
   const toolRun: ToolRun = {
     client,
     resourcesServer: config.resources_server.name,

@@ -1,7 +1,6 @@
 import { defineAgent, HttpError, type JsonObject } from "nemo-gym";
 import {
   agentConfig,
-  isObserved,
   modelServerRef,
   resourcesServerRef,
   Semaphore,
@@ -79,8 +78,7 @@ export function defineSweAgent({ name, protocol, texts }: SweAgent) {
         ...protocol.params,
         input: firstMessages(templates, instance.problem_statement),
       };
-      const recorder =
-        isObserved(server.globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
+      const recorder = TrajectoryRecorder.of(server.globalConfig, rollout);
 
       const solve = async (): Promise<LoopResult> => {
         if (config.run_golden)

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { ServerContext } from "../../calls/server-client.ts";
-import { isObserved } from "../../capture/settings.ts";
 import { TrajectoryRecorder } from "../../capture/trajectory-recorder.ts";
 import { callLimits, loopAgentConfig } from "../../definitions/agent-config.ts";
 import { inputItems } from "../../definitions/call-model.ts";
@@ -82,8 +81,7 @@ export function defineFrameworkAgent<ConfigSchema extends typeof frameworkAgentC
     config: options.config ?? frameworkAgentConfig,
     async responses({ params, cookies, config, server, rollout, signal }) {
       const { client, globalConfig } = server;
-      const observed = isObserved(globalConfig) && rollout.prefix !== "";
-      const trajectory = observed ? new TrajectoryRecorder() : undefined;
+      const trajectory = TrajectoryRecorder.of(globalConfig, rollout);
       const limits = callLimits(globalConfig);
       const modelServer = config.model_server.name;
       const session = { cookies };
