@@ -77,7 +77,7 @@ it("reports that rows are samples and not the dataset of a benchmark", async () 
     const notices: string[] = [];
     for await (const event of run.events) if (event.type === "notice") notices.push(event.text);
     await run.result;
-    return notices.filter((text) => text.includes("samples that come with the benchmark")).length;
+    return notices.filter((text) => text.includes("samples included with the benchmark")).length;
   };
   expect(await told(rows.map((sample) => ({ ...sample, sample_data: true })))).toBe(2);
   expect(await told(rows)).toBe(0);
