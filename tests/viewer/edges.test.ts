@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -53,7 +53,32 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     await rm(path.join(cwd, "run.jsonl"));
     await page.getByText("run.jsonl was removed or renamed.").waitFor();
     expect(await page.getByText(/no rollouts yet/i).count()).toBe(0);
+    await visit(page, "#/overview");
+    await page.getByText("run.jsonl was removed or renamed.").waitFor();
+    expect(await page.getByText("holds no rollouts").count()).toBe(0);
     expect(problems).toEqual([]);
+  });
+
+  it("asks for the token instead of waiting for the list of runs", async () => {
+    const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
+    const { base } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
+    const { page } = await openPage(browser, base);
+    await page.getByText("This viewer requires its token.").waitFor();
+    expect(await page.getByText("Looking for runs").count()).toBe(0);
+  });
+
+  it("says why an annotation is not saved, and names the largest change of several runs", async () => {
+    const run = lines([rollout(0, 0, "yes"), rollout(1, 0, "no")]);
+    const cwd = await project({ "a.jsonl": run, "b.jsonl": run, "c.jsonl": run });
+    await symlink(path.join(cwd, "absent/file"), path.join(cwd, "a_annotations.jsonl"));
+    const words = ["eval", "view", "a.jsonl", "b.jsonl", "c.jsonl", "--port", "0", "--json"];
+    const { url } = await startViewer(words, cwd);
+    const { page } = await openPage(browser, url);
+    await page.getByRole("columnheader", { name: "largest change" }).waitFor();
+    await visit(page, "#/run/a/sample/1");
+    await page.locator('article[data-loaded="true"]').waitFor();
+    await page.keyboard.press("x");
+    await page.getByText(/Not saved: '.*a_annotations.jsonl' cannot be created/).waitFor();
   });
 
   it("repeats the request for figures until a search is done", async () => {

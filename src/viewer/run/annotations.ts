@@ -1,5 +1,6 @@
 import { appendFile, stat } from "node:fs/promises";
 import { z } from "zod";
+import { fileError } from "../../rollouts/errors.ts";
 import { annotationsPath, readAnnotations } from "../../rollouts/files/annotations.ts";
 import type { Annotation } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
@@ -67,7 +68,9 @@ export class Annotations {
       ...annotation,
       annotated_at: new Date().toISOString(),
     };
-    await appendFile(this.path, `${JSON.stringify(line)}\n`);
+    await appendFile(this.path, `${JSON.stringify(line)}\n`).catch((error: unknown) => {
+      throw new ViewerRequestError(409, `Not saved: ${fileError(error, this.path, "write").message}`);
+    });
     await this.update();
     return annotation;
   }

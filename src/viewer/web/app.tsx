@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import type { RunsAnswer } from "../api-types.ts";
 import { ComparePage } from "./compare/compare-page.tsx";
 import { FilesPage } from "./files/files-page.tsx";
 import { LivePage } from "./live/live-page.tsx";
@@ -93,7 +94,7 @@ interface PageProps {
   route: Route;
   run: string | null | undefined;
   status: ReturnType<typeof useStatus>["status"];
-  runs: Parameters<typeof RunsPage>[0]["runs"];
+  runs: RunsAnswer | undefined;
   go: Go;
   error: string | undefined;
   needsRun: boolean;
@@ -103,6 +104,7 @@ function Page({ route: { view, parameters }, run, status, runs, go, error, needs
   if (view.name === "unknown" && needsRun) return <UnknownPage path={view.path} />;
   if (view.name === "runs" || view.name === "unknown") {
     const unknown = view.name === "unknown" ? view.path : undefined;
+    if (runs === undefined) return error ? null : <p className="note">Looking for runs…</p>;
     return <RunsPage runs={runs} unknown={unknown} parameters={parameters} go={go} />;
   }
   if (view.name === "compare")

@@ -212,7 +212,14 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
       )}
       <Scrolls label="Tasks">
         <table className="numbers-table wide tasks-table">
-          <TableHead names={["task", ...runs.map(({ name }) => name), "change", "question"]} />
+          <TableHead
+            names={[
+              "task",
+              ...runs.map(({ name }) => name),
+              runs.length > 2 ? "largest change" : "change",
+              "question",
+            ]}
+          />
           <tbody>
             {tasks.map((task) => (
               <tr key={task.indices.join()} className={task.change}>

@@ -2,7 +2,7 @@ import { intervalCaveats } from "../../../metrics/interval-caveats.ts";
 import type { Overview, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Histogram, LineChart } from "../shared/charts.tsx";
-import { ChosenNotice, EmptyState, Fact, TableHead } from "../shared/elements.tsx";
+import { ChosenNotice, EmptyState, Fact, FileGone, TableHead } from "../shared/elements.tsx";
 import {
   countText,
   dollarText,
@@ -67,6 +67,7 @@ function holdsNothing({ indexing, error, rollouts, failures, unreadable, run }: 
 }
 
 function NoRollouts({ status: { rollouts, unreadable } }: { status: ViewerStatus }) {
+  if (!rollouts.exists) return <FileGone name={rollouts.name} />;
   return (
     <EmptyState
       title="No rollouts"

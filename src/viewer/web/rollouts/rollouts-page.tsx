@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { type RowRef, SORTS, type Sort, type ViewerStatus } from "../../api-types.ts";
 import { RolloutView } from "../rollout/rollout-view.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
-import { Choice, EmptyState, OrderButton } from "../shared/elements.tsx";
+import { Choice, EmptyState, FileGone, OrderButton } from "../shared/elements.tsx";
 import { countText, linesText, percentText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
@@ -193,12 +193,7 @@ function ListState({ list, status, filtered }: { list: RowList; status: ViewerSt
 
 function EmptyList({ status, filtered, go }: { status: ViewerStatus; filtered: boolean; go: Go }) {
   const { rollouts } = status;
-  if (!rollouts.exists)
-    return (
-      <EmptyState title="The file is gone">
-        <Plain text={`${rollouts.name} was removed or renamed.`} />
-      </EmptyState>
-    );
+  if (!rollouts.exists) return <FileGone name={rollouts.name} />;
   if (!filtered)
     return (
       <EmptyState title="No rollouts yet">

@@ -49,7 +49,7 @@ export function RunsPage({
   parameters,
   go,
 }: {
-  runs: RunsAnswer | undefined;
+  runs: RunsAnswer;
   /** The page in the address, if it does not exist. */
   unknown: string | undefined;
   parameters: Parameters;
@@ -58,13 +58,12 @@ export function RunsPage({
   const { q = "", sort, order } = parameters;
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const shown = useMemo(() => {
-    const matching = (runs?.runs ?? []).filter((run) => matches(run, q));
+    const matching = runs.runs.filter((run) => matches(run, q));
     const column = COLUMNS.find(({ name }) => name === sort);
     return column ? matching.sort(by(column, order === "desc")) : matching;
   }, [runs, q, sort, order]);
   const list = useVirtualRows({ count: shown.length, rowHeight: ROW_HEIGHT, overscan: 10 });
-  useScrollFocus(runs !== undefined, list.scroller);
-  if (runs === undefined) return <p className="note">Looking for runs…</p>;
+  useScrollFocus(true, list.scroller);
   const toggle = (id: string) =>
     setChosen(
       chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id].slice(-MAX_COMPARED),

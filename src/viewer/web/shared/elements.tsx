@@ -1,4 +1,5 @@
 import type { ComponentProps, ReactNode } from "react";
+import { Plain } from "../text/plain.tsx";
 import { api } from "./api-client.ts";
 import { addressOf, type Go } from "./use-route.ts";
 
@@ -18,6 +19,15 @@ export function EmptyState({
       <p>{children}</p>
       {action && <div className="empty-actions">{action}</div>}
     </section>
+  );
+}
+
+/** Shown instead of the content of a file that was removed. */
+export function FileGone({ name }: { name: string }) {
+  return (
+    <EmptyState title="The file is gone">
+      <Plain text={`${name} was removed or renamed.`} />
+    </EmptyState>
   );
 }
 
