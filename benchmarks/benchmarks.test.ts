@@ -42,7 +42,7 @@ describe("included rows of the benchmarks", () => {
   ] as const)("%s", async (name, prepare, count) => {
     const { rows, said } = await prepareInto(base, name, prepare);
     expect(rows).toHaveLength(count);
-    expect(said).toEqual([expect.stringContaining("using the rows that come with it")]);
+    expect(said).toEqual([expect.stringContaining("using the included rows")]);
   });
 });
 
