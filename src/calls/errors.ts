@@ -80,6 +80,37 @@ export function inStage(stage: FailureStage, error: unknown): unknown {
   return new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
 }
 
+const CONNECTION_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "CONNECTION_CLOSED",
+  "CONNECTION_PROXY",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CLOSED",
+  "UND_ERR_DESTROYED",
+]);
+const TIMEOUT_CODES = new Set([
+  "ETIMEDOUT",
+  "CONNECTION_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/** Whether an error means that a peer could not be reached, or did not answer in time. */
+export function transportFailure(error: unknown): "connection" | "timeout" | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  if (error.name === "TimeoutError" || TIMEOUT_CODES.has(code)) return "timeout";
+  return CONNECTION_CODES.has(code) ? "connection" : undefined;
+}
+
 export type ConnectionErrorCode =
   | "CONNECTION_CLOSED"
   | "CONNECTION_PROXY"

@@ -1,4 +1,4 @@
-import { type FailureInfo, isServerCallError } from "../calls/errors.ts";
+import { type FailureInfo, isServerCallError, transportFailure } from "../calls/errors.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
 import type { StreamOutcome } from "../wire/stream/sse.ts";
 
@@ -47,16 +47,8 @@ export function categoryOfError(error: unknown, status: number | undefined): Err
   if (failure?.class === "connection") return "connection";
   const byStatus = status === undefined ? null : categoryOfStatus(status);
   if (byStatus !== null) return byStatus;
-  if (!(error instanceof Error)) return "exception";
-  if (error.name === "TimeoutError") return "timeout";
-  const { code } = error as NodeJS.ErrnoException;
-  if (typeof code !== "string") return "exception";
-  if (code === "ETIMEDOUT" || code.endsWith("_TIMEOUT")) return "timeout";
-  return CONNECTION_CODE.test(code) ? "connection" : "exception";
+  return transportFailure(error) ?? "exception";
 }
-
-const CONNECTION_CODE =
-  /^(?:ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECTION_CLOSED|CONNECTION_PROXY|UND_ERR_SOCKET|UND_ERR_CLOSED)$/;
 
 function failureOf(error: unknown): FailureInfo | undefined {
   if (isProviderError(error)) return error.failure;

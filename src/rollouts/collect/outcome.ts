@@ -1,4 +1,9 @@
-import { type FailureStage, isServerCallError, type ServerCallError } from "../../calls/errors.ts";
+import {
+  type FailureStage,
+  isServerCallError,
+  type ServerCallError,
+  transportFailure,
+} from "../../calls/errors.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { isTruthy } from "../../python/truth.ts";
@@ -107,10 +112,9 @@ export function outcomeOfError(
     return failed({ class: "timeout", stage: reason.stage ?? stage, message: reason.message });
   }
   if (isServerCallError(error)) return failed(failureOfCall(error, stage));
-  const code = codeOf(error);
-  if (isTimeout(error, code)) return failed({ class: "timeout", stage, message: errorMessage(error) });
-  if (CONNECTION_CODES.has(code)) return failed({ class: "connection", stage, message: errorMessage(error) });
-  if (code === "JSON_INVALID" || error instanceof SyntaxError) {
+  const transport = transportFailure(error);
+  if (transport) return failed({ class: transport, stage, message: errorMessage(error) });
+  if ((error as { code?: unknown } | null)?.code === "JSON_INVALID" || error instanceof SyntaxError) {
     return failed({ class: "invalid_response", stage, message: errorMessage(error) });
   }
   const name = CLASS_OF_STAGE[stage] ?? "agent_error";
@@ -140,40 +144,8 @@ const CLASS_OF_STAGE: Partial<Record<FailureStage, KnownFailureClass>> = {
   verify: "verifier_error",
 };
 
-const CONNECTION_CODES = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ECONNABORTED",
-  "EPIPE",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "CONNECTION_CLOSED",
-  "CONNECTION_PROXY",
-  "UND_ERR_SOCKET",
-  "UND_ERR_CLOSED",
-  "UND_ERR_DESTROYED",
-]);
-const TIMEOUT_CODES = new Set([
-  "ETIMEDOUT",
-  "CONNECTION_TIMEOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_BODY_TIMEOUT",
-]);
-
-function isTimeout(error: unknown, code: string): boolean {
-  return TIMEOUT_CODES.has(code) || (error instanceof Error && error.name === "TimeoutError");
-}
-
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  return typeof code === "string" ? code : "";
 }
 
 function failed(failure: Omit<Failure, "retryable"> & { retryable?: boolean }): Outcome {
