@@ -16,10 +16,10 @@ export interface StartMessage {
   installRoot: string;
   roots: string[];
   /** The socket over which the processes of the run share their budgets. */
-  budgets?: string;
+  budgetSocketPath?: string;
   /**
-   * Sockets between the processes of the run: that of this process, unless several share it, and those of others by
-   * server.
+   * Sockets of the link between the processes of the run, by server. This process listens on `socketPath`, unless
+   * several workers share its port.
    */
   link?: { socketPath?: string; sockets: [server: string, path: string][] };
   /** Where the logs of the run are. */

@@ -342,7 +342,7 @@ class ServerRun {
       roots: [...roots],
       sharesRay: pythonServers.length > 1,
       logDirectory,
-      budgets: this.#budgets?.socketPath,
+      budgetSocketPath: this.#budgets?.socketPath,
       link: this.#sockets && { socketPath: this.#sockets.get(name), sockets: [...this.#sockets] },
     };
     const child = new ServerChild(message, log, {

@@ -53,7 +53,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
         logSandboxCommands(message.logDirectory, (error) => console.error(`sandbox.log: ${error.message}`)),
       );
   }
-  if (message.budgets !== undefined) await joinBudgets(message.budgets);
+  if (message.budgetSocketPath !== undefined) await joinBudgets(message.budgetSocketPath);
   if (message.worker) shareLimitsAmong(message.worker.count);
   const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
   const affinity =

@@ -21,7 +21,7 @@ export interface Component {
 
 /** The servers and datasets of a workload, and the fields that its manifest repeats. */
 export interface Composition {
-  readonly mirror: Pick<
+  readonly manifestFields: Pick<
     Manifest,
     "resources_server" | "agent_server" | "model_server" | "datasets" | "rollout_driver" | "grading_mode"
   >;
@@ -53,11 +53,11 @@ export async function resolveComposition(configFile: string, options: RootOption
   const gradingMode = resourcesServer?.config["grading_mode"];
   return {
     entries,
-    mirror: {
+    manifestFields: {
       resources_server: resourcesServer?.implementation ?? null,
       agent_server: agent.implementation,
       model_server: modelName ?? null,
-      datasets: entries.map(mirrored),
+      datasets: entries.map(toManifestDataset),
       rollout_driver: textOrNull(config.get("rollout_collection_driver")),
       grading_mode: gradingMode === undefined || gradingMode === null ? null : String(gradingMode),
     },
@@ -98,7 +98,7 @@ function modelComponent(name: string, server: ServerInstance | undefined): Compo
 }
 
 /** A dataset as in a manifest: without null fields, and with the number of repeats. */
-export function mirrored(entry: Readonly<Record<string, unknown>>): ManifestDataset {
+export function toManifestDataset(entry: Readonly<Record<string, unknown>>): ManifestDataset {
   const given = DATASET_FIELDS.flatMap((field) => {
     const value = entry[field];
     return value === undefined || value === null ? [] : [[field, value]];
@@ -111,23 +111,23 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-type MirroredField = keyof Composition["mirror"];
+type ManifestField = keyof Composition["manifestFields"];
 
 export interface Difference {
-  readonly field: MirroredField;
+  readonly field: ManifestField;
   readonly manifest: unknown;
   readonly config: unknown;
 }
 
-/** The mirrored fields in which a manifest and the config differ. */
-export function mirrorDifferences(manifest: Manifest, { mirror }: Composition): Difference[] {
-  return (Object.keys(mirror) as MirroredField[])
-    .map((field) => ({ field, manifest: declared(manifest, field), config: mirror[field] }))
+/** The fields in which a manifest and the config differ. */
+export function manifestDifferences(manifest: Manifest, { manifestFields }: Composition): Difference[] {
+  return (Object.keys(manifestFields) as ManifestField[])
+    .map((field) => ({ field, manifest: manifestValue(manifest, field), config: manifestFields[field] }))
     .filter((found) => !isDeepStrictEqual(found.manifest, found.config));
 }
 
-function declared(manifest: Manifest, field: MirroredField): unknown {
-  if (field === "datasets") return manifest.datasets.map((dataset) => mirrored({ ...dataset }));
+function manifestValue(manifest: Manifest, field: ManifestField): unknown {
+  if (field === "datasets") return manifest.datasets.map((dataset) => toManifestDataset({ ...dataset }));
   const value = manifest[field];
   return value === undefined || value === null ? null : value.trim();
 }
@@ -138,17 +138,17 @@ export function differenceText({ field, manifest, config }: Difference): string 
 }
 
 /** Updates the fields in the text of a manifest. Comments and all other fields stay as they are. */
-export function synchronized(text: string, differences: readonly Difference[]): string {
+export function updateManifestText(text: string, differences: readonly Difference[]): string {
   const lines = text.replace(/\n*$/, "").split("\n");
   for (const { field, config } of differences) {
-    const [start, end] = placeOf(field, lines);
+    const [start, end] = lineRange(field, lines);
     lines.splice(start, end - start, ...(config === null ? [] : fieldLines(field, config)));
   }
   return `${lines.join("\n")}\n`;
 }
 
 /** The lines of a top-level field, or the end of the text if the field is missing. */
-function placeOf(field: string, lines: readonly string[]): [start: number, end: number] {
+function lineRange(field: string, lines: readonly string[]): [start: number, end: number] {
   const start = lines.findIndex((line) => new RegExp(`^(["']?)${field}\\1\\s*:(?:\\s|$)`).test(line));
   if (start < 0) return [lines.length, lines.length];
   const next = lines.findIndex((line, index) => index > start && /^[^\s#-]/.test(line));

@@ -14,17 +14,23 @@ interface InferredProfile {
 }
 
 /** Infers the profile from the config and from the source text of the agent. No code is loaded. */
-export function inferProfile({ mirror, components }: Composition, roots: readonly string[]): InferredProfile {
-  if (mirror.rollout_driver !== null) {
+export function inferProfile(
+  { manifestFields, components }: Composition,
+  roots: readonly string[],
+): InferredProfile {
+  if (manifestFields.rollout_driver !== null) {
     return { profile: "external-rollout-driver", evidence: "the config names a rollout_collection_driver" };
   }
-  if (mirror.agent_server === "simple_agent") {
+  if (manifestFields.agent_server === "simple_agent") {
     return { profile: "custom-gym-verifier", evidence: "the agent is simple_agent" };
   }
   const agent = components.find(({ role }) => role === "agent_server");
   const entry = agent === undefined ? undefined : entryOf(agent, roots);
   if (entry === undefined || !existsSync(entry))
-    return { profile: "unknown", evidence: `the code of the agent '${mirror.agent_server}' was not found` };
+    return {
+      profile: "unknown",
+      evidence: `the code of the agent '${manifestFields.agent_server}' was not found`,
+    };
   const source = readFileSync(entry, "utf8");
   return entry.endsWith(".py") ? inspectPythonAgent(source) : inspectAgent(source);
 }

@@ -11,9 +11,9 @@ import {
   type Composition,
   type Difference,
   differenceText,
-  mirrorDifferences,
+  manifestDifferences,
   resolveComposition,
-  synchronized,
+  updateManifestText,
 } from "./composition.ts";
 import { checkRolloutDriver, inferProfile, profileWarnings } from "./inspect-code.ts";
 
@@ -57,10 +57,10 @@ export async function validateWorkload(options: ValidateOptions): Promise<Worklo
   const places = workloadRoots(manifestFile, options);
   const roots = searchRoots(places);
   const composition = await resolveComposition(configFile, places);
-  const differences = mirrorDifferences(declared, composition);
+  const differences = manifestDifferences(declared, composition);
   if (differences.length > 0 && options.sync !== true)
     throw staleManifest(manifestFile, declared, differences);
-  const text = synchronized(readFileSync(manifestFile, "utf8"), differences);
+  const text = updateManifestText(readFileSync(manifestFile, "utf8"), differences);
   const manifest = differences.length === 0 ? declared : updatedManifest(text, manifestFile);
   checkPromptContract(manifest);
   if (manifest.rollout_driver) checkRolloutDriver(manifest.rollout_driver, roots);
@@ -78,8 +78,8 @@ export async function validateWorkload(options: ValidateOptions): Promise<Worklo
     config_path: configFile,
     components: composition.components,
     datasets: datasets.map(({ checked }) => checked),
-    rollout_driver: composition.mirror.rollout_driver ?? null,
-    grading_mode: composition.mirror.grading_mode ?? null,
+    rollout_driver: composition.manifestFields.rollout_driver ?? null,
+    grading_mode: composition.manifestFields.grading_mode ?? null,
     synchronized_fields: differences.map(({ field }) => field),
     warnings: [
       ...profileWarnings(manifest.integration_profile, inferred),
