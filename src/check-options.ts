@@ -15,6 +15,7 @@ export const text = z.string("must be a string");
 export const texts = z.array(z.string(), "must be a list of strings");
 export const flag = z.boolean("must be true or false");
 export const number = z.number("must be a number");
+export const seconds = number.positive("must be more than 0");
 export const callback = z.custom((value) => typeof value === "function", "must be a function");
 export const record = z.custom(isObject, "must be an object");
 export const signal = z.instanceof(AbortSignal, { error: "must be an AbortSignal" });

@@ -71,6 +71,9 @@ export interface AppParts {
   /** Creates session ids. One of several workers creates ids that identify it. */
   newSessionId?: () => string;
   start?(): MaybePromise<void>;
+  /** Called if `start` succeeded. */
+  stop?(): MaybePromise<void>;
+  /** Called in any case, after `stop`. */
   close?(): MaybePromise<void>;
 }
 
@@ -138,12 +141,16 @@ export class ServerApp implements RequestHandler {
 
   /** Waits for a start in progress, so that what it opens is closed too. */
   async close(): Promise<void> {
-    await this.#starting?.catch(() => {});
+    const isStarted = await this.#starting?.then(
+      () => true,
+      () => false,
+    );
     try {
-      await this.#parts.close?.();
+      if (isStarted) await this.#parts.stop?.();
     } catch (error) {
       this.#parts.log.warn(`the server did not stop cleanly: ${errorMessage(error)}`);
     }
+    await this.#parts.close?.();
   }
 
   /** The session of a request; undefined when it names none. */

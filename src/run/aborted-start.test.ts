@@ -1,6 +1,6 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { defineResourcesServer } from "../index.ts";
-import { type RunEvent, runEvaluation } from "./index.ts";
+import { type RunEvent, runEvaluation, startServers } from "./index.ts";
 
 const model = { type: "random_model" };
 const rows = [{ responses_create_params: { input: "one" } }];
@@ -40,4 +40,15 @@ it("logs a `stop` that throws", async () => {
   for await (const event of run.events)
     if (event.type === "server" && event.event.type === "log") lines.push(event.event.line);
   expect(lines).toEqual(["warning: the server did not stop cleanly: the door is stuck"]);
+});
+
+it("does not call `stop` of a server whose `start` failed", async () => {
+  const stop = vi.fn();
+  const environment = defineResourcesServer({
+    start: () => Promise.reject(new Error("no data")),
+    stop,
+    verify: () => ({ reward: 1 }),
+  });
+  await expect(startServers({ environment, model }, { head: false })).rejects.toThrow("no data");
+  expect(stop).not.toHaveBeenCalled();
 });

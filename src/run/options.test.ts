@@ -25,6 +25,7 @@ it.each([
   [{ concurrency: -1 }, "runEvaluation: 'concurrency' must be a whole number of at least 0, not -1."],
   [{ concurrency: "8" }, "runEvaluation: 'concurrency' must be a whole number of at least 0, not '8'."],
   [{ limit: 1.5 }, "runEvaluation: 'limit' must be a whole number of at least 0, not 1.5."],
+  [{ rolloutTimeoutSeconds: -3 }, "runEvaluation: 'rolloutTimeoutSeconds' must be more than 0, not -3."],
   [{ maxAttempts: 0 }, "runEvaluation: 'maxAttempts' must be a whole number of at least 1, not 0."],
   [{ rolloutTimeoutSeconds: "10" }, "runEvaluation: 'rolloutTimeoutSeconds' must be a number, not '10'."],
   [{ fsync: "often" }, "runEvaluation: 'fsync' must be one of never, interval, always, not 'often'."],

@@ -9,10 +9,12 @@ import {
   text,
   texts,
 } from "../check-options.ts";
+import { citePositions } from "../config/cite-positions.ts";
 import { installRoot as packageRoot, searchRoots } from "../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
 import { currentComponentName } from "../config/servers/aliases.ts";
 import type { ServerDefinition } from "../definitions/definitions.ts";
+import { GymError } from "../errors.ts";
 import type { HostedInstance } from "../hosting/cohost.ts";
 import { locateServer } from "../hosting/locate-server.ts";
 import {
@@ -87,19 +89,24 @@ export async function startResolved(
   const configuredLogs = globalConfig["nemo_gym_log_dir"];
   const logDirectory =
     typeof configuredLogs === "string" ? path.resolve(configuredLogs) : options.logDirectory;
-  return runServers({
-    instances: locateInstances(config, roots, definitions),
-    globalConfig,
-    configYaml: config.toYaml(),
-    publicConfigYaml: config.toYaml({ resolve: true, hideSecrets: true }),
-    roots,
-    installRoot,
-    head: options.head === false ? undefined : headAddress(globalConfig["head_server"]),
-    logDirectory,
-    onEvent: options.onEvent,
-    signal: options.signal,
-    ownsProcess: options.ownsProcess,
-  });
+  try {
+    return await runServers({
+      instances: locateInstances(config, roots, definitions),
+      globalConfig,
+      configYaml: config.toYaml(),
+      publicConfigYaml: config.toYaml({ resolve: true, hideSecrets: true }),
+      roots,
+      installRoot,
+      head: options.head === false ? undefined : headAddress(globalConfig["head_server"]),
+      logDirectory,
+      onEvent: options.onEvent,
+      signal: options.signal,
+      ownsProcess: options.ownsProcess,
+    });
+  } catch (error) {
+    if (error instanceof GymError) error.message = citePositions(error.message, config);
+    throw error;
+  }
 }
 
 /** The same config with only some of its servers. */

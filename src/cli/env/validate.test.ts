@@ -34,9 +34,15 @@ describe("gym env validate", () => {
   beforeEach(() => write("resources_servers/oven/app.ts", APP));
 
   it.each([
-    ["      num_workers: -1\n", "kiln.resources_servers.oven.num_workers: must be between 1 and"],
-    ["      hosting: foo\n", "kiln.resources_servers.oven.hosting: must be one of cohosted, process"],
-    ["hosting: foo\n", 'hosting: must be one of cohosted, process, not "foo"'],
+    [
+      "      num_workers: -1\n",
+      "kiln.resources_servers.oven.num_workers (a.yaml:5:20): must be between 1 and",
+    ],
+    [
+      "      hosting: foo\n",
+      "kiln.resources_servers.oven.hosting (a.yaml:5:16): must be one of cohosted, process",
+    ],
+    ["hosting: foo\n", 'hosting (a.yaml:5:10): must be one of cohosted, process, not "foo"'],
   ])("refuses values that no server can start with: case %#", async (block, told) => {
     const { exitCode, stdout } = await validate(block);
     expect(exitCode).toBe(1);
@@ -67,6 +73,8 @@ describe("gym env validate", () => {
     const { exitCode, stdout } = await validate("");
     expect(exitCode).toBe(1);
     expect(stdout).toContain("kiln.resources_servers.oven.needed: is required");
+    const wrong = await validate("      needed: 1\n      max_tries: many\n");
+    expect(wrong.stdout).toContain("kiln.resources_servers.oven.max_tries (a.yaml:6:18): ");
     const missing = await validate("", "--deep", "++kiln.resources_servers.oven.entrypoint=nope.ts");
     expect(missing).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("`entrypoint: app.ts`") });
   });

@@ -1,3 +1,4 @@
+import { citePositions } from "../../config/cite-positions.ts";
 import { ConfigError, NoServerInstancesError, OverrideError } from "../../config/errors.ts";
 import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
@@ -102,7 +103,7 @@ async function checkServers(
   }
   if (found.problems.length === 0) return [...new Set(found.warnings)];
   const list = found.problems.map((problem) => `  - ${problem.replaceAll("\n", "\n    ")}`).join("\n");
-  throw new ConfigError(`These servers cannot be started:\n${list}`);
+  throw new ConfigError(`These servers cannot be started:\n${citePositions(list, config)}`);
 }
 
 function* hostingProblems(config: ResolvedConfig): Generator<string> {

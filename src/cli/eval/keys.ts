@@ -86,8 +86,13 @@ export const collectionKeys = {
     flag: { metavar: "SHARE" },
     help: "exit with 3 when a smaller share of the rollouts was scored (0 to 1)",
   },
-  rollout_timeout_seconds: { type: "float", default: 7200, help: "time limit of one rollout; null lifts it" },
-  run_timeout_seconds: { type: "float", help: "time limit of the whole collection" },
+  rollout_timeout_seconds: {
+    type: "float",
+    minimum: 0.001,
+    default: 7200,
+    help: "time limit of one rollout; null lifts it",
+  },
+  run_timeout_seconds: { type: "float", minimum: 0.001, help: "time limit of the whole collection" },
   fsync: {
     type: "str",
     choices: ["never", "interval", "always"],
@@ -256,7 +261,12 @@ export const reverifyKeys = {
   },
   limit: { type: "int", minimum: 1, flag: {}, help: "at most N rollouts" },
   disable_aggregation: toggle("compute no metrics"),
-  rollout_timeout_seconds: { type: "float", default: 7200, help: "time limit of one verification" },
+  rollout_timeout_seconds: {
+    type: "float",
+    minimum: 0.001,
+    default: 7200,
+    help: "time limit of one verification",
+  },
 } as const satisfies KeyTable;
 
 /** Keys of `eval view`. */

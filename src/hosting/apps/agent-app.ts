@@ -136,6 +136,6 @@ export function createAgentApp(
     start: async () => {
       state = await options.start?.(context);
     },
-    close: () => options.stop?.(context, state as never),
+    stop: () => options.stop?.(context, state as never),
   });
 }

@@ -97,9 +97,11 @@ export function createGymnasiumApp(
     start: async () => {
       state = await options.start?.(context);
     },
-    close: async () => {
+    stop: async () => {
+      // Sessions end before the state that they may use.
       await sessions.close();
       await options.stop?.(context, state);
     },
+    close: () => sessions.close(),
   });
 }

@@ -89,10 +89,8 @@ export function createModelApp(
       await capture?.open();
       backend.state = await options.start?.(context);
     },
-    close: async () => {
-      await options.stop?.(context, backend.state as never);
-      await capture?.close();
-    },
+    stop: () => options.stop?.(context, backend.state as never),
+    close: () => capture?.close(),
   });
 }
 

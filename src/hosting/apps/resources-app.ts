@@ -80,10 +80,12 @@ export function createResourcesApp(
     start: async () => {
       state.started = await options.start?.(context);
     },
-    close: async () => {
+    stop: async () => {
+      // Sessions end before the state that they may use.
       await sessions.close();
       await options.stop?.(context, state.started);
     },
+    close: () => sessions.close(),
   };
   if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
     new McpExposure(parts, options, server, host.mcpSecret).install();
