@@ -343,7 +343,7 @@ describe("opensandbox", () => {
   it("asks for the exit code if the stream does not contain it", async () => {
     const sandbox = await start(opensandbox());
     await expect(sandbox.exec("tells nothing")).resolves.toMatchObject({ return_code: 7, error_type: null });
-    await expect(sandbox.exec("true", { user: "ada" })).rejects.toThrow(/by number/);
+    await expect(sandbox.exec("true", { user: "ada" })).rejects.toThrow(/only numeric users/);
   });
 
   it("requires an address, and an image, a snapshot or a pool", async () => {

@@ -252,7 +252,7 @@ describe("gym eval prepare --benchmark gsm8k", () => {
   it("works without a network, and warns that the rows are not the real ones", async () => {
     const { exitCode, stderr } = await run("--benchmark", "gsm8k");
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("gsm8k: using the rows that come with it.");
+    expect(stderr).toContain("gsm8k: using the included rows.");
     expect(read("benchmarks/gsm8k/data/gsm8k_benchmark.jsonl").trim().split("\n")).toHaveLength(10);
   });
 

@@ -96,21 +96,23 @@ export class RunRows {
     // A truncated row is not checked against the schema: its values are incomplete, and checking the whole row would
     // take a second.
     const problems = outline.elided.length === 0 ? problemsOf(shallow.text) : [];
+    // The line may have been overwritten since it was indexed.
+    const isRow = readable && !problems.some((problem) => problem.path === "");
     const [task, rollout] = [columns.task(row), columns.rollout(row)];
     const about = {
       source,
       line,
       path: file.path,
-      readable,
+      readable: isRow,
       problems,
       bytes,
-      raw: readable ? null : shallow.text,
+      raw: isRow ? null : shallow.text.slice(0, MAX_RAW_BYTES),
       elided: outline.elided,
       too_deep: shallow.tooDeep,
       annotation: this.#run.annotations.of(task, rollout) ?? null,
       attempts: this.#attempts(task, rollout),
     };
-    return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? shallow.text : "null"}}`;
+    return `${JSON.stringify(about).slice(0, -1)},"row":${isRow ? shallow.text : "null"}}`;
   }
 
   /** The bytes of a row between two positions. */

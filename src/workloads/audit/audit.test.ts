@@ -234,7 +234,7 @@ describe("what an audit finds", () => {
       settings: "limits: {loop_ms: 10}\n",
       only: "verification-fast",
     });
-    expect(messages(report)[0]).toMatch(/^It holds the event loop for \d+ ms \(at most 10\)/);
+    expect(messages(report)[0]).toMatch(/^It blocks the event loop for \d+ ms \(at most 10\)/);
   });
 
   it("rows that the server refuses", async () => {

@@ -284,7 +284,7 @@ describe.skipIf(skip)("bubblewrap sandboxes", () => {
 
   it("refuses unsupported specs with a clear message", async () => {
     await expect(start({ image: "python:3.12" })).rejects.toThrow(
-      /no container images like 'python:3.12'.*'docker'/s,
+      /cannot run container images such as 'python:3.12'.*'docker'/s,
     );
     await expect(start({ image: "/nowhere" })).rejects.toThrow(/not a directory/);
     await expect(start({ ports: [8080] })).rejects.toThrow(/'ports'/);
