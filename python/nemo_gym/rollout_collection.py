@@ -90,6 +90,7 @@ class FirstFinished(Iterator[Awaitable[Result]]):
 
     def __init__(self, tasks: list[asyncio.Future[Result]]) -> None:
         self._left = len(tasks)
+        self._loop = tasks[0].get_loop() if tasks else None
         self._running = running = set(tasks)
         self._finished = finished = asyncio.Queue[asyncio.Future[Result]]()
 
@@ -110,7 +111,11 @@ class FirstFinished(Iterator[Awaitable[Result]]):
         return (await self._finished.get()).result()
 
     def __del__(self) -> None:
-        for task in self._running:
-            loop = task.get_loop()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(task.cancel)
+        # Called in any thread. The set changes in the thread of the loop, so only that thread may iterate over it.
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_cancel_all, self._running)
+
+
+def _cancel_all(tasks: set[asyncio.Future[Any]]) -> None:
+    for task in list(tasks):
+        task.cancel()
