@@ -106,7 +106,7 @@ const TIMEOUT_CODES = new Set([
 /** Whether an error means that a peer could not be reached, or did not answer in time. */
 export function transportFailure(error: unknown): "connection" | "timeout" | undefined {
   if (!(error instanceof Error)) return undefined;
-  const code = (error as NodeJS.ErrnoException).code ?? "";
+  const { code = "" } = error as { code?: string };
   if (error.name === "TimeoutError" || TIMEOUT_CODES.has(code)) return "timeout";
   return CONNECTION_CODES.has(code) ? "connection" : undefined;
 }
