@@ -1,6 +1,6 @@
 /**
  * Runs the fixtures of an environment (`env:<name>`) against its definition, without a port: verify rows, single tool calls, tool
- * sequences, session steps and metrics. Formats of a single environment are in env/adapters.ts.
+ * sequences, session steps and metrics. Formats of a single environment are in env/adapters/.
  *
  * @module
  */

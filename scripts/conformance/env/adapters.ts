@@ -1,5 +1,5 @@
+import { readdirSync } from "node:fs";
 import path from "node:path";
-import { installRoot } from "../../../src/config/paths.ts";
 import type { GoldenCase } from "../suite.ts";
 import type { Environment, RowServer } from "./environment-server.ts";
 import type { FixtureRow, JsonObject } from "./rows.ts";
@@ -31,39 +31,12 @@ export interface Adapter {
   caseOf?(row: FixtureRow, environment: Environment): GoldenCase["run"] | undefined;
 }
 
-/** Environments with special fixtures, each in a separate file. */
-const loaders: Record<string, () => Promise<Adapter>> = {
-  bigcodebench: async () => (await import("./adapter-bigcodebench.ts")).adapter,
-  blackjack: async () => (await import("./adapter-blackjack.ts")).adapter,
-  code_fim: async () => (await import("./adapter-code-fim.ts")).adapter,
-  // Fixtures omit times and tracebacks.
-  code_gen: async () => ({ reduced: ["metadata"] }),
-  evalplus: async () => ({
-    config: (_row, { fixtures }) => ({ dataset: "humaneval", problems_fpath: `${fixtures}/problems.json` }),
-  }),
-  // Fixtures omit the keys, which verification does not need.
-  google_search: async () => ({ config: () => ({ google_api_key: "unused", google_cx: "unused" }) }),
-  math_with_autograder: async () => ({ ignore: ["extracted_answer"] }),
-  math_with_judge: async () => (await import("./adapter-math-with-judge.ts")).adapter,
-  mini_swe_agent: async () => (await import("./adapter-mini-swe-agent.ts")).adapter,
-  mini_swe_agent_2: async () => (await import("./adapter-mini-swe-agent-2.ts")).adapter,
-  openenv: async () => (await import("./adapter-openenv.ts")).adapter,
-  physics_judge: async () => ({ ignore: ["extracted_answer"] }),
-  polymath: async () => ({
-    // The config of this server disables the judge.
-    config: () => ({ should_use_judge: false }),
-    ignore: ["extracted_answer"],
-  }),
-  swerl_gen: async () => (await import("./adapter-swerl-gen.ts")).adapter,
-  ugphysics_judge: async () => ({ ignore: ["extracted_answer"] }),
-  // The fixtures use separate databases, which are next to the repository.
-  workplace_assistant: async () => ({
-    config: () => ({
-      csv_data_dir: path.join(installRoot(), "../shared/fixtures/workplace_assistant/csv_data"),
-    }),
-  }),
-};
+const adapterFiles = readdirSync(path.join(import.meta.dirname, "adapters"));
 
+/** The adapter in `adapters/<environment>.ts`, for environments whose fixtures need one. */
 export async function loadAdapter(environment: string): Promise<Adapter> {
-  return (await loaders[environment]?.()) ?? {};
+  const file = adapterFiles.find((name) => /\.[jt]s$/.test(name) && path.parse(name).name === environment);
+  if (!file) return {};
+  const { adapter } = (await import(`./adapters/${file}`)) as { adapter: Adapter };
+  return adapter;
 }

@@ -1,7 +1,7 @@
-import { MOVE, OpenEnvDouble, walk } from "../../../resources_servers/openenv/openenv-double.ts";
-import type { Adapter } from "./adapters.ts";
-import { type FixtureRow, isObject, rowsOf } from "./rows.ts";
-import { runStepsCase } from "./steps-case.ts";
+import { MOVE, OpenEnvDouble, walk } from "../../../../resources_servers/openenv/openenv-double.ts";
+import type { Adapter } from "../adapters.ts";
+import { type FixtureRow, isObject, rowsOf } from "../rows.ts";
+import { runStepsCase } from "../steps-case.ts";
 
 /** The environment of the fixtures, behind a server with OpenEnv's protocol. */
 export const adapter: Adapter = {

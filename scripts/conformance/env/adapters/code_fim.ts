@@ -1,6 +1,6 @@
-import { removeOverlap } from "../../../resources_servers/code_fim/overlap.ts";
-import type { Adapter } from "./adapters.ts";
-import { difference } from "./compare.ts";
+import { removeOverlap } from "../../../../resources_servers/code_fim/overlap.ts";
+import type { Adapter } from "../adapters.ts";
+import { difference } from "../compare.ts";
 
 /** Also cases of one function: the overlap of two texts is removed. */
 export const adapter: Adapter = {

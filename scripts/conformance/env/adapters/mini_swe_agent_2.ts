@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { sweMetrics } from "../../../libraries/swe/metrics.ts";
-import { resolvedOf, rewardOf } from "../../../libraries/swe/report.ts";
-import { aggregateMetrics } from "../../../src/metrics/aggregate.ts";
-import type { Adapter } from "./adapters.ts";
-import { difference } from "./compare.ts";
-import { type FixtureRow, isObject, type JsonObject } from "./rows.ts";
+import { sweMetrics } from "../../../../libraries/swe/metrics.ts";
+import { resolvedOf, rewardOf } from "../../../../libraries/swe/report.ts";
+import { aggregateMetrics } from "../../../../src/metrics/aggregate.ts";
+import type { Adapter } from "../adapters.ts";
+import { difference } from "../compare.ts";
+import { type FixtureRow, isObject, type JsonObject } from "../rows.ts";
 
 /** Rollouts of the original and the metrics it computed over them. */
 export const adapter: Adapter = {

@@ -1,9 +1,9 @@
-import type { Adapter } from "./adapters.ts";
-import { difference } from "./compare.ts";
-import { type Environment, startRowServer } from "./environment-server.ts";
-import { judgeCallsDifference } from "./judge-calls.ts";
-import { type FixtureRow, isObject, type JsonObject } from "./rows.ts";
-import { messagesOf, outputMessage, type RecordedCall, responseOf } from "./scripted-servers.ts";
+import type { Adapter } from "../adapters.ts";
+import { difference } from "../compare.ts";
+import { type Environment, startRowServer } from "../environment-server.ts";
+import { judgeCallsDifference } from "../judge-calls.ts";
+import { type FixtureRow, isObject, type JsonObject } from "../rows.ts";
+import { messagesOf, outputMessage, type RecordedCall, responseOf } from "../scripted-servers.ts";
 
 /** Fixtures of math_with_judge: pairs of a gold answer and a text, and judge calls described by their two answers. */
 export const adapter: Adapter = {

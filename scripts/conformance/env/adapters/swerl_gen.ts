@@ -1,5 +1,5 @@
-import type { Adapter } from "./adapters.ts";
-import { isObject, type JsonObject } from "./rows.ts";
+import type { Adapter } from "../adapters.ts";
+import { isObject, type JsonObject } from "../rows.ts";
 
 /** The sandbox responds as the row says, and its input is compared. */
 let call: JsonObject | null = null;

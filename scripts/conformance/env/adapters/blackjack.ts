@@ -1,4 +1,4 @@
-import type { Adapter } from "./adapters.ts";
+import type { Adapter } from "../adapters.ts";
 
 /** Rows bring their own deck: `deals` are the ranks in drawing order. */
 export const adapter: Adapter = {

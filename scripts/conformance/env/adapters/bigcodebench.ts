@@ -1,5 +1,5 @@
-import type { Adapter } from "./adapters.ts";
-import type { JsonObject } from "./rows.ts";
+import type { Adapter } from "../adapters.ts";
+import type { JsonObject } from "../rows.ts";
 
 /** The runner responds as the row says, and its input is compared. */
 let call: JsonObject | undefined;

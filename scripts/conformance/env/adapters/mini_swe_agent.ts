@@ -2,12 +2,12 @@ import {
   type ChatMessage,
   type Completion,
   chatToResponses,
-} from "../../../libraries/swe/agent/conversation.ts";
-import { resolvedOf, rewardOf } from "../../../libraries/swe/report.ts";
-import { show } from "../difference.ts";
-import type { Adapter } from "./adapters.ts";
-import { difference } from "./compare.ts";
-import { type FixtureRow, isObject } from "./rows.ts";
+} from "../../../../libraries/swe/agent/conversation.ts";
+import { resolvedOf, rewardOf } from "../../../../libraries/swe/report.ts";
+import { show } from "../../difference.ts";
+import type { Adapter } from "../adapters.ts";
+import { difference } from "../compare.ts";
+import { type FixtureRow, isObject } from "../rows.ts";
 
 /** Cases of two functions of this agent: the rule of the reward, and the format of its conversations. */
 export const adapter: Adapter = {

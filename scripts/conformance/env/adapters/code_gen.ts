@@ -1,0 +1,4 @@
+import type { Adapter } from "../adapters.ts";
+
+// Fixtures omit times and tracebacks.
+export const adapter: Adapter = { reduced: ["metadata"] };
