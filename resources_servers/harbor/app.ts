@@ -1,6 +1,6 @@
 import path from "node:path";
 import { defineResourcesServer, HttpError } from "nemo-gym";
-import { laxFloat, laxInt } from "nemo-gym/openai";
+import { laxBool, laxFloat, laxInt } from "nemo-gym/openai";
 import { type Sandbox, sandboxConfig } from "nemo-gym/sandbox";
 import { z } from "zod";
 import { headline, LOGS, readRewards } from "./reward.ts";
@@ -13,6 +13,10 @@ const Config = z.object({
   tasks_dir: z.string(),
   /** The entry of reward.json that counts; by default `reward`, or the only entry. */
   reward_key: z.string().nullish(),
+  /** Refuse tasks whose tests download something if the sandbox has no network. */
+  check_network: laxBool().default(true),
+  /** Run `solution/solve.sh` of the task before its tests: every reward must then be 1. */
+  run_solution: laxBool().default(false),
   /** Time limit of one command of the model, in seconds. */
   command_timeout: laxFloat().default(180),
   /** Maximum length of an output that the model sees; longer outputs lose their middle. */
@@ -32,7 +36,7 @@ export default defineResourcesServer({
   row: z.looseObject({ task: z.string() }),
   async session({ row, config, server, signal }): Promise<Session> {
     const task = await readTask(path.resolve(server.findFile(config.tasks_dir)), row.task);
-    const { sandbox, env } = await openTask(server, task, signal);
+    const { sandbox, env } = await openTask(server, task, { signal, checksTests: config.check_network });
     return { task, sandbox, env, startedAt: performance.now() };
   },
   closeSession: ({ session }) => session.sandbox.stop(),
@@ -61,6 +65,7 @@ export default defineResourcesServer({
     const { sandbox, task, env } = session;
     const { timeout_sec, env: variables } = task.config.verifier;
     try {
+      if (config.run_solution) await runSolution(session, signal);
       await sandbox.exec(`rm -rf /tests ${LOGS} && mkdir -p /tests ${LOGS}`, { cwd: "/", signal });
       await copyInto(sandbox, path.join(task.directory, "tests"), "/tests/", signal);
       const result = await sandbox.exec("bash /tests/test.sh", {
@@ -83,6 +88,21 @@ export default defineResourcesServer({
   },
   reverifyMode: "unsupported",
 });
+
+/** Solves the task as its author does, so that a task whose reward is not 1 then is broken. */
+async function runSolution({ task, sandbox, env }: Session, signal: AbortSignal): Promise<void> {
+  await copyInto(sandbox, path.join(task.directory, "solution"), "/solution/", signal);
+  const { return_code, stdout, stderr } = await sandbox.exec("bash /solution/solve.sh", {
+    env: { ...env, ...taskVariables(task.name, task.config.solution.env) },
+    timeoutSeconds: task.config.agent.timeout_sec ?? null,
+    signal,
+  });
+  if (return_code !== 0)
+    throw failed(
+      "verifier_error",
+      `solution/solve.sh of '${task.name}' failed (${return_code}): ${stderr || stdout}`,
+    );
+}
 
 function failed(kind: "tool_error" | "verifier_error", message: string): HttpError {
   return new HttpError(500, message, { failure: { class: kind, retryable: false, message } });

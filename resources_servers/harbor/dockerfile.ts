@@ -1,3 +1,5 @@
+import { shellQuote } from "nemo-gym/sandbox";
+
 /** The steps of a Dockerfile, in execution order. */
 export interface Recipe {
   image: string | undefined;
@@ -30,6 +32,7 @@ const IRRELEVANT = new Set([
 export function readDockerfile(text: string): Recipe & { env: Record<string, string> } {
   let image: string | undefined;
   let workdir = "/";
+  let shell: string | undefined;
   const env: Record<string, string> = {};
   const steps: RecipeStep[] = [];
   for (const { line, word, rest } of instructions(text)) {
@@ -41,7 +44,18 @@ export function readDockerfile(text: string): Recipe & { env: Record<string, str
     else if (word === "ENV") Object.assign(env, variables(rest));
     else if (word === "RUN") {
       if (/^(--|<<)/.test(rest)) throw refuse(`'${rest.split(/\s/)[0]}' of RUN is not supported`);
-      steps.push({ kind: "run", command: shellOf(rest), workdir, env: { ...env } });
+      const command = shellOf(rest);
+      // The exec form runs without a shell.
+      const isShellForm = command === rest;
+      steps.push({
+        kind: "run",
+        command: shell && isShellForm ? `${shell} ${shellQuote(rest)}` : command,
+        workdir,
+        env: { ...env },
+      });
+    } else if (word === "SHELL") {
+      shell = shellOf(rest);
+      if (shell === rest) throw refuse('SHELL needs a list such as ["/bin/bash", "-c"]');
     } else if (word === "COPY" || word === "ADD") {
       const words = rest.split(/\s+/).filter((part) => !/^--(chmod|chown|link)\b/.test(part));
       const [option] = words.filter((part) => part.startsWith("--"));
@@ -79,7 +93,7 @@ function shellOf(rest: string): string {
   if (!rest.startsWith("[")) return rest;
   try {
     const words = JSON.parse(rest) as string[];
-    return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+    return words.map(shellQuote).join(" ");
   } catch {
     return rest;
   }

@@ -1,9 +1,10 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "nemo-gym";
 import { sandboxUnavailable } from "nemo-gym/code-runner";
 import { openSandbox, providerOf, type Sandbox, type SandboxServer, shellQuote } from "nemo-gym/sandbox";
 import { type Recipe, readDockerfile } from "./dockerfile.ts";
+import { networkUse } from "./network-use.ts";
 import { type HarborTask, taskVariables, unusable } from "./task.ts";
 
 /** Providers that use the programs of this machine instead of an image. */
@@ -14,7 +15,7 @@ const DEFAULT_WORKDIR = "/app";
 export async function openTask(
   server: SandboxServer,
   task: HarborTask,
-  signal: AbortSignal,
+  { signal, checksTests }: { signal: AbortSignal; checksTests: boolean },
 ): Promise<{ sandbox: Sandbox; env: Record<string, string> }> {
   const { environment } = task.config;
   const hasImages = !WITHOUT_IMAGES.has(providerOf(server).name);
@@ -33,6 +34,7 @@ export async function openTask(
       resources: {
         ...(environment.cpus && { cpu: environment.cpus }),
         ...(memory && { memory_mib: Math.ceil(memory) }),
+        ...(environment.gpus && { gpu: environment.gpus }),
       },
     },
     { signal },
@@ -41,12 +43,44 @@ export async function openTask(
     throw sandboxUnavailable(error);
   });
   try {
+    await checkNetwork(sandbox, task, checksTests);
     if (recipe) await carryOut(sandbox, task, recipe, signal);
   } catch (error) {
     await sandbox.stop();
     throw error;
   }
   return { sandbox, env };
+}
+
+/**
+ * Refuses a task whose sandbox has another network than the task expects. Tests that cannot download their programs usually
+ * write a reward of 0, for a right solution too, so they are refused before the model is called.
+ */
+async function checkNetwork(sandbox: Sandbox, task: HarborTask, checksTests: boolean): Promise<void> {
+  const { agent, verifier, environment } = task.config;
+  const baseline =
+    environment.network_mode ?? (environment.allow_internet === false ? "no-network" : "public");
+  if (!sandbox.isOffline) {
+    const mode = [agent.network_mode ?? baseline, verifier.network_mode ?? baseline].find(
+      (mode) => mode !== "public",
+    );
+    if (mode !== undefined)
+      throw unusable(task.name, `its network_mode is ${mode}, but the sandbox provider gives it the network`);
+    return;
+  }
+  if (!checksTests) return;
+  const directory = path.join(task.directory, "tests");
+  const scripts = (await readdir(directory)).filter((name) => name.endsWith(".sh")).sort();
+  for (const name of scripts) {
+    const use = networkUse(await readFile(path.join(directory, name), "utf8"));
+    if (use !== undefined)
+      throw unusable(
+        task.name,
+        `tests/${name}, line ${use.line}, needs the network (${use.command.slice(0, 100)}), and the sandbox provider ` +
+          `'${sandbox.providerName}' gives none. Choose settings with a network, such as ` +
+          "`sandbox_provider: {bubblewrap: {network: host}}`, or set `check_network: false` if the tests pass without it",
+      );
+  }
 }
 
 function recipeOf(task: HarborTask) {

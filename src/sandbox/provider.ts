@@ -103,6 +103,8 @@ export interface Cancellable {
  */
 export interface SandboxProvider<Raw = unknown> {
   readonly name: string;
+  /** Whether its settings leave sandboxes without a network. */
+  readonly isOffline?: boolean;
   create(spec: SandboxSpec, options?: Cancellable): Promise<SandboxHandle<Raw>>;
   exec(handle: SandboxHandle<Raw>, command: string, options?: ExecOptions): Promise<SandboxExecResult>;
   uploadFile(

@@ -91,6 +91,11 @@ export class Sandbox {
     return this.#provider.name;
   }
 
+  /** Whether the provider is known to give it no network. */
+  get isOffline(): boolean {
+    return this.#provider.isOffline ?? false;
+  }
+
   /** Creates the sandbox and writes the files of its spec. If that fails, nothing is left behind. */
   async start(spec?: SandboxSpecInput, options: Cancellable = {}): Promise<this> {
     if (this.#state === "stopped") throw new SandboxStateError("The sandbox was stopped; create a new one.");

@@ -108,7 +108,7 @@ async function initWorkload(
 
 /** An environment that wraps one of another library. */
 async function initBridge(context: CommandContext, source: BridgeSource): Promise<number> {
-  const { name, files } = bridgeFiles(source, context.io.cwd);
+  const { name, files } = bridgeFiles(source, context.io.cwd, (text) => context.err(`Warning: ${text}`));
   await create(context, `environments/${name}`, files);
   if (source.kind === "openenv") await warnUnlessRunning(context, source.source);
   if (context.json) return 0;

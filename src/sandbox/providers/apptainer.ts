@@ -90,6 +90,10 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
     this.#settings = parsed;
   }
 
+  get isOffline(): boolean {
+    return this.#settings.create.network === "none";
+  }
+
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     const image = imageReference(requireImage(this.name, spec));
     checkEnvironment(spec.env);

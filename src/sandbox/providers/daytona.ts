@@ -95,6 +95,10 @@ export class DaytonaProvider extends ServiceProvider<DaytonaAnswer> {
     this.#settings = parsed;
   }
 
+  get isOffline(): boolean {
+    return this.#settings.create.network_block_all === true;
+  }
+
   async uploadFile({ raw }: Handle, source: string, target: string, options?: Cancellable): Promise<void> {
     const path = `/files/upload?path=${encodeURIComponent(target)}`;
     await this.client.upload(this.transferRequest(raw, path, options), source, []);

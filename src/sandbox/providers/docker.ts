@@ -57,6 +57,10 @@ export class DockerProvider extends CliProvider<DockerContainer> {
     this.#pulls = new Semaphore(parsed.create.max_pulls);
   }
 
+  get isOffline(): boolean {
+    return this.#settings.create.network === undefined || this.#settings.create.network === "none";
+  }
+
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     const image = requireImage(this.name, spec).replace(/^docker:\/\//, "");
     checkEnvironment(spec.env);

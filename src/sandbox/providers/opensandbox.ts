@@ -99,6 +99,10 @@ export class OpenSandboxProvider extends ServiceProvider<OpenSandboxAnswer> {
     this.#settings = parsed;
   }
 
+  get isOffline(): boolean {
+    return this.#settings.create.network === "deny";
+  }
+
   async uploadFile({ raw }: Handle, source: string, target: string, options?: Cancellable): Promise<void> {
     const metadata = { name: "metadata", type: "application/json", text: JSON.stringify({ path: target }) };
     await this.client.upload(this.transferRequest(raw, "/files/upload", options), source, [metadata]);

@@ -21,7 +21,7 @@ interface Bridge {
   sources?: { readonly pattern: RegExp; readonly expected: string };
   /** The environment in a few words, for its config. */
   description(source: string): string;
-  rows(source: string, cwd: string): object[];
+  rows(source: string, cwd: string, warn: (text: string) => void): object[];
   readme(source: string, rows: number): string;
   /** The entry point in Python, and the packages that it needs. */
   python?: { readonly folder: string; readonly module: string; readonly requirements: string };
@@ -31,6 +31,7 @@ interface Bridge {
 export function bridgeFiles(
   { kind, source, name: given }: BridgeSource,
   cwd: string,
+  warn: (text: string) => void = () => {},
 ): { name: string; files: ScaffoldFiles } {
   const bridge = Object.hasOwn(BRIDGES, kind) ? BRIDGES[kind] : undefined;
   if (bridge === undefined) {
@@ -42,7 +43,7 @@ export function bridgeFiles(
   if (bridge.sources?.pattern.test(source) === false)
     throw new ScaffoldError(`--from ${kind} takes ${bridge.sources.expected}, not '${source}'.`);
   const name = checkName(given ?? bridge.name(source));
-  const rows = bridge.rows(source, cwd);
+  const rows = bridge.rows(source, cwd, warn);
   const folder = `environments/${name}`;
   const config = readTemplate(`bridges/${kind}.yaml`, {
     name,
@@ -85,8 +86,8 @@ const BRIDGES: Readonly<Record<string, Bridge>> = {
   harbor: {
     name: nameFrom,
     description: (source) => `Harbor tasks of ${source}`,
-    rows: (source, cwd) =>
-      harborTasks(path.resolve(cwd, source), source).map(({ task, instruction }) => ({
+    rows: (source, cwd, warn) =>
+      harborTasks(path.resolve(cwd, source), source, warn).map(({ task, instruction }) => ({
         responses_create_params: { input: [{ role: "user", content: instruction }] },
         task,
       })),
@@ -132,7 +133,11 @@ const BRIDGES: Readonly<Record<string, Bridge>> = {
 };
 
 /** The tasks in a directory. Each subdirectory with a `task.toml` is a task with the name of the subdirectory. */
-function harborTasks(directory: string, source: string): { task: string; instruction: string }[] {
+function harborTasks(
+  directory: string,
+  source: string,
+  warn: (text: string) => void,
+): { task: string; instruction: string }[] {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new ScaffoldError(`--from harbor: there is no directory '${source}'.`);
   if (existsSync(path.join(directory, "task.toml")))
@@ -141,8 +146,14 @@ function harborTasks(directory: string, source: string): { task: string; instruc
     );
   const tasks: { task: string; instruction: string }[] = [];
   const incomplete: string[] = [];
+  const multiStep: string[] = [];
   for (const task of readdirSync(directory).sort()) {
     if (!existsSync(path.join(directory, task, "task.toml"))) continue;
+    // The instructions of a multi-step task are in the folders of its steps.
+    if (existsSync(path.join(directory, task, "steps"))) {
+      multiStep.push(task);
+      continue;
+    }
     const missing = ["instruction.md", "tests/test.sh"].filter(
       (file) => !existsSync(path.join(directory, task, file)),
     );
@@ -157,6 +168,12 @@ function harborTasks(directory: string, source: string): { task: string; instruc
     throw new ScaffoldError(
       `--from harbor: these tasks of '${source}' are not complete: ${incomplete.join("; ")}.`,
     );
+  if (multiStep.length > 0) {
+    const text = `multi-step tasks are not supported: ${multiStep.join(", ")}`;
+    if (tasks.length === 0)
+      throw new ScaffoldError(`--from harbor: '${source}' has no other tasks, and ${text}.`);
+    warn(`${multiStep.length} of ${tasks.length + multiStep.length} tasks are left out: ${text}.`);
+  }
   if (tasks.length === 0)
     throw new ScaffoldError(`--from harbor: no directory in '${source}' has a task.toml.`);
   return tasks;

@@ -89,6 +89,10 @@ export class BubblewrapProvider
     this.#running = new Semaphore(this.#settings.exec.concurrency);
   }
 
+  get isOffline(): boolean {
+    return this.#settings.network === "none";
+  }
+
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     refuseUnsupported(spec);
     const programs = await this.#findPrograms();
