@@ -108,6 +108,11 @@ it("runs an environment behind an OpenEnv server", async () => {
   expect(text).toContain("1 of 1 rollouts scored");
   expect(rows[0].reward).toBe(0.5);
   expect(kinds(rows[0])).toEqual(TURNS);
+  // The model and the result have the observation of `reset`.
+  expect(rows[0].responses_create_params.input).toMatchObject([
+    { content: "Act in the environment until the episode ends." },
+    { content: 'The environment shows:\n{"length":0}' },
+  ]);
   await expect.poll(() => double.sockets.size).toBe(0);
 });
 

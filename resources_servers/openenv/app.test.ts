@@ -74,6 +74,14 @@ it("starts again when it is seeded again, with the arguments of the row", async 
   await expect.poll(() => double.sockets.size).toBe(0);
 });
 
+it("shows the model the observation of reset", async () => {
+  const { server } = await serve({ reset_kwargs: { start: 1 } });
+  const { body } = await server.post("/seed_session", {
+    responses_create_params: { input: "Go.", tools: [] },
+  });
+  expect(body).toEqual({ obs: [{ role: "user", content: 'The environment shows:\n{"position":1}' }] });
+});
+
 it("offers an action as a tool, and the tools of an environment with tools", async () => {
   const { server } = await serve();
   const row = { responses_create_params: { input: "Go." } };

@@ -20,6 +20,8 @@ interface Episode {
   environment: EnvironmentSession;
   reward: number;
   done: boolean;
+  /** The observation of `reset`. */
+  first: JsonObject;
 }
 interface OfferedTool {
   name: string;
@@ -39,8 +41,9 @@ export default defineResourcesServer({
   async session({ row, config, signal }): Promise<{ episode: Episode | undefined }> {
     const environment = await EnvironmentSession.open(config.base_url, config.timeout * 1000, signal);
     try {
-      const { reward, done } = await environment.reset({ ...config.reset_kwargs, ...row.reset_kwargs });
-      return { episode: { environment, reward: reward ?? 0, done } };
+      const kwargs = { ...config.reset_kwargs, ...row.reset_kwargs };
+      const { observation, reward, done } = await environment.reset(kwargs);
+      return { episode: { environment, reward: reward ?? 0, done, first: observation } };
     } catch (error) {
       environment.close();
       throw error;
@@ -48,11 +51,14 @@ export default defineResourcesServer({
   },
   unseeded: () => ({ episode: undefined }),
   closeSession: ({ session }) => session.episode?.environment.close(),
-  /** The tools of the environment, for rows without tools. */
+  /** The observation of `reset` for the model, and the tools of the environment for rows without tools. */
   async seedReply({ session, config, state, body }) {
     const params = body["responses_create_params"] as { tools?: unknown } | undefined;
-    if (params === undefined || params.tools !== undefined) return {};
-    return { tools: config.is_mcp ? await toolsOf(session.episode) : stepTools(await state.actionSchema()) };
+    if (params === undefined) return {};
+    const obs = shown(session.episode);
+    if (params.tools !== undefined) return obs;
+    const tools = config.is_mcp ? await toolsOf(session.episode) : stepTools(await state.actionSchema());
+    return { ...obs, tools };
   },
   fallbackTool: {
     async run({ name, input, session, config }) {
@@ -83,6 +89,16 @@ export default defineResourcesServer({
   },
   reverifyMode: "unsupported",
 });
+
+/** The observation of `reset` as a message: the rules, the board or the question may be only there. */
+function shown(episode: Episode | undefined): JsonObject {
+  const entries = Object.entries(episode?.first ?? {}).filter(
+    ([key, value]) => value !== null && !(key === "metadata" && Object.keys(value as object).length === 0),
+  );
+  if (entries.length === 0) return {};
+  const content = `The environment shows:\n${JSON.stringify(Object.fromEntries(entries))}`;
+  return { obs: [{ role: "user", content }] };
+}
 
 function toolResult({ observation }: Observation): JsonObject {
   const { result = null, error = null } = observation;

@@ -13,6 +13,7 @@ import { ROLLOUT_START_HEADER } from "../wire/rollout-id.ts";
 import { materializeCreateParams, materializeResponse } from "../wire/schemas/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../wire/schemas/responses.ts";
 import { trust } from "../wire/schemas/trusted.ts";
+import { inputItems } from "./call-model.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
 import { driftingResponse, driftingResult, driftOf, type TokenDrift } from "./token-drift.ts";
 
@@ -82,7 +83,7 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
   const seeded = await seedSession(args, { ...args.row, responses_create_params: asked }, args.cookies, {
     [ROLLOUT_START_HEADER]: "1",
   });
-  const params = withServerTools(args.params, seeded);
+  const params = withSeeded(args.params, seeded);
   const { response: answered, cookies } = await args.respond(params, seeded.cookies);
   const { response: whole, trajectory } = takeTrajectory(answered);
   const drift = driftOf(whole);
@@ -106,10 +107,16 @@ function withoutTools({ tools: _tools, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-/** Adds the tools that the server supplied for a row without tools. */
-function withServerTools(params: ResponseCreateParams, seeded: ServerReply): ResponseCreateParams {
-  if (params.tools !== undefined) return params;
-  const { tools } = (seeded.json() ?? {}) as { tools?: unknown };
-  if (!Array.isArray(tools)) return params;
-  return parseCreateParams({ ...params, tools }, ["seed_session"]);
+/**
+ * Adds what the server supplied when the session started: `tools` for a row without tools, and `obs`, items that follow the
+ * input of the row (what the environment shows at its start).
+ */
+export function withSeeded(params: ResponseCreateParams, seeded: ServerReply): ResponseCreateParams {
+  const { tools, obs } = (seeded.json() ?? {}) as { tools?: unknown; obs?: unknown };
+  const added: JsonObject = {};
+  if (params.tools === undefined && Array.isArray(tools)) added["tools"] = tools;
+  if (Array.isArray(obs) && obs.length > 0) added["input"] = [...inputItems(params), ...obs];
+  return Object.keys(added).length === 0
+    ? params
+    : parseCreateParams({ ...params, ...added }, ["seed_session"]);
 }

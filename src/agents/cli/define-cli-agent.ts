@@ -8,7 +8,7 @@ import { inputItems } from "../../definitions/call-model.ts";
 import { type AgentDefinition, defineAgent, type RolloutScope } from "../../definitions/define-agent.ts";
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
-import { seedSession, verifyRollout } from "../../definitions/standard-run.ts";
+import { seedSession, verifyRollout, withSeeded } from "../../definitions/standard-run.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { textParts } from "../../wire/read-output.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
@@ -192,11 +192,16 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
       return state.slots.run(async () => {
         const body = { ...row, responses_create_params: materializeCreateParams(params) };
         const seeded = await seedSession(args, body, cookies);
-        const response = await respond({ ...args, cookies: seeded.cookies } as Args, {
+        const shown = withSeeded(params, seeded);
+        const response = await respond({ ...args, params: shown, cookies: seeded.cookies } as Args, {
           mcp: mcpOf(seeded.json(), server.client.baseUrl(config.resources_server.name)),
           skillsDirectory: skillsOf(row, server),
         });
-        const result = { ...body, response: materializeResponse(response) };
+        const result = {
+          ...body,
+          ...(shown !== params && { responses_create_params: materializeCreateParams(shown) }),
+          response: materializeResponse(response),
+        };
         const verified = await verifyRollout(args, result, seeded.cookies);
         return {
           ...(verified.json() as JsonObject),

@@ -144,6 +144,16 @@ describe("gym env init", () => {
     expect(existsSync(path.join(base, "environments/asleep/config.yaml"))).toBe(true);
   });
 
+  it("offers the tools of an OpenEnv server whose actions are tool calls", async () => {
+    const action = { properties: { type: { const: "call_tool" }, tool_name: {}, arguments: {} } };
+    const server = createServer((_request, reply) => reply.end(JSON.stringify({ action })));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await run("env", "init", "--from", "openenv", address, "--name", "tools");
+    await once(server.close(), "close");
+    expect(readFileSync(path.join(base, "environments/tools/config.yaml"), "utf8")).toContain("is_mcp: true");
+  });
+
   it("never overwrites a file of an environment", async () => {
     write("environments/garden/config.yaml", "mine: 1\n");
     const result = await run("env", "init", "--environment", "garden");

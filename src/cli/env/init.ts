@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { requestOnce } from "../../calls/server-http.ts";
 import { ScaffoldError } from "../../workloads/errors.ts";
 import { type BridgeSource, bridgeFiles } from "../../workloads/scaffold/bridge.ts";
 import { checkName, type ScaffoldFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
@@ -108,19 +109,29 @@ async function initWorkload(
 
 /** An environment that wraps one of another library. */
 async function initBridge(context: CommandContext, source: BridgeSource): Promise<number> {
-  const { name, files } = bridgeFiles(source, context.io.cwd, (text) => context.err(`Warning: ${text}`));
+  const isMcp = source.kind === "openenv" && (await takesToolCalls(context, source.source));
+  const { name, files } = bridgeFiles({ ...source, isMcp }, context.io.cwd, (text) =>
+    context.err(`Warning: ${text}`),
+  );
   await create(context, `environments/${name}`, files);
-  if (source.kind === "openenv") await warnUnlessRunning(context, source.source);
   if (context.json) return 0;
   context.out("");
   context.out(`Next: gym eval run --environment ${name} --model-type openai_model`);
   return 0;
 }
 
-async function warnUnlessRunning({ err, signal }: CommandContext, address: string): Promise<void> {
-  const health = await healthOf(address.replace(/^ws/, "http"), signal);
-  if (health !== "success")
-    err(`Warning: the server at ${address} did not answer (${health}). Start it before the first rollout.`);
+/** Whether the only action of a running OpenEnv server is a tool call. Warns if the server does not answer. */
+async function takesToolCalls({ err, signal }: CommandContext, address: string): Promise<boolean> {
+  const url = address.replace(/^ws/, "http").replace(/\/$/, "");
+  const health = await healthOf(url, signal);
+  if (health !== "success") {
+    err(
+      `Warning: the server at ${address} did not answer (${health}). Start it before the first rollout, and set is_mcp in the config if it offers tools.`,
+    );
+    return false;
+  }
+  const { text } = await requestOnce(`${url}/schema`, { signal });
+  return /"const":\s*"call_tool"/.test(text);
 }
 
 async function create(context: CommandContext, folder: string, files: ScaffoldFiles): Promise<void> {

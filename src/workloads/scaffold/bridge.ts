@@ -12,6 +12,8 @@ export interface BridgeSource {
   readonly source: string;
   /** Default: derived from the source. */
   readonly name?: string;
+  /** Whether an OpenEnv server takes tool calls as actions. */
+  readonly isMcp?: boolean;
 }
 
 interface Bridge {
@@ -29,7 +31,7 @@ interface Bridge {
 
 /** The files that run an environment of another library: config, rows, and the Python entry point if there is one. */
 export function bridgeFiles(
-  { kind, source, name: given }: BridgeSource,
+  { kind, source, name: given, isMcp = false }: BridgeSource,
   cwd: string,
   warn: (text: string) => void = () => {},
 ): { name: string; files: ScaffoldFiles } {
@@ -49,6 +51,7 @@ export function bridgeFiles(
     name,
     source: JSON.stringify(source),
     description: JSON.stringify(bridge.description(source)),
+    isMcp: String(isMcp),
   });
   const readme = bridge.readme(source, rows.length);
   const files: Record<string, string> = {
