@@ -88,6 +88,24 @@ describe("convertAnthropicRequest", () => {
     expect(convertAnthropicRequest({ messages: [], system: "" })).toEqual({ input: [] });
   });
 
+  it("keeps structured output and single tool calls", () => {
+    const schema = { type: "object" };
+    const body = {
+      messages: [],
+      output_config: { format: { type: "json_schema", schema } },
+      tools: [{ name: "f", input_schema: schema }],
+      tool_choice: { type: "auto", disable_parallel_tool_use: true },
+    };
+    expect(convertAnthropicRequest(body)).toMatchObject({
+      text: { format: { type: "json_schema", name: "output", schema, strict: true } },
+      tool_choice: "auto",
+      parallel_tool_calls: false,
+    });
+    expect(() => convertAnthropicRequest({ messages: [], output_config: { format: { type: "x" } } })).toThrow(
+      "output_config.format",
+    );
+  });
+
   it("reports losses", () => {
     const losses: Loss[] = [];
     const body = {
@@ -245,8 +263,29 @@ describe("convertToAnthropicRequest", () => {
 
   it("reports losses", () => {
     const losses: Loss[] = [];
-    convert({ input: "x", metadata: { a: "b" }, text: {} }, { onLoss: (loss: Loss) => losses.push(loss) });
-    expect(losses.map(({ field }) => field)).toEqual(["metadata", "text"]);
+    convert(
+      { input: "x", metadata: { a: "b" }, text: { verbosity: "low" } },
+      { onLoss: (loss: Loss) => losses.push(loss) },
+    );
+    expect(losses.map(({ field }) => field)).toEqual(["text.verbosity", "metadata"]);
+  });
+
+  it("asks for structured output and for single tool calls, or refuses", () => {
+    const schema = { type: "object" };
+    const format = { type: "json_schema", name: "person", schema, strict: true };
+    const given = {
+      input: "x",
+      text: { format },
+      tools: [{ type: "function", name: "f", parameters: schema, strict: false }],
+      parallel_tool_calls: false,
+    };
+    expect(convert(given)).toMatchObject({
+      output_config: { format: { type: "json_schema", schema } },
+      tool_choice: { type: "auto", disable_parallel_tool_use: true },
+    });
+    expect(() => convert({ input: "x", text: { format: { type: "json_object" } } })).toThrow(
+      "use json_schema",
+    );
   });
 });
 

@@ -32,6 +32,7 @@ const CARRIED = new Set([
   "top_p",
   "tools",
   "tool_choice",
+  "output_config",
   "stream",
 ]);
 
@@ -51,7 +52,12 @@ export function convertAnthropicRequest(
   if (body["top_p"] != null) params["top_p"] = body["top_p"];
   const tools = toTools(body["tools"], onLoss);
   if (tools.length > 0) params["tools"] = tools;
-  if (body["tool_choice"] != null) params["tool_choice"] = toToolChoice(body["tool_choice"], onLoss);
+  if (body["tool_choice"] != null) {
+    params["tool_choice"] = toToolChoice(body["tool_choice"]);
+    if ((body["tool_choice"] as JsonObject)["disable_parallel_tool_use"] === true)
+      params["parallel_tool_calls"] = false;
+  }
+  if (body["output_config"] != null) addOutputConfig(params, body["output_config"], onLoss);
   for (const field of Object.keys(body)) {
     if (!CARRIED.has(field) && body[field] != null) {
       onLoss?.({ field, reason: "Responses requests have no such setting" });
@@ -202,11 +208,26 @@ function toTools(tools: unknown, onLoss?: OnLoss): JsonObject[] {
   });
 }
 
-function toToolChoice(choice: unknown, onLoss?: OnLoss): ToolChoice {
-  if (!isObject(choice)) badValue("tool_choice must be an object");
-  if (choice["disable_parallel_tool_use"] === true) {
-    onLoss?.({ field: "tool_choice.disable_parallel_tool_use", reason: "it is not carried over" });
+/** Formats of the Responses API have a name, those of the Messages API do not. */
+const FORMAT_NAME = "output";
+
+function addOutputConfig(params: JsonObject, config: unknown, onLoss?: OnLoss): void {
+  if (!isObject(config)) badValue("output_config must be an object");
+  const { format, ...rest } = config;
+  if (format != null) {
+    if (!isObject(format) || format["type"] !== "json_schema" || !isObject(format["schema"]))
+      badValue("output_config.format must be {type: json_schema, schema: {…}}");
+    params["text"] = {
+      format: { type: "json_schema", name: FORMAT_NAME, schema: format["schema"], strict: true },
+    };
   }
+  for (const [field, value] of Object.entries(rest))
+    if (value != null)
+      onLoss?.({ field: `output_config.${field}`, reason: "Responses requests have no such setting" });
+}
+
+function toToolChoice(choice: unknown): ToolChoice {
+  if (!isObject(choice)) badValue("tool_choice must be an object");
   switch (choice["type"]) {
     case "auto":
     case "none":

@@ -163,6 +163,14 @@ describe("settings", () => {
     expect(() => convert({ input: "x", tools: [{ type: "local_shell" }] })).toThrow("local_shell");
   });
 
+  it("asks for structured output as chat requests do", () => {
+    const schema = { name: "person", schema: { type: "object" }, strict: true };
+    const asked = (format: object) => convert({ input: "x", text: { format } }).response_format;
+    expect(asked({ type: "json_schema", ...schema })).toEqual({ type: "json_schema", json_schema: schema });
+    expect(asked({ type: "json_object" })).toEqual({ type: "json_object" });
+    expect(asked({ type: "text" })).toBeUndefined();
+  });
+
   it("reports every loss", () => {
     const losses: Loss[] = [];
     convert(
@@ -171,7 +179,7 @@ describe("settings", () => {
           { type: "message", id: "m", role: "assistant", content: [{ type: "refusal", refusal: "no" }] },
           { type: "reasoning", id: "r", summary: [], encrypted_content: "e" },
         ],
-        text: { format: { type: "json_object" } },
+        text: { format: { type: "json_object" }, verbosity: "low" },
         truncation: "auto",
         previous_response_id: "p",
         include: ["reasoning.encrypted_content"],
@@ -186,8 +194,8 @@ describe("settings", () => {
       "input.1",
       "input.1.encrypted_content",
       "reasoning.summary",
+      "text.verbosity",
       "tools.0.strict",
-      "text",
       "truncation",
       "previous_response_id",
       "include",

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
 import type {
   ChatAssistantMessage,
   ChatCreateParams,
@@ -8,7 +8,7 @@ import type {
   ChatTool,
 } from "../schemas/chat-types.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../schemas/item-types.ts";
-import type { ResponseCreateParams } from "../schemas/responses.ts";
+import type { ResponseCreateParams, TextOptions } from "../schemas/responses.ts";
 import { ChatTurns } from "./chat-turns.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 
@@ -33,7 +33,6 @@ const SAME_NAME = [
 
 /** Fields without an equivalent in chat requests, and whether a value has no effect. */
 const LOST: [field: keyof ResponseCreateParams, harmless: (value: unknown) => boolean][] = [
-  ["text", (value) => isObject(value) && isPlainText(value)],
   ["truncation", (value) => value === "disabled"],
   ["previous_response_id", () => false],
   ["include", (value) => Array.isArray(value) && value.length === 0],
@@ -41,9 +40,6 @@ const LOST: [field: keyof ResponseCreateParams, harmless: (value: unknown) => bo
   ["prompt", () => false],
   ["max_tool_calls", () => false],
 ];
-
-const isPlainText = ({ format, verbosity }: JsonObject) =>
-  verbosity == null && (format == null || (isObject(format) && format["type"] === "text"));
 
 /**
  * Converts a Responses request to a chat request. Consecutive items of the assistant become one message, reasoning
@@ -70,6 +66,10 @@ export function convertResponsesToChat(
   if (params.reasoning?.summary != null || params.reasoning?.generate_summary != null) {
     onLoss?.({ field: "reasoning.summary", reason: "chat requests carry only the reasoning effort" });
   }
+  const { format, verbosity } = params.text ?? {};
+  if (format != null && format.type !== "text") chat.response_format = toChatFormat(format);
+  if (verbosity != null)
+    onLoss?.({ field: "text.verbosity", reason: "few chat backends have such a setting" });
   addTools(chat, params, onLoss);
   for (const [field, harmless] of LOST) {
     const value = params[field];
@@ -108,6 +108,11 @@ function textOf(content: ChatAssistantMessage["content"], index: number, onLoss?
     onLoss?.({ field: `input.${index}.content`, reason: "only text can be folded into the system message" });
   }
   return texts.map((part) => part.text).join("");
+}
+
+/** Chat requests nest the schema one level deeper. */
+function toChatFormat({ type, ...schema }: NonNullable<TextOptions["format"]>): JsonObject {
+  return type === "json_schema" ? { type, json_schema: schema } : { type };
 }
 
 function addTools(chat: ChatCreateParams, params: ResponseCreateParams, onLoss?: OnLoss) {

@@ -48,7 +48,6 @@ const LOST = [
   "reasoning",
   "service_tier",
   "store",
-  "text",
   "top_logprobs",
   "truncation",
   "user",
@@ -79,14 +78,28 @@ export function convertToAnthropicRequest(
   refuseSampling(body);
   if (params.tools && params.tools.length > 0) body.tools = params.tools.map(toAnthropicTool);
   if (params.tool_choice !== undefined) body.tool_choice = toAnthropicChoice(params.tool_choice);
-  if (params.parallel_tool_calls === false) {
-    onLoss?.({ field: "parallel_tool_calls", reason: "the Messages request does not ask for it" });
-  }
+  if (params.parallel_tool_calls === false && body.tools && body.tool_choice?.type !== "none")
+    body.tool_choice = { ...(body.tool_choice ?? { type: "auto" }), disable_parallel_tool_use: true };
+  setOutputFormat(body, params, onLoss);
   setThinking(body, options);
   for (const field of LOST) {
     if (params[field] != null) onLoss?.({ field, reason: "Messages requests have no such setting" });
   }
   return body;
+}
+
+/** Only a schema constrains the answers of this API; a format without one is refused. */
+function setOutputFormat(body: AnthropicRequest, { text }: ResponseCreateParams, onLoss?: OnLoss): void {
+  const { format, verbosity } = text ?? {};
+  if (verbosity != null)
+    onLoss?.({ field: "text.verbosity", reason: "Messages requests have no such setting" });
+  if (format == null || format.type === "text") return;
+  if (format.type !== "json_schema")
+    unsupported(`text.format of type '${format.type}' has no form in Messages requests; use json_schema`);
+  body.output_config = {
+    ...body.output_config,
+    format: { type: "json_schema", schema: format.schema },
+  };
 }
 
 function addItem(

@@ -68,11 +68,12 @@ export interface AnthropicTool {
 }
 
 /** Whether the model must use a tool, and which one. */
-export type AnthropicToolChoice =
+export type AnthropicToolChoice = (
   | { type: "auto" }
   | { type: "any" }
   | { type: "none" }
-  | { type: "tool"; name: string };
+  | { type: "tool"; name: string }
+) & { disable_parallel_tool_use?: boolean };
 
 /** A Messages request to a backend. `extra_body` settings may add keys. */
 export interface AnthropicRequest {
@@ -85,6 +86,7 @@ export interface AnthropicRequest {
   tools?: AnthropicTool[];
   tool_choice?: AnthropicToolChoice;
   thinking?: AnthropicThinking;
+  output_config?: { format?: { type: "json_schema"; schema: JsonObject }; [key: string]: unknown };
 }
 
 /** Whether the model thinks, and how much. */
