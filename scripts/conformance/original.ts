@@ -43,7 +43,9 @@ export function checkRequestForChat(params: ResponseCreateParams): ResponseCreat
     const { role, content } = item as JsonObject;
     if (role === "tool" && hasPart(content, "text")) refuse("chat parts in a tool message");
   }
-  return params;
+  // The original drops the format of the answer, see docs/compatibility.md.
+  const { text: _, ...converted } = params;
+  return converted;
 }
 
 const hasPart = (content: unknown, type: string): boolean =>

@@ -1,15 +1,17 @@
 import type { Estimate } from "./intervals.ts";
 
-/** What a reader of an interval must know in addition. `missing` is the number of rollouts that the run lacks. */
+/** What a reader of an interval must know in addition. `unscored` is the number of rollouts of the run without a reward. */
 export function intervalCaveats(figures: {
   reward: Estimate | null;
   pass: readonly unknown[];
-  missing: number;
+  unscored: number;
 }): string[] {
-  const { reward, pass, missing } = figures;
+  const { reward, pass, unscored } = figures;
   const caveats: string[] = [];
-  if (missing > 0 && pass.length > 0)
-    caveats.push("Rewards are means over rollouts, pass@k over tasks; some tasks have fewer rollouts.");
+  if (unscored > 0 && pass.length > 0)
+    caveats.push(
+      "Some rollouts have no reward. The mean is over rollouts, pass@k over the tasks with at least k scored rollouts, so they need not agree.",
+    );
   // An interval of zero width does not mean certainty.
   if (reward !== null && reward.low !== null && reward.low === reward.high)
     caveats.push(

@@ -58,7 +58,7 @@ describe.skipIf(executable === undefined)("the overview", () => {
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page } = await openPage(browser, `${url}#/overview`);
     await page.getByText("All 2 tasks have the same result, so the interval has no width").waitFor();
-    await page.getByText("some tasks have fewer rollouts").waitFor();
+    await page.getByText("Some rollouts have no reward").waitFor();
   });
 
   it("draws pass@k and pass^k with the bands of the statistics file", async () => {

@@ -126,8 +126,8 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
       const rates = `${percentText(pass_at_k)} / ${percentText(pass_hat_k)}`;
       out(`  ${`pass@${k} / pass^${k}`.padEnd(28)} ${rates} (${countText(pass_at_k.tasks, "task")})`);
     }
-    for (const caveat of intervalCaveats({ ...statistics, missing: coverage.missing }))
-      out(terminal.dim(`  ${caveat}`));
+    const unscored = coverage.expected - coverage.ok;
+    for (const caveat of intervalCaveats({ ...statistics, unscored })) out(terminal.dim(`  ${caveat}`));
   }
   const { expected, ok, masked, failed, missing } = coverage;
   const scored = agents.reduce((sum, { statistics }) => sum + (statistics?.rollouts ?? 0), 0);

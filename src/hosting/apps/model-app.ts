@@ -17,19 +17,13 @@ import type { ChatCompletion, ChatCreateParams } from "../../wire/schemas/chat-t
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import { parseChatParams } from "../../wire/schemas/validate-chat.ts";
 import { ValidationError } from "../../wire/schemas/validation.ts";
+import { replayAnthropicMessage, replayChatCompletion, replayResponse } from "../../wire/stream/replay.ts";
 import {
-  replayAnthropicMessage,
-  replayChatCompletion,
-  replayResponse,
-  replayResponseFailure,
-} from "../../wire/stream/replay.ts";
-import {
-  type NamespaceMap,
   parseSanitizedParams,
   sanitizeStreamingChat,
   sanitizeStreamingResponses,
 } from "../../wire/stream/sanitize-streaming.ts";
-import type { Dialect, SseEvent } from "../../wire/stream/sse.ts";
+import type { Dialect } from "../../wire/stream/sse.ts";
 import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { eventStream, MalformedBody, requireObject } from "../body.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
@@ -214,27 +208,17 @@ function withStrictTools(params: ChatCreateParams): ChatCreateParams {
 }
 
 function responsesRoute(backend: ModelBackend): Handler {
-  return (call) => {
+  return async (call) => {
     const body = requireObject(call.body);
     if (!body["stream"]) {
-      const answer = backend.responses(parseCreateParams(body, ["body"]), call);
-      return Promise.resolve(answer).then(materialized);
+      return materialized(await backend.responses(parseCreateParams(body, ["body"]), call));
     }
     const { request, namespaces } = sanitizeStreamingResponses(body, backend.onLoss);
     const params = parseSanitizedParams(request, ["body"], backend.onLoss);
-    return eventStream(replayed(() => backend.responses(params, call), namespaces));
+    // Awaited before the stream starts, so that a failure is an HTTP error.
+    const response = await backend.responses(params, call);
+    return eventStream(replayResponse(responseOfHandler(response), namespaces));
   };
-}
-
-async function* replayed(
-  respond: () => Promise<Response>,
-  namespaces: NamespaceMap,
-): AsyncGenerator<SseEvent> {
-  try {
-    yield* replayResponse(responseOfHandler(await respond()), namespaces);
-  } catch (error) {
-    yield* replayResponseFailure(errorMessage(error));
-  }
 }
 
 const materialized = (response: Response): Reply => new Reply({ body: responseOfHandler(response) });

@@ -38,7 +38,11 @@ export class Collection {
   constructor(options: CollectOptions) {
     this.#options = options;
     this.#rows = new FairQueue(options.rows);
-    this.#runner = new RolloutRunner({ ...options, onModelCall: () => this.progress.modelCalled() });
+    this.#runner = new RolloutRunner({
+      ...options,
+      onModelCall: () => this.progress.modelCalled(),
+      onModelAnswer: () => this.progress.recovered(),
+    });
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
     this.progress = new CollectionProgress(options);
     this.#recorder = new OutcomeRecorder(options, {

@@ -20,5 +20,11 @@ it("does not report conversion losses as the reason of a wait", () => {
   const trouble = new Trouble();
   trouble.warned("model", "a conversion leaves out tools.strict: chat backends are not asked for it", 0);
   trouble.warned("model", "warning: a conversion leaves out text: chat backends have no such setting", 0);
+  // With observability the lines begin with the rollout.
+  trouble.warned(
+    "model",
+    "[0-1] warning: a conversion leaves out tools.strict: chat backends are not asked",
+    0,
+  );
   expect(trouble.snapshot(9_000)).toBeNull();
 });

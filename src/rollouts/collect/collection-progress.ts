@@ -163,7 +163,7 @@ export class CollectionProgress {
 
 const MAX_MESSAGE = 1_000;
 
-/** The warnings of servers since the last completed rollout. They explain why a run makes no progress. */
+/** The warnings of servers since the last completed model call or rollout. They explain why a run makes no progress. */
 export class Trouble {
   #since = 0;
   #warnings = 0;

@@ -20,7 +20,11 @@ export type RunResult =
 /** The result of a rollout that was attempted. */
 export type Tried = Exclude<RunResult, { status: "unreachable" }>;
 
-type RunnerOptions = Pick<CollectOptions, "client" | "target" | "captures"> & { onModelCall?: () => void };
+type RunnerOptions = Pick<CollectOptions, "client" | "target" | "captures"> & {
+  onModelCall?: () => void;
+  /** A rollout continues after a model call, so the model has answered. */
+  onModelAnswer?: () => void;
+};
 
 /** Runs single rollouts: sends the row to its agent and converts the reply to an output row. */
 export class RolloutRunner {
@@ -66,6 +70,7 @@ export class RolloutRunner {
       signal: rollout.signal,
       onStage: (stage, what) => {
         rollout.entered(stage, what);
+        if (rollout.lastStage?.stage === "model") this.#options.onModelAnswer?.();
         if (stage === "model") this.#options.onModelCall?.();
       },
     };

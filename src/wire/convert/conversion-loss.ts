@@ -44,9 +44,12 @@ export function textAt(object: JsonObject, name: string, where: string, missing?
 const MAX_KNOWN = 1_000;
 const OPENING = "a conversion leaves out ";
 
+/** With observability a line begins with its rollout. */
+const LOSS_LINE = new RegExp(`^(?:\\[[^\\]]*\\] )?(?:warning: )?${OPENING}`);
+
 /** Whether a line in the log of a server reports a loss. */
 export function tellsOfLoss(line: string): boolean {
-  return line.replace(/^warning: /, "").startsWith(OPENING);
+  return LOSS_LINE.test(line);
 }
 
 /** Logs each kind of loss once. */

@@ -177,11 +177,13 @@ function Figures({
         />
         {overview.turn_boundaries && <TokenDrift {...overview.turn_boundaries} />}
       </section>
-      {intervalCaveats({ ...overview, missing: overview.coverage.missing }).map((caveat) => (
-        <p key={caveat} className="note">
-          {caveat}
-        </p>
-      ))}
+      {intervalCaveats({ ...overview, unscored: overview.coverage.expected - overview.coverage.ok }).map(
+        (caveat) => (
+          <p key={caveat} className="note">
+            {caveat}
+          </p>
+        ),
+      )}
       <Coverage coverage={overview.coverage} />
       {overview.without_task > 0 && (
         <p className="note">
