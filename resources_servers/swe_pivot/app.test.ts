@@ -44,6 +44,42 @@ describe("swe_pivot", () => {
     expect(noRow.body).toMatchObject({ reward: 0, failure_reason: "expected_action_invalid" });
   });
 
+  const compare = async (wanted: [string, unknown], given: [string, object], on = server) => {
+    const row = { expected_action: { type: "function_call", name: wanted[0], arguments: wanted[1] } };
+    return (await on.verify(verifyBody(row, functionCallItem(...given)))).body;
+  };
+
+  it.each([
+    ["a path that is no text", ["read_file", { path: "/a/b.py" }], ["read_file", { path: 5 }]],
+    ["a call without a command", ["bash", { command: "ls" }], ["bash", {}]],
+    ["a command where none is expected", ["bash", {}], ["bash", { command: "ls" }]],
+    ["an edit without a command", ["edit", { command: "view", path: "/a" }], ["edit", { path: "/a" }]],
+    ["another directory", ["read", { path: "a/./b.py" }], ["read", { path: "a/b.py" }]],
+    [
+      "other lines, as text",
+      ["edit", { command: "view", path: "/a", view_range: [1, 50] }],
+      ["edit", { command: "view", path: "/a", view_range: "[60, 90]" }],
+    ],
+  ] as [string, [string, object], [string, object]][])("gives nothing for %s", async (_, wanted, given) => {
+    expect(await compare(wanted, given)).toMatchObject({ reward: 0, failure_reason: "target_mismatch" });
+  });
+
+  it("compares commands that are both absent as equal", async () => {
+    expect((await compare(["bash", {}], ["bash", { command: " " }])).reward).toBe(1);
+    const lenient = await createTestServer(app, { config: { enable_target_match: false } });
+    expect(await compare(["bash", { command: "ls" }], ["bash", {}], lenient)).toMatchObject({
+      similarity_score: 0,
+      failure_reason: "similarity_below_threshold",
+    });
+    await lenient.close();
+  });
+
+  it("reports an expected action without a name as an unknown error", async () => {
+    const row = { expected_action: { type: "function_call", arguments: {} } };
+    const { body } = await server.verify(verifyBody(row, functionCallItem("bash", {})));
+    expect(body).toMatchObject({ reward: 0, failure_reason: "unknown_error" });
+  });
+
   it("gives partial rewards for similar text, and lower ones for long edits", async () => {
     const close = {
       ...{ command: "str_replace", path: "/repo/shop/prices.py" },

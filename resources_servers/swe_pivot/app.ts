@@ -29,7 +29,7 @@ const Row = z.object({
 export default defineResourcesServer({
   config: Config,
   row: Row,
-  seed: Row.refine((row) => expectedCall(row) !== undefined, {
+  seed: Row.refine((row) => typeof expectedCall(row) === "object", {
     path: ["expected_action"],
     params: { pydantic: "missing" },
   }),
@@ -49,7 +49,7 @@ export default defineResourcesServer({
       ...more,
     });
     const expected = expectedCall(row);
-    if (expected === undefined) return failed("expected_action_invalid");
+    if (typeof expected === "string") return failed(expected);
     const called = firstCall(response);
     if (called === undefined)
       return failed("model_output_invalid", { model_output: "(no function_call in response)" });
@@ -79,18 +79,16 @@ function creditOf(score: number, config: z.output<typeof Config>): number {
   return 0.5 + (0.5 * (score - least)) / (full - least);
 }
 
-function expectedCall({
-  expected_action,
-  expected_answer,
-  metadata,
-}: z.output<typeof Row>): Call | undefined {
+/** The expert's call, or why the row has none. */
+function expectedCall({ expected_action, expected_answer, metadata }: z.output<typeof Row>): Call | string {
   const nested = (metadata as JsonObject | null | undefined)?.["expected_action"];
-  const candidates = [expected_action, parsed(expected_answer), nested];
-  for (const candidate of candidates) {
-    const { type, name, arguments: given } = (candidate ?? {}) as JsonObject;
-    if (type === "function_call" && typeof name === "string") return { name, args: asObject(parsed(given)) };
-  }
-  return undefined;
+  const candidates = [expected_action, parsed(expected_answer), nested].map(
+    (each) => (each ?? {}) as JsonObject,
+  );
+  const action = candidates.find(({ type }) => type === "function_call");
+  if (action === undefined) return "expected_action_invalid";
+  const { name, arguments: given } = action;
+  return typeof name === "string" ? { name, args: asObject(parsed(given)) } : "unknown_error";
 }
 
 function firstCall({ output }: Response): { call: Call; model_output: string } | undefined {

@@ -1,9 +1,8 @@
-import { similarityRatio } from "nemo-gym/python";
+import { loadsPlain, pyStr, similarityRatio, strip } from "nemo-gym/python";
 import { type Category, categoryOf } from "./categories.ts";
 
 export interface Call {
   name: string;
-  /** Arguments that are not objects count as empty. */
   args: Readonly<Record<string, unknown>>;
 }
 
@@ -11,7 +10,9 @@ const LONGEST_COMPARED = 2000;
 const LEAST_RANGE = 0.8;
 const LEAST_BASH = 0.3;
 const FILE_KEYS = ["path", "file", "file_path", "filename", "file_name"];
-const PATHS = /[\w.~-]*\/[\w./-]*[\w-]/g;
+/** Paths of a command: absolute, below `.` or `..`, or with a directory. They begin a word or follow `=`, a quote or `(`. */
+const PATHS =
+  /(?<=^|[\s='"(])(?:(?:\/[\p{L}\p{N}_.-]+)+|\.{1,2}\/[\p{L}\p{N}_./-]+|[\p{L}\p{N}_.-]+\/[\p{L}\p{N}_./-]+)/gu;
 
 /** Whether two calls use the same tool, or tools for the same purpose. */
 export function sameTool(rollout: Call, expected: Call): boolean {
@@ -38,28 +39,21 @@ export function sameTarget(rollout: Call, expected: Call): boolean {
 /** The similarity of the contents of two calls, from 0 to 1. */
 export function similarity(rollout: Call, expected: Call): number {
   const category = commonCategory(rollout, expected);
-  if (category === "bash") {
-    const [given, wanted] = [commandOf(rollout), commandOf(expected)];
-    return given === "" || wanted === "" ? 1 : ratio(given, wanted);
-  }
+  if (category === "bash") return textSimilarity(commandOf(rollout), commandOf(expected));
   if (category !== "edit") return 1;
-  if (hasReplacement(rollout) && hasReplacement(expected))
-    return Math.min(
-      textSimilarity(text(rollout.args["old_str"]), text(expected.args["old_str"])),
-      textSimilarity(text(rollout.args["new_str"]), text(expected.args["new_str"])),
-    );
-  return textSimilarity(editText(rollout), editText(expected));
+  const [given, wanted] = [replacementOf(rollout), replacementOf(expected)];
+  if (isEmpty(given) || isEmpty(wanted)) return textSimilarity(editText(rollout), editText(expected));
+  return Math.min(textSimilarity(given.old, wanted.old), textSimilarity(given.new, wanted.new));
 }
 
 /** The text that an edit writes; empty for other calls. */
 export function editText(call: Call): string {
   if (categoryOf(call.name) !== "edit") return "";
-  const { args } = call;
-  if (hasReplacement(call)) return `${text(args["old_str"])}\n${text(args["new_str"])}`;
-  return (
-    ["patch", "diff", "content", "file_text"].map((key) => text(args[key])).find((value) => value !== "") ??
-    ""
-  );
+  if ("new_str" in call.args) {
+    const { old, new: written } = replacementOf(call);
+    return `${old}\n${written}`;
+  }
+  return firstText(call, ["patch", "diff", "content", "file_text"]);
 }
 
 function commonCategory(rollout: Call, expected: Call): Category | undefined {
@@ -68,10 +62,10 @@ function commonCategory(rollout: Call, expected: Call): Category | undefined {
 }
 
 function sameEdit(rollout: Call, expected: Call): boolean {
-  const [given, wanted] = [text(rollout.args["command"]), text(expected.args["command"])];
-  if (given !== "" && wanted !== "" && given !== wanted) return false;
+  const [given, wanted] = [firstText(rollout, ["command"]), firstText(expected, ["command"])];
+  if (given !== wanted) return false;
   if (!samePath(fileOf(rollout), fileOf(expected), 2)) return false;
-  if (given !== "view" || wanted !== "view") return true;
+  if (given !== "view") return true;
   return sameRange(rangeOf(rollout), rangeOf(expected));
 }
 
@@ -84,14 +78,30 @@ function sameRange(given: Range | undefined, wanted: Range | undefined): boolean
 type Range = readonly [number, number];
 
 function rangeOf({ args }: Call): Range | undefined {
-  const range = args["view_range"];
-  if (!Array.isArray(range) || range.length !== 2) return undefined;
-  const [from, to] = range;
-  return typeof from === "number" && typeof to === "number" ? [from, to] : undefined;
+  const [from, to, ...more] = listOf(args["view_range"]).map(wholeNumber);
+  return from === undefined || to === undefined || more.length > 0 ? undefined : [from, to];
+}
+
+/** A list, or the list in a JSON text. */
+function listOf(value: unknown): unknown[] {
+  if (typeof value === "string") {
+    try {
+      return listOf(loadsPlain(value));
+    } catch {
+      // The model did not write JSON, so the call names no lines.
+      return [];
+    }
+  }
+  return Array.isArray(value) ? value : [];
+}
+
+function wholeNumber(value: unknown): number | undefined {
+  const isNumber = typeof value === "number" || (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value));
+  return isNumber ? Math.trunc(Number(value)) : undefined;
 }
 
 function sameProgram(given: string, wanted: string): boolean {
-  if (given === "" || wanted === "") return true;
+  if (given === "" || wanted === "") return given === wanted;
   if (programOf(given) !== programOf(wanted)) return false;
   const [paths, wantedPaths] = [suffixes(given), suffixes(wanted)];
   if (paths.size > 0 && wantedPaths.size > 0 && ![...paths].some((path) => wantedPaths.has(path)))
@@ -104,7 +114,8 @@ function programOf(command: string): string {
 }
 
 function suffixes(command: string): Set<string> {
-  return new Set((command.match(PATHS) ?? []).map((path) => lastParts(path, 3)));
+  const paths = (command.match(PATHS) ?? []).filter((path) => path.length > 2 && !path.startsWith("--"));
+  return new Set(paths.map((path) => lastParts(path, 3)).filter((path) => path !== ""));
 }
 
 function samePath(given: string, wanted: string, parts: number): boolean {
@@ -112,15 +123,20 @@ function samePath(given: string, wanted: string, parts: number): boolean {
 }
 
 function lastParts(path: string, count: number): string {
-  return path
-    .split("/")
-    .filter((part) => part !== "" && part !== ".")
-    .slice(-count)
-    .join("/");
+  return strip(path, "/").split("/").slice(-count).join("/");
 }
 
-function hasReplacement({ args }: Call): boolean {
-  return "old_str" in args || "new_str" in args;
+interface Replacement {
+  old: string;
+  new: string;
+}
+
+function replacementOf(call: Call): Replacement {
+  return { old: firstText(call, ["old_str"]), new: firstText(call, ["new_str"]) };
+}
+
+function isEmpty(replacement: Replacement): boolean {
+  return replacement.old === "" && replacement.new === "";
 }
 
 function textSimilarity(given: string, wanted: string): number {
@@ -136,14 +152,16 @@ function cut(value: string): string {
   return value.length <= LONGEST_COMPARED ? value : Array.from(value).slice(0, LONGEST_COMPARED).join("");
 }
 
-function fileOf({ args }: Call): string {
-  return FILE_KEYS.map((key) => text(args[key])).find((value) => value !== "") ?? "";
+function fileOf(call: Call): string {
+  return strip(firstText(call, FILE_KEYS));
 }
 
-function commandOf({ args }: Call): string {
-  return text(args["command"]) || text(args["cmd"]);
+function commandOf(call: Call): string {
+  return strip(firstText(call, ["command", "cmd"]));
 }
 
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
+/** The value of the first key that the call has, as Python's `str` writes it: a path `5` is a path, and not the absence of one. */
+function firstText({ args }: Call, keys: readonly string[]): string {
+  const key = keys.find((each) => each in args);
+  return key === undefined ? "" : pyStr(args[key]);
 }
