@@ -236,7 +236,7 @@ it("answers the client of the documents for any agent and for old agent names", 
         });
       child.on("close", (code) => resolve({ code, text }));
     });
-  expect(await ask()).toMatchObject({ code: 0, text: expect.stringContaining("reward: 1") });
+  expect(await ask()).toMatchObject({ code: 0, text: expect.stringMatching(/^reward: [01]$/m) });
   expect(await ask("simple_weather_simple_agent")).toMatchObject({ code: 0 });
   const unknown = await ask("nobody");
   expect(unknown).toMatchObject({

@@ -433,8 +433,8 @@ describe("exporters", () => {
     expect(run.stderr).toContain(`Exported to Weights & Biases: ${wandb.url}/ada/gym/runs/`);
     const [sent] = wandb.runs.values();
     expect(JSON.parse(sent?.summary ?? "{}")).toMatchObject({
-      [`${AGENT}/mean/reward`]: 1,
-      [`key_metrics/${AGENT}/mean/reward`]: 1,
+      [`${AGENT}/mean/reward`]: 0.8,
+      [`key_metrics/${AGENT}/mean/reward`]: 0.8,
       Rollouts: { nrows: 5 },
     });
     expect(JSON.stringify([sent?.config])).not.toContain("verysecret");

@@ -1,7 +1,7 @@
 import { defineResourcesServer } from "nemo-gym";
 import { z } from "zod";
 
-/** One tool, no state, and a reward of 1 for every rollout: the smallest possible environment. */
+/** One tool and no state: the smallest possible environment. The reward is 1 if the model calls the tool. */
 export default defineResourcesServer({
   reverifyMode: "stateless",
   tools: {
@@ -14,5 +14,9 @@ export default defineResourcesServer({
       }),
     },
   },
-  verify: () => ({ reward: 1 }),
+  verify: ({ response }) => ({
+    reward: Number(
+      response.output.some((item) => item.type === "function_call" && item.name === "get_weather"),
+    ),
+  }),
 });

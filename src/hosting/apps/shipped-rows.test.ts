@@ -17,7 +17,7 @@ const servers = readdirSync(folder).filter((name) => existsSync(path.join(folder
 const WITHOUT_GROUND_TRUTH = new Map([
   ["blackjack", "the game is dealt at random"],
   ["example_mcp_weather", "rows that name no city ask for Paris"],
-  ["example_single_tool_call", "every rollout earns 1"],
+  ["example_single_tool_call", "every call of the tool earns 1"],
   ["openenv", "the environment behind the server scores"],
 ]);
 
