@@ -31,7 +31,7 @@ export interface Flag {
   readonly required?: boolean;
   /** Flags with the same word here are mutually exclusive. */
   readonly exclusive?: string;
-  /** For switches: the value given to `key` (default: true). */
+  /** The value given to `key` in place of the flag's own; default for switches: true. */
   readonly sets?: string | boolean;
   /** For text: prepended to the value before it becomes an override (`resources_servers/`). */
   readonly prefix?: string;

@@ -39,7 +39,11 @@ export const selectorFlags = {
 
 /** Replaces the agent of the environment. */
 const agentTypeFlags = {
-  "agent-type": selector("agent-type", "run the environment with this agent instead of its own"),
+  "agent-type": {
+    ...selector("agent-type", "run the environment with this agent instead of its own"),
+    key: "replace_agents",
+    sets: true,
+  },
   "allow-unsupported-pairing": {
     kind: "switch",
     key: "allow_unsupported_pairing",

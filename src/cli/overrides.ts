@@ -95,7 +95,8 @@ function flagOverrides(command: Command, parsed: ParsedArguments): Override[] {
     const values = asList(given);
     if (given !== true && values.length === 0) continue;
     for (const key of asList(flag.key)) {
-      if (flag.kind === "switch") result.push(literal(key, flag.sets ?? true, `--${name}`));
+      if (flag.kind === "switch" || flag.sets !== undefined)
+        result.push(literal(key, flag.sets ?? true, `--${name}`));
       else if (flag.kind === "value") {
         // Several values of one flag (`--reward-range LOW HIGH`) are one list.
         result.push(`+${key}=${values.length === 1 ? values[0] : `[${values.join(",")}]`}`);

@@ -9,8 +9,8 @@ const EXAMPLES = 3;
 /** The path of a resources server that is missing in an agent. */
 const UNBOUND_AGENT = /\.responses_api_agents\..*\.resources_server\.name$/;
 const AGENT_HINT =
-  "\nAn agent of --agent-type takes the place of an environment's own: name one with --environment, --benchmark or --resources-server " +
-  "whose agent has a resources_server.";
+  "\nAn agent without a resources server can take the place of an environment's own: select it with --agent-type (in code: replace_agents), " +
+  "together with an environment whose agent has a resources_server.";
 
 /** Throws if a mandatory value is still `???`. */
 export function checkMissingValues(root: ConfigNode): void {

@@ -55,6 +55,12 @@ export const reservedKeys = [
       "Which agent runs rows that name another one: a map from names in rows to agents of this run.",
   },
   {
+    key: "replace_agents",
+    default: "false",
+    description:
+      "The one agent of the config without a resources server replaces the agents of the environments. `--agent-type` sets it.",
+  },
+  {
     key: "allow_unsupported_pairing",
     default: "false",
     description: "Runs agents that a resources server does not list in its `allowed_agents`.",

@@ -361,7 +361,7 @@ describe("resolveConfig", () => {
       "main.yaml":
         "a:\n  responses_api_agents:\n    w: {entrypoint: app.ts, resources_server: {type: resources_servers, name: '???'}}\n",
     });
-    expect(error.message).toContain("name one with --environment, --benchmark or --resources-server");
+    expect(error.message).toContain("select it with --agent-type");
   });
 
   it("copies the settings for skipping verification to agents without them", async () => {

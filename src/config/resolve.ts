@@ -27,6 +27,7 @@ import {
 } from "./resolved-config.ts";
 import { maskConfig, maskedCopy } from "./secrets.ts";
 import { assignAddresses } from "./servers/addresses.ts";
+import { modelUseWarnings } from "./servers/model-use.ts";
 import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
 import { checkPairing, checkServerReferences } from "./servers/server-references.ts";
 import { classifyServers, type ServerBlock } from "./servers/server-schema.ts";
@@ -63,6 +64,8 @@ export async function resolveConfig(options: ResolveOptions = {}): Promise<Resol
   const network = await fillNetworkDefaults(root, env, options.offline);
   checkTopLevel(root, new Interpolator(root, env));
   checkServerReferences(servers, new Interpolator(root, env), (text) => composed.notice(text, "stderr"));
+  for (const warning of modelUseWarnings(root, servers, new Interpolator(root, env)))
+    composed.notice(`Warning: ${warning}`, "stderr");
   checkPairing(servers, env, isTruthy(topLevelValue(root, "allow_unsupported_pairing", env)));
   checkSandboxReferences(root, servers, new Interpolator(root, env));
   root.entries.set("disallowed_ports", await assignAddresses(servers, network, options));

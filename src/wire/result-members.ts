@@ -7,10 +7,29 @@ export interface JudgeTally {
   output_tokens: number;
   /** Replies without a readable verdict. */
   unreadable: number;
+  /** Who judged. */
+  judges: JudgeCalls[];
 }
 
+/** The calls that one model of one model server answered; `model` is null if the server does not name it. */
+export interface JudgeCalls {
+  server: string;
+  model: string | null;
+  calls: number;
+}
+
+/** Maximum number of judges that are counted one by one. */
+const MAX_JUDGES = 20;
+
 export function emptyJudgeTally(): JudgeTally {
-  return { calls: 0, input_tokens: 0, output_tokens: 0, unreadable: 0 };
+  return { calls: 0, input_tokens: 0, output_tokens: 0, unreadable: 0, judges: [] };
+}
+
+/** Adds calls to those of the same judge, in place. */
+export function addJudgeCalls(judges: JudgeCalls[], { server, model, calls }: JudgeCalls): void {
+  const known = judges.find((judge) => judge.server === server && judge.model === model);
+  if (known) known.calls += calls;
+  else if (judges.length < MAX_JUDGES) judges.push({ server, model, calls });
 }
 
 /** Exceptions of the tools of a server in one rollout: `_ng_tool_exceptions` of a result. */

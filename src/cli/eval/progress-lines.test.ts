@@ -81,7 +81,8 @@ it("shows the rewards of several agents separately", () => {
 it("counts retries and judge calls, and marks the counts of this session", () => {
   const progress = new CollectionProgress({ total: 3, alreadyDone: 0 });
   const usage = { input_tokens: 50, output_tokens: 5, ng_retries: 2 };
-  const _ng_judge = { calls: 3, input_tokens: 30, output_tokens: 6, unreadable: 1 };
+  const judges = [{ server: "judge_model", model: "grader-1", calls: 3 }];
+  const _ng_judge = { calls: 3, input_tokens: 30, output_tokens: 6, unreadable: 1, judges };
   progress.modelCalled();
   progress.ended(
     { status: "completed", row: { reward: 0, response: { usage }, _ng_judge } },
@@ -90,7 +91,9 @@ it("counts retries and judge calls, and marks the counts of this session", () =>
   );
   const fresh = progress.snapshot([], 1, 0);
   expect(progressText(fresh)).toContain("model calls 1, 2 retried, tokens 50 in, 5 out");
-  expect(progressText(fresh)).toContain("judge calls 3, tokens 30 in, 6 out, 1 verdicts unreadable");
+  expect(progressText(fresh)).toContain(
+    "judge calls 3 (judge_model grader-1), tokens 30 in, 6 out, 1 verdicts unreadable",
+  );
   expect(progressText({ ...fresh, resumed: true })).toContain(
     "model calls 1 (this session), 2 retried (all sessions), tokens 50 in, 5 out (all sessions)",
   );

@@ -115,8 +115,12 @@ function tokenText(snapshot: ProgressSnapshot): string {
 function judgeTexts({ judge }: ProgressSnapshot): string[] {
   if (!judge) return [];
   const unreadable = judge.unreadable > 0 ? `, ${short(judge.unreadable)} verdicts unreadable` : "";
+  const judges = judge.judges.map(({ server, model }) =>
+    printable(model === null ? server : `${server} ${model}`),
+  );
+  const by = judges.length > 0 ? ` (${judges.join(", ")})` : "";
   return [
-    `judge calls ${short(judge.calls)}, tokens ${tokenCounts(judge.input_tokens, judge.output_tokens)}${unreadable}`,
+    `judge calls ${short(judge.calls)}${by}, tokens ${tokenCounts(judge.input_tokens, judge.output_tokens)}${unreadable}`,
   ];
 }
 

@@ -28,13 +28,13 @@ export function checkServerReferences(
   }
 }
 
-interface Reference {
+export interface Reference {
   type: ServerType;
   name: string;
 }
 
 /** A reference is a mapping with a server type as `type` and a text as `name`. Other values are plain data. */
-function readReference(value: Located, interpolator: Interpolator): Reference | undefined {
+export function readReference(value: Located, interpolator: Interpolator): Reference | undefined {
   if (value.node.kind !== "dict") return undefined;
   const type = member(value, "type", interpolator);
   if (!isServerType(type)) return undefined;

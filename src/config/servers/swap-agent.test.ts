@@ -35,6 +35,8 @@ other_agent:
       model_server: {type: responses_api_models, name: policy_model}
 `;
 
+const REPLACE = "+replace_agents=true";
+
 async function resolve(files: string[], ...overrides: string[]) {
   const folder = mkdtempSync(path.join(os.tmpdir(), "swap-"));
   folders.push(folder);
@@ -53,7 +55,7 @@ async function resolve(files: string[], ...overrides: string[]) {
 }
 
 it("replaces the agent of an environment by an agent without a resources server", async () => {
-  const { config, object } = await resolve([ENVIRONMENT, HARNESS]);
+  const { config, object } = await resolve([ENVIRONMENT, HARNESS], REPLACE);
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
   expect(agents.map(({ name, implementation }) => [name, implementation])).toEqual([
     ["quiz_other_agent", "other_agent"],
@@ -70,6 +72,7 @@ it("replaces the agent of an environment by an agent without a resources server"
 it("applies overrides for the new name", async () => {
   const { config } = await resolve(
     [ENVIRONMENT, HARNESS],
+    REPLACE,
     "++quiz_other_agent.responses_api_agents.other_agent.timeout=9",
   );
   expect(config.servers.find(({ name }) => name === "quiz_other_agent")?.config).toMatchObject({
@@ -81,22 +84,31 @@ it("keeps a config without such an agent, and reports an agent without an enviro
   const { config } = await resolve([ENVIRONMENT]);
   expect(config.servers.map(({ name }) => name)).toContain("quiz_simple_agent");
   await expect(
-    resolve([HARNESS, ENVIRONMENT.replace(/quiz_simple_agent:[\s\S]*?(?=policy_model:\n {2}resp)/, "")]),
+    resolve(
+      [HARNESS, ENVIRONMENT.replace(/quiz_simple_agent:[\s\S]*?(?=policy_model:\n {2}resp)/, "")],
+      REPLACE,
+    ),
   ).rejects.toThrow(/other_agent.responses_api_agents.other_agent.resources_server.name/);
 });
 
 it("refuses two candidates", async () => {
   const second = HARNESS.replaceAll("other_agent", "third_agent");
-  await expect(resolve([ENVIRONMENT, HARNESS, second])).rejects.toThrow(
+  await expect(resolve([ENVIRONMENT, HARNESS, second], REPLACE)).rejects.toThrow(
     /Several agents name no resources server: 'other_agent', 'third_agent'/,
   );
 });
 
 it("refuses agents that the environment does not allow, unless the config allows the pairing", async () => {
   const strict = ENVIRONMENT.replace("domain: other}", "domain: other, allowed_agents: [simple_agent]}");
-  await expect(resolve([strict, HARNESS])).rejects.toThrow(
+  await expect(resolve([strict, HARNESS], REPLACE)).rejects.toThrow(
     /'quiz_other_agent' is a other_agent; 'quiz' accepts simple_agent[\s\S]*Select one of: simple_agent/,
   );
-  const { config } = await resolve([strict, HARNESS], "+allow_unsupported_pairing=true");
+  const { config } = await resolve([strict, HARNESS], REPLACE, "+allow_unsupported_pairing=true");
   expect(config.servers.map(({ name }) => name)).toContain("quiz_other_agent");
+});
+
+it("reports an agent without a resources server that nobody chose as a replacement", async () => {
+  await expect(resolve([HARNESS, ENVIRONMENT])).rejects.toThrow(
+    /other_agent.responses_api_agents.other_agent.resources_server.name[\s\S]*--agent-type/,
+  );
 });

@@ -8,7 +8,8 @@ const AGENTS = "responses_api_agents";
 const TAKEN_OVER = ["resources_server", "model_server", "datasets"];
 
 /**
- * Replaces the agents of environments by an agent that names no resources server (`--agent-type`), in place.
+ * Replaces the agents of environments by the agent that names no resources server, in place: for `replace_agents`, which
+ * `--agent-type` sets.
  *
  * `own` are the instances that config files define. Other blocks are overrides for the new instances.
  */
@@ -19,7 +20,7 @@ export function swapAgents(root: DictNode, env: NodeJS.ProcessEnv, own: Readonly
   if (source === undefined) return;
   if (sources.length > 1)
     throw swapError(
-      `Several agents name no resources server: ${quoted(sources)}. Give one with --agent-type, or set 'resources_server.name'`,
+      `Several agents name no resources server: ${quoted(sources)}. Give one with --agent-type, and set 'resources_server.name' of the others`,
       source,
     );
   const targets = agents.filter((agent) => agent !== source && agent.block.entries.has("resources_server"));

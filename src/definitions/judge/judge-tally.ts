@@ -1,7 +1,7 @@
 import { processWide } from "../../process-wide.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { countOf } from "../../wire/convert/usage.ts";
-import { emptyJudgeTally, type JudgeTally } from "../../wire/result-members.ts";
+import { addJudgeCalls, emptyJudgeTally, type JudgeTally } from "../../wire/result-members.ts";
 
 /** The signal identifies the request that a judge works for. */
 const tallies = processWide("judge-tallies", () => new WeakMap<AbortSignal, JudgeTally>());
@@ -15,11 +15,16 @@ function tallyOf(signal: AbortSignal): JudgeTally {
   return tally;
 }
 
-export function countJudgeCall(signal: AbortSignal | undefined, { usage }: JsonObject): void {
+export function countJudgeCall(
+  signal: AbortSignal | undefined,
+  server: string,
+  { usage, model }: JsonObject,
+): void {
   if (!signal) return;
   const tally = tallyOf(signal);
   const counts = (usage ?? {}) as JsonObject;
   tally.calls++;
+  addJudgeCalls(tally.judges, { server, model: typeof model === "string" ? model : null, calls: 1 });
   tally.input_tokens += countOf(counts["input_tokens"] ?? counts["prompt_tokens"]) ?? 0;
   tally.output_tokens += countOf(counts["output_tokens"] ?? counts["completion_tokens"]) ?? 0;
 }

@@ -216,7 +216,11 @@ describe("the counts of a request", () => {
   const answers = (...texts: string[]) =>
     scripted((_, index) => {
       const content = [{ type: "output_text", text: texts[index] }];
-      return reply(200, { output: [{ type: "message", role: "assistant", content }], usage });
+      return reply(200, {
+        output: [{ type: "message", role: "assistant", content }],
+        usage,
+        model: "grader-1",
+      });
     });
 
   it("counts calls, tokens and replies without a verdict", async () => {
@@ -225,7 +229,13 @@ describe("the counts of a request", () => {
     expect((await judge.ask("?", { signal, parse })).verdict).toBe("GOOD");
     expect((await judge.ask("?", { signal, parse })).verdict).toBeNull();
     await judge.vote("?", { signal, parse, votes: 2 });
-    expect(takeJudgeTally(signal)).toEqual({ calls: 4, input_tokens: 28, output_tokens: 8, unreadable: 2 });
+    expect(takeJudgeTally(signal)).toEqual({
+      calls: 4,
+      input_tokens: 28,
+      output_tokens: 8,
+      unreadable: 2,
+      judges: [{ server: "judge", model: "grader-1", calls: 4 }],
+    });
     expect(takeJudgeTally(signal)).toBeUndefined();
   });
 

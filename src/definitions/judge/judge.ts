@@ -149,7 +149,7 @@ export class Judge {
     const cached = key === undefined ? undefined : this.#cache?.get(key);
     const body =
       cached ?? (await this.#slots.run(() => this.#call(path, params, options.signal), options.signal));
-    if (!cached) countJudgeCall(options.signal, body);
+    if (!cached) countJudgeCall(options.signal, this.options.modelServer, body);
     const reply = chat ? this.#readChat(params, body) : this.#readResponse(params, body);
     if (key !== undefined && !cached) this.#cache?.set(key, body, JSON.stringify(body).length);
     return reply;

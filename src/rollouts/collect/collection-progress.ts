@@ -126,7 +126,7 @@ export class CollectionProgress {
       model_retries: this.#tally.retries,
       input_tokens: this.#tally.inputTokens,
       output_tokens: this.#tally.outputTokens,
-      judge: this.#tally.judge && { ...this.#tally.judge },
+      judge: structuredClone(this.#tally.judge),
       tool_exceptions: this.#tally.toolExceptions,
       resumed: alreadyDone + lostBefore > 0,
       cost: this.#tally.cost,

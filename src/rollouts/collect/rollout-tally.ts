@@ -1,7 +1,12 @@
 import { RunningClusteredMean } from "../../metrics/running-mean.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { countOf } from "../../wire/convert/usage.ts";
-import { emptyJudgeTally, type JudgeTally, type ToolExceptions } from "../../wire/result-members.ts";
+import {
+  addJudgeCalls,
+  emptyJudgeTally,
+  type JudgeTally,
+  type ToolExceptions,
+} from "../../wire/result-members.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { TurnBoundaries } from "./progress-snapshot.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
@@ -54,8 +59,15 @@ export class RolloutTally {
 
   #addJudge(judged: Row): void {
     this.judge ??= emptyJudgeTally();
-    for (const key of Object.keys(this.judge) as (keyof JudgeTally)[])
+    for (const key of ["calls", "input_tokens", "output_tokens", "unreadable"] as const)
       this.judge[key] += countOf(judged[key]) ?? 0;
+    const judges = Array.isArray(judged["judges"]) ? judged["judges"].filter(isObject) : [];
+    for (const { server, model, calls } of judges)
+      addJudgeCalls(this.judge.judges, {
+        server: String(server),
+        model: typeof model === "string" ? model : null,
+        calls: countOf(calls) ?? 0,
+      });
   }
 
   /** Adds the row of a completed rollout as written to the output, including its captured data. */
