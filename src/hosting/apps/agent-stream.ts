@@ -83,11 +83,11 @@ async function* liveEvents(
     const { output } = body;
     // An agent may return other items than those of its loop; the last event then contains all of them.
     if (!sent.every((item, index) => item === JSON.stringify(output[index]))) {
-      yield events.completed(body, output);
+      yield events.ended(body, output);
       return;
     }
     for (const item of output.slice(sent.length)) yield* events.item(item);
-    yield events.completed(body);
+    yield events.ended(body);
   } catch (error) {
     run.onFailure(error);
     yield events.failed(envelope, errorMessage(error));

@@ -169,11 +169,34 @@ it("keeps the text of bodies that are not JSON objects", async () => {
   ]);
 });
 
-it("records a failed stream although its status is 200", async () => {
-  const server = await start(() => Promise.reject(new Error("backend fell over")));
-  await server.post("/ng-rollout/2-0/v1/responses", { input: "q", stream: true });
-  expect(lines("2-0")).toMatchObject([
-    { status_code: 200, error_category: "upstream_error", response: { status: "failed" } },
+it("records a refused stream with the status of the refusal", async () => {
+  const refusal = new ProviderError({
+    class: "provider_rate_limit",
+    providerStatus: 429,
+    retryable: true,
+    message: "429 from api: slower",
+  });
+  const cases: [Error, number, string][] = [
+    [refusal, 429, "rate_limit"],
+    [new Error("backend fell over"), 500, "exception"],
+  ];
+  for (const [index, [error, status, category]] of cases.entries()) {
+    const server = await start(() => Promise.reject(error));
+    const reply = await server.post(`/ng-rollout/2-${index}/v1/responses`, { input: "q", stream: true });
+    expect(reply.status).toBe(status);
+    expect(lines(`2-${index}`)).toMatchObject([{ status_code: status, error_category: category }]);
+  }
+});
+
+it("records a stream that ends with a failure although its status is 200", async () => {
+  const error = { code: "server_error" as const, message: "backend fell over" };
+  const server = await start(async () => ({ ...answer("hel"), status: "failed", error }));
+  const reply = await server.post("/ng-rollout/2-9/v1/responses", { input: "q", stream: true });
+  expect(reply.status).toBe(200);
+  expect(reply.text).toContain("event: response.failed");
+  expect(reply.text).not.toContain("response.completed");
+  expect(lines("2-9")).toMatchObject([
+    { status_code: 200, error_category: "upstream_error", response: { status: "failed", error } },
   ]);
 });
 

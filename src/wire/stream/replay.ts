@@ -52,11 +52,12 @@ export class ResponseEvents {
     for (const [type, fields] of itemSteps(restored)) yield this.#numbered(type, { output_index, ...fields });
   }
 
-  /** The last event. `output` replaces the items that were sent. */
-  completed(response: JsonObject, output: readonly unknown[] = this.#output): SseEvent {
+  /** The last event of a response, whose status says whether it failed. `output` replaces the items that were sent. */
+  ended(response: JsonObject, output: readonly unknown[] = this.#output): SseEvent {
     const { usage } = response;
     const known = isObject(usage) ? { ...response, usage: knownUsage(usage) } : response;
-    return this.#numbered("response.completed", { response: { ...known, output } });
+    const type = response["status"] === "failed" ? "response.failed" : "response.completed";
+    return this.#numbered(type, { response: { ...known, output } });
   }
 
   failed(response: object, message: string): SseEvent {
@@ -77,7 +78,7 @@ export function* replayResponse(response: object, namespaces: NamespaceMap = {})
   const events = new ResponseEvents(namespaces);
   yield events.created(source);
   for (const item of Array.isArray(source["output"]) ? source["output"] : []) yield* events.item(item);
-  yield events.completed(source);
+  yield events.ended(source);
 }
 
 /** Streaming clients require numbers. Codex treats a null detail as a broken stream and repeats the request. */
