@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { MockModelEndpoint } from "nemo-gym/testing";
+import { type EndpointRequest, type MockAnswer, MockModelEndpoint } from "nemo-gym/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { type FinishedProcess, project, repository } from "./gym-process.ts";
@@ -31,7 +31,7 @@ let head: number;
 let terminal: ChildProcess | undefined;
 
 beforeEach(async () => {
-  model = await new MockModelEndpoint().start();
+  model = await new MockModelEndpoint({ answer: askForWeather }).start();
   hub = await startHubServer({ token: "hf_secret", organizations: ["NVIDIA"] });
   registry = await startMlflowServer({ token: "glpat-secret" });
   hub.collections.set("NVIDIA/nemo-gym-abc123", { slug: "NVIDIA/nemo-gym-abc123", items: [] });
@@ -71,6 +71,14 @@ afterEach(async () => {
   terminal = undefined;
   await Promise.all([model.close(), hub.close(), registry.close()]);
 });
+
+/** A model that calls the weather tool where it has one, and then answers. */
+function askForWeather({ body }: EndpointRequest): MockAnswer {
+  const { tools, input } = body as { tools?: { name: string }[]; input: { type?: string }[] };
+  const hasTool = tools?.some(({ name }) => name === "get_weather") ?? false;
+  if (!hasTool || input.some(({ type }) => type === "function_call_output")) return { text: "Hello." };
+  return { toolCalls: [{ name: "get_weather", arguments: { city: "Seattle" } }] };
+}
 
 function start(script: string): ChildProcess {
   return spawn("bash", ["-eu", "-c", script], {

@@ -86,7 +86,13 @@ describe("simpleqa", () => {
     const { server } = await withJudge({ output: [messageItem("no idea")], usage });
     const { body } = await server.verify(verifyBody(row, messageItem("Lima")));
     expect(body).toMatchObject({ reward: 0, verdict: "not_attempted" });
-    expect(body["_ng_judge"]).toEqual({ calls: 1, input_tokens: 9, output_tokens: 3, unreadable: 1 });
+    expect(body["_ng_judge"]).toEqual({
+      calls: 1,
+      input_tokens: 9,
+      output_tokens: 3,
+      unreadable: 1,
+      judges: [{ server: "judge", model: null, calls: 1 }],
+    });
   });
 
   it("uses Chat Completions if the config says so", async () => {

@@ -31,7 +31,8 @@ describe("the table of commands", () => {
     for (const { flags } of commands) {
       for (const [name, flag] of Object.entries(flags)) {
         if (flag.kind === "selector") expect(flag.selector, name).toBeDefined();
-        if (flag.sets !== undefined) expect(flag.kind, name).toBe("switch");
+        if (flag.sets !== undefined) expect(["switch", "selector"], name).toContain(flag.kind);
+        if (flag.sets !== undefined) expect(flag.key, name).toBeDefined();
         if (flag.prefix !== undefined) expect(flag.kind, name).toBe("text");
         expect(flag.help, name).toMatch(/^\S.*[^.]$/);
       }
