@@ -1,5 +1,7 @@
 import { compilePrompt, createJudge, type JsonObject, perServer, type ServerContext } from "nemo-gym";
-import { firstLabel, lastPartOfLastMessage } from "nemo-gym/verify";
+import { outputText } from "nemo-gym/openai";
+import { strip } from "nemo-gym/python";
+import { firstLabel, lastBoxed, lastPartOfLastMessage } from "nemo-gym/verify";
 import { type AnswerArgs, verifyAnswer } from "./compare-answer.ts";
 import type { MathConfig } from "./config.ts";
 
@@ -59,11 +61,17 @@ async function judgeEquivalence(
   return { equal: true, evaluations };
 }
 
-/** The verifier of `math_with_judge`: if the answer differs from the expected one, a judge may find them equal. */
-export function verifyWithJudge(args: AnswerArgs & { row: { question: string } }) {
-  const { server, signal, row } = args;
-  return verifyAnswer(args, async (reply, { extracted_answer }) => {
-    const answers = [row.expected_answer, extracted_answer ?? reply] as const;
+/**
+ * The verifier of `math_with_judge`. The answer is the last `\boxed{…}`; without a complete one the reward is 0. If it
+ * differs from the expected answer, a judge may find the two equal.
+ */
+export async function verifyWithJudge(args: AnswerArgs & { row: { question: string } }) {
+  const { server, signal, row, response } = args;
+  const boxed = lastBoxed(outputText(response));
+  if (boxed === undefined || strip(boxed) === "")
+    return { reward: 0, library_reward: 0, extracted_answer: null, judge_evaluations: null };
+  return verifyAnswer(args, async () => {
+    const answers = [row.expected_answer, boxed] as const;
     const { equal, evaluations } = await judgeEquivalence(server, row.question, answers, signal);
     return { correct: equal, evaluations };
   });

@@ -15,7 +15,11 @@ export const Row = z.object({
   /** For free use by the dataset; the verifier ignores it. */
   metadata: z.looseObject({}).nullish(),
   template_metadata: z
-    .looseObject({ output_regex: z.union([z.string(), z.array(z.string())]).optional() })
+    .looseObject({
+      output_regex: z.union([z.string(), z.array(z.string())]).optional(),
+      /** Words that announce the answer, in the language of the row. */
+      answer_prefix: z.string().nullish(),
+    })
     .nullish(),
 });
 /** Required for a rollout. `verify` scores a row without an answer with 0, as the original does. */

@@ -50,6 +50,30 @@ describe("equivalence_llm_judge", () => {
     const { server } = await withJudge(["I cannot say"]);
     const { body: result } = await server.verify(body("42"));
     expect([result.reward, result.judge_evaluations[0].verdict_label]).toEqual([0, null]);
+    expect(result.judge_evaluations[0].judgement_parsing_issues).toEqual(["no_verdict"]);
+  });
+
+  it("takes the last label, and reports that the judge changed its mind", async () => {
+    const { server } = await withJudge(["[[A=B]]? No: [[A!=B]]"]);
+    const { body: result } = await server.verify(body("41"));
+    expect(result.reward).toBe(0);
+    expect(result.judge_evaluations[0]).toMatchObject({
+      verdict_label: "[[A!=B]]",
+      judgement_parsing_issues: ["conflicting_verdicts"],
+    });
+  });
+
+  it("gives an empty or too long answer 0 without a judge", async () => {
+    const { server, prompts } = await withJudge([], { max_answer_chars: 5 });
+    const reasons = [];
+    for (const answer of [" \n", "123456", "😀😀😀😀😀😀"]) {
+      const { body: result } = await server.verify(body(answer));
+      expect([result.reward, result.judge_evaluations]).toEqual([0, []]);
+      reasons.push(result.failure_reason);
+    }
+    const tooLong = "final_answer_too_long: 6 characters exceeds 5";
+    expect(reasons).toEqual(["empty_final_answer", tooLong, tooLong]);
+    expect(prompts).toEqual([]);
   });
 
   it("asks again with the answers swapped and gives the configured partial reward", async () => {

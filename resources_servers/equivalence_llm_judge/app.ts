@@ -1,10 +1,12 @@
 import { createJudge, defineResourcesServer, type JsonObject, loadPromptText } from "nemo-gym";
 import { lastAssistantText } from "nemo-gym/openai";
 import { codePointLength } from "nemo-gym/python";
-import { firstLabel, lastPartOfLastMessage, lastUserText } from "nemo-gym/verify";
+import { lastUserText } from "nemo-gym/verify";
 import { Config } from "./config.ts";
 import { extractAnswer } from "./extract.ts";
+import { issueMetrics } from "./metrics.ts";
 import { expectedAnswer, Row, rowPattern, Task } from "./row.ts";
+import { meansEqual, readVerdict } from "./verdict.ts";
 
 const PROMPT_FIELDS = ["question", "expected_answer", "generated_answer"];
 
@@ -12,6 +14,7 @@ interface Evaluation extends JsonObject {
   responses_create_params: JsonObject;
   response: JsonObject;
   verdict_label: string | null;
+  judgement_parsing_issues?: string[];
 }
 
 export default defineResourcesServer({
@@ -20,6 +23,7 @@ export default defineResourcesServer({
   row: Row,
   seed: Task,
   echo: [],
+  metrics: issueMetrics,
   async start(server) {
     const { config } = server;
     if (config.judge_prompt_template) {
@@ -35,13 +39,15 @@ export default defineResourcesServer({
     const input = Array.isArray(params.input) ? params.input : [];
     const question = extractAnswer(lastUserText(input), config.question_extract_regex);
     const full = lastAssistantText(response);
+    const unjudged = unjudgedReason(full, config.max_answer_chars);
+    if (unjudged !== undefined)
+      return { reward: 0, expected_answer: expected, judge_evaluations: [], failure_reason: unjudged };
 
     const ownPattern = config.use_per_record_regex ? rowPattern(row) : undefined;
     const threshold = config.extraction_length_threshold;
     const tooLong = ownPattern !== undefined && threshold !== null && codePointLength(expected) > threshold;
     const pattern = tooLong ? null : (ownPattern ?? config.response_extract_regex);
-    const candidate = (text: string) => (text === "" ? config.msg_extraction_failure : text);
-    const generated = full === "" ? config.msg_extraction_failure : extractAnswer(full, pattern);
+    const generated = extractAnswer(full, pattern);
 
     const evaluations: Evaluation[] = [];
     const judgeEqual = async (gold: string, answer: string): Promise<boolean> => {
@@ -50,18 +56,18 @@ export default defineResourcesServer({
         expected_answer: judge.fit(gold),
         generated_answer: judge.fit(answer),
       });
-      // If both labels start at the same position, the label that denies the reward wins.
-      const labels = [config.judge_not_equal_label, config.judge_equal_label];
       const { verdict, ...reply } = await judge.ask(text, {
         signal,
-        parse: (_, reply) => firstLabel(lastPartOfLastMessage(reply) ?? "", labels),
+        parse: (_, { response }) => readVerdict(response, config).label,
       });
+      const { issues } = readVerdict(reply.response, config);
       evaluations.push({
         responses_create_params: reply.params,
         response: reply.response,
         verdict_label: verdict,
+        ...(issues.length > 0 && { judgement_parsing_issues: issues }),
       });
-      return verdict === config.judge_equal_label;
+      return meansEqual(verdict, config);
     };
 
     const score = async (): Promise<number> => {
@@ -70,9 +76,18 @@ export default defineResourcesServer({
         return (await judgeEqual(generated, expected)) ? 1 : config.reward_if_swap_fails;
       }
       if (tooLong || !config.check_full_generation_on_fail || ownPattern === undefined) return 0;
-      return (await judgeEqual(expected, candidate(full))) ? config.reward_if_full_generation_succeeds : 0;
+      return (await judgeEqual(expected, full)) ? config.reward_if_full_generation_succeeds : 0;
     };
     const reward = await score();
     return { reward, expected_answer: expected, judge_evaluations: evaluations };
   },
 });
+
+/** Why an answer gets 0 without a judge. */
+function unjudgedReason(answer: string, maxChars: number | null | undefined): string | undefined {
+  if (answer === "") return "empty_final_answer";
+  const length = codePointLength(answer);
+  return maxChars != null && length > maxChars
+    ? `final_answer_too_long: ${length} characters exceeds ${maxChars}`
+    : undefined;
+}

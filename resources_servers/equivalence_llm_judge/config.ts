@@ -12,7 +12,9 @@ export const Config = z.object({
   judge_not_equal_label: z.string().default("[[A!=B]]"),
   question_extract_regex: z.string().nullish(),
   response_extract_regex: z.string().nullish(),
-  /** Shown to the judge instead of an answer if the model gave none. */
+  /** Longer answers get 0 without a judge; null: no limit. */
+  max_answer_chars: z.number().int().positive().nullish(),
+  /** Unused: an empty answer gets 0 without a judge. It is declared because configs of earlier versions set it. */
   msg_extraction_failure: z.string().default("[NO VALID ANSWER EXTRACTED]"),
   /** Asks again with the two answers swapped before an answer counts as correct. */
   check_twice_swap: z.boolean().default(false),

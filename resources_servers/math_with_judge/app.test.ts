@@ -55,11 +55,21 @@ describe("math_with_judge", () => {
     expect((await refusing.server.verify(body("\\boxed{half}"))).body.judge_evaluations).toHaveLength(1);
   });
 
-  it("shows the judge the whole reply if it contains no answer", async () => {
+  it("shows the judge the content of the last box", async () => {
     const { server, prompts } = await withJudge(["[[A!=B]]"]);
-    expect((await server.verify(body("no idea"))).body.extracted_answer).toBeNull();
-    expect(prompts[0]).toContain("no idea");
+    await server.verify(body("\\boxed{3}, no: \\boxed{\\text{one half}}"));
+    expect(prompts[0]).toContain("<answer_b>\n\\text{one half}\n</answer_b>");
   });
+
+  it.each(["It is 0.5", "\\boxed{ }", "\\boxed{0.5} and \\boxed{0.5", "\\boxed 1", "\\boxed {0.5}", ""])(
+    "gives 0 without a judge if the last box is missing, blank or open: %j",
+    async (answer) => {
+      const { server, prompts } = await withJudge(["[[A=B]]", "[[A=B]]"]);
+      const { body: result } = await server.verify(body(answer));
+      expect(result).toMatchObject({ reward: 0, extracted_answer: null, judge_evaluations: null });
+      expect(prompts).toEqual([]);
+    },
+  );
 
   it("fails the rollout if the judge cannot be reached", async () => {
     const { server } = await withJudge([null]);

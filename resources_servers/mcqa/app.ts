@@ -15,6 +15,11 @@ export default defineResourcesServer({
   metrics: choiceMetrics,
   verify: ({ config, row, response }) =>
     gradeChoice(outputText(response), row, (text) =>
-      findAnswer(text, config.grading_mode ?? row.grading_mode, row.options),
+      findAnswer(
+        text,
+        config.grading_mode ?? row.grading_mode,
+        row.options,
+        row.template_metadata?.answer_prefix ?? undefined,
+      ),
     ),
 });

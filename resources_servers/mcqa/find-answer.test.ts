@@ -64,3 +64,26 @@ describe("lenient_answer_colon_md", () => {
     expect(findAnswer(text, "lenient_answer_colon_md", options)).toBe(letter);
   });
 });
+
+describe("an answer prefix", () => {
+  it.each([
+    ["Réponse : B", "B"],
+    ["réponse :B\nrest", "B"],
+    ["Réponse : A\nAnswer: B", "B"],
+    ["Answer: B\nRéponse : A", "A"],
+    ["Re\u0301ponse : C", "C"],
+    ["\\boxed{B}", "B"],
+    ["Reponse : B", undefined],
+  ])("%j", (text, letter) => {
+    expect(findAnswer(text, "lenient_answer_colon_md", options, "Réponse :")).toBe(letter);
+  });
+
+  it("is a literal text", () => {
+    expect(findAnswer("(x)* B", "lenient_answer_colon_md", options, "(x)*")).toBe("B");
+    expect(findAnswer("\\boxed{B}", "lenient_answer_colon_md", options)).toBeUndefined();
+  });
+
+  it("reads full-width letters", () => {
+    expect(findAnswer("Ａnswer： Ｂ", "lenient_answer_colon_md", options)).toBe("B");
+  });
+});

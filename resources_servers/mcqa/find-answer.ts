@@ -15,7 +15,12 @@ import type { GradingMode } from "../../libraries/multiple-choice/row.ts";
 type Options = ChoiceOptions | null | undefined;
 
 /** The answer letter of a text, extracted according to `mode`; undefined if it names no offered option. */
-export function findAnswer(text: string, mode: GradingMode, options: Options): string | undefined {
+export function findAnswer(
+  text: string,
+  mode: GradingMode,
+  options: Options,
+  answerPrefix?: string,
+): string | undefined {
   const letters = offeredLetters(options);
   switch (mode) {
     case "strict_single_letter_boxed":
@@ -25,7 +30,7 @@ export function findAnswer(text: string, mode: GradingMode, options: Options): s
     case "lenient_answer_colon":
       return firstAnswerLine(text, options, letters);
     case "lenient_answer_colon_md":
-      return lastMarkdownAnswer(text, letters);
+      return lastMarkdownAnswer(text.normalize("NFKC"), letters, answerPrefix);
   }
 }
 
@@ -87,14 +92,27 @@ function firstAnswerLine(text: string, options: Options, letters: ReadonlySet<st
 
 const markdownAnswer = compilePyRegex(String.raw`(?im)[*_]{0,2}Answer[*_]{0,2}\s*:[*_\s]{0,2}(.+)`);
 
-/** The last `Answer:`, plain or emphasised, that is followed by a letter. */
-function lastMarkdownAnswer(text: string, letters: ReadonlySet<string>): string | undefined {
-  const payloads = markdownAnswer.findall(text);
-  for (let index = payloads.length - 1; index >= 0; index--) {
-    const letter = letterOfPayload(payloads[index] ?? "", letters);
+/**
+ * The last `Answer:`, plain or emphasised, that is followed by a letter. The row's own prefix counts like `Answer:`; a row
+ * that has one may also be answered with a box.
+ */
+function lastMarkdownAnswer(
+  text: string,
+  letters: ReadonlySet<string>,
+  answerPrefix?: string,
+): string | undefined {
+  const patterns = answerPrefix ? [markdownAnswer, afterPrefix(answerPrefix)] : [markdownAnswer];
+  const matches = patterns.flatMap((pattern) => [...pattern.finditer(text)]);
+  for (const match of matches.sort((a, b) => b.start - a.start)) {
+    const letter = letterOfPayload(match.group(1) ?? "", letters);
     if (letter !== undefined) return letter;
   }
-  return undefined;
+  return answerPrefix ? boxedLetter(text, letters) : undefined;
+}
+
+function afterPrefix(prefix: string) {
+  const literal = prefix.normalize("NFKC").replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
+  return compilePyRegex(`(?i)${literal}(.+)`);
 }
 
 const leadingLetter = /^([A-Za-z])(?![A-Za-z0-9])/;

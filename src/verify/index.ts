@@ -11,7 +11,13 @@ export {
   judgeErrorStatus,
   requireJudgeText,
 } from "../definitions/judge/judge.ts";
-export { firstLabel, jsonVerdict, lastLabel, letterGrade } from "../definitions/judge/judge-verdict.ts";
+export {
+  allLabels,
+  firstLabel,
+  jsonVerdict,
+  lastLabel,
+  letterGrade,
+} from "../definitions/judge/judge-verdict.ts";
 export {
   lastPartOfLastMessage,
   lastTextMessage,

@@ -64,9 +64,7 @@ function fieldsDifference(
   const observers = { ...derived, ...adapter.observe };
   const echoed = Array.isArray(expected["echoed_fields"]) ? expected["echoed_fields"].map(String) : undefined;
   const known = new Set(["responses_create_params", "response", ...(echoed ?? [])]);
-  // Only ours marks failed rollouts for trainers.
-  if (expected["_ng_failure_class"] !== undefined)
-    for (const key of ["mask_sample", "instance_config"]) known.add(key);
+  if (expected["_ng_failure_class"] !== undefined) for (const key of MASK_KEYS) known.add(key);
   for (const key of Object.keys(expected)) {
     if (describing.has(key) && !(ownStatus && key === "status")) continue;
     known.add(key);
@@ -102,8 +100,8 @@ function fieldsDifference(
 
 /** Counts for the summary of a run, which the original does not have (docs/compatibility.md). */
 const OWN_KEYS = new Set(["_ng_judge"]);
-/** Only in ours: a missing verdict is masked for trainers. */
-const MASK_KEYS = new Set(["mask_sample", "instance_config"]);
+/** Members of a reply without a verdict, which some rows leave out. */
+const MASK_KEYS = new Set(["mask_sample", "instance_config", "failure_kind", "failure_reason"]);
 
 /** `error` and `error_message` of `metadata` are texts of Python exceptions. */
 function withoutErrorText(key: string, value: unknown): unknown {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { growthOf } from "../../testing/growth.ts";
 import { stripThinking, stripThinkPairs } from "../response-text.ts";
-import { firstLabel, jsonVerdict, lastLabel, letterGrade } from "./judge-verdict.ts";
+import { allLabels, firstLabel, jsonVerdict, lastLabel, letterGrade } from "./judge-verdict.ts";
 
 describe("labels", () => {
   it("reads the first or the last label", () => {
@@ -10,7 +10,9 @@ describe("labels", () => {
     expect(firstLabel("INCORRECT", ["CORRECT", "INCORRECT"])).toBe("INCORRECT");
     expect(firstLabel("none", ["CORRECT"])).toBeNull();
     expect(lastLabel("[[YES]] no, [[NO]]", ["[[YES]]", "[[NO]]"])).toBe("[[NO]]");
+    expect(lastLabel("It is INCORRECT", ["CORRECT", "INCORRECT"])).toBe("INCORRECT");
     expect(lastLabel("", ["[[YES]]"])).toBeNull();
+    expect(allLabels("ABC AB, ABAB", ["", "AB", "ABC"])).toEqual(["ABC", "AB", "AB", "AB"]);
   });
 
   it("reads one-letter grades", () => {

@@ -9,11 +9,34 @@ export function firstLabel<Label extends string>(text: string, labels: readonly 
   return first;
 }
 
-/** The label whose last occurrence is nearest to the end. */
+/**
+ * The labels in a text from left to right. Where two labels start together, the longer one counts; no character counts
+ * twice, so `INCORRECT` does not contain `CORRECT`.
+ */
+export function allLabels<Label extends string>(text: string, labels: readonly Label[]): Label[] {
+  const longestFirst = labels.filter((label) => label !== "").sort((a, b) => b.length - a.length);
+  const found: Label[] = [];
+  for (let at = 0; at < text.length && longestFirst.length > 0; ) {
+    const next = nextLabel(text, longestFirst, at);
+    if (next === undefined) break;
+    found.push(next.label);
+    at = next.start + next.label.length;
+  }
+  return found;
+}
+
+function nextLabel<Label extends string>(text: string, longestFirst: readonly Label[], from: number) {
+  let next: { label: Label; start: number } | undefined;
+  for (const label of longestFirst) {
+    const start = text.indexOf(label, from);
+    if (start >= 0 && (next === undefined || start < next.start)) next = { label, start };
+  }
+  return next;
+}
+
+/** The last label of a text, as `allLabels` finds them. */
 export function lastLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
-  const found = labels.filter((label) => text.includes(label));
-  const [last = null] = found.sort((a, b) => text.lastIndexOf(b) - text.lastIndexOf(a));
-  return last;
+  return allLabels(text, labels).at(-1) ?? null;
 }
 
 /** A one-letter grade: the whole text, else the last line, else the first of the letters that occurs anywhere. */

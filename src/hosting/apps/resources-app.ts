@@ -40,6 +40,7 @@ type Context = ServerContext<never>;
 /** Limits the counts of sessions that end without a verification. */
 const MAX_SESSIONS = 10_000;
 const MAX_MESSAGE = 500;
+const MAX_FAILURE_REASON = 2000;
 
 /** Creates a running resources server from its definition. */
 export function createResourcesApp(
@@ -304,6 +305,7 @@ function verifyHandler(
       };
     } catch (error) {
       if ((error as { code?: unknown } | null)?.code !== "JUDGE_FAILED") throw error;
+      const message = `${(error as Error).name}: ${errorMessage(error)}`;
       return {
         ...body,
         // With the defaults of the row schema, as in a result.
@@ -312,8 +314,10 @@ function verifyHandler(
         response: materializeResponse(response),
         reward: 0,
         ...maskMembers(body),
+        failure_kind: "judge_failed",
+        failure_reason: message.slice(0, MAX_FAILURE_REASON),
         _ng_failure_class: "judge_failed",
-        _ng_failure_judge_error: `${(error as Error).name}: ${errorMessage(error)}`,
+        _ng_failure_judge_error: message,
       };
     }
   };
