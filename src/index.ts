@@ -45,6 +45,7 @@ export {
   loadPromptText,
   loadPromptYaml,
   type PromptTemplate,
+  promptFrom,
 } from "./definitions/prompt-template.ts";
 export { allAssistantText } from "./definitions/response-text.ts";
 export { toolOutput } from "./definitions/tool-calls.ts";

@@ -72,6 +72,16 @@ export async function loadPromptText(
   return compilePrompt(strip(await readPromptFile(server, path)), { source: path, fields });
 }
 
+/** The template in a config key, or the one in a file of the server if the key is not set. */
+export async function promptFrom(
+  server: Pick<ServerContext, "directory" | "findFile">,
+  text: string | null | undefined,
+  path: string,
+  fields: readonly string[],
+): Promise<PromptTemplate> {
+  return text ? compilePrompt(text, { fields }) : loadPromptText(server, path, fields);
+}
+
 const PromptFile = z.looseObject({ user: z.string(), system: z.string().nullish() });
 
 /** A prompt of a YAML file: a `user` template and an optional `system` template. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { createJudgedServer, type JudgedServer } from "../hosting/judged-server.ts";
 export {
   functionCallItem,
   functionCallOutputItem,

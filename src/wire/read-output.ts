@@ -20,8 +20,8 @@ export interface HasOutput {
 export function outputText(response: HasOutput): string {
   let text = "";
   for (const item of response.output) {
-    if (item.type !== "message" || !Array.isArray(item.content)) continue;
-    for (const part of item.content) if (part.type === "output_text") text += part.text;
+    if (item?.type !== "message" || !Array.isArray(item.content)) continue;
+    for (const part of item.content) if (part?.type === "output_text") text += part.text;
   }
   return text;
 }

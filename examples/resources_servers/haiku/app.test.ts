@@ -1,24 +1,8 @@
-import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { createJudgedServer, messageItem, verifyBody } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import definition from "./app.ts";
 
-async function judgedBy(...replies: string[]) {
-  const prompts: string[] = [];
-  const server = await createTestServer(definition, {
-    config: { judge_model_server: { type: "responses_api_models", name: "judge" } },
-    directory: fileURLToPath(new URL(".", import.meta.url)),
-    servers: {
-      judge(_path, body) {
-        prompts.push(JSON.stringify(body));
-        const reply = replies[prompts.length - 1];
-        if (reply === undefined) throw new Error("connection refused");
-        return { output: [messageItem(reply)] };
-      },
-    },
-  });
-  return { server, prompts };
-}
+const judgedBy = (...replies: string[]) => createJudgedServer(definition, import.meta.url, replies);
 
 const poem = messageItem("old pond at evening\na frog leaps into the dark\nsound of the water");
 

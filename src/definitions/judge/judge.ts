@@ -12,6 +12,7 @@ import type { ServerContext } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { strip } from "../../python/whitespace.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { HttpError, JudgeError } from "../errors.ts";
 import { LruCache } from "../lru-cache.ts";
 import { lastTextMessage } from "../response-text.ts";
@@ -49,6 +50,8 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** Merged over the base parameters for this call. */
   params?: JsonObject;
+  /** Used for this call instead of the judge's own. */
+  systemMessage?: string | null;
 }
 
 /** Reads the verdict from a reply; null without a verdict. The run summary counts replies without a verdict. */
@@ -61,10 +64,10 @@ export interface JudgeReply {
   /** The reply body as received. */
   readonly response: JsonObject;
   /**
-   * The output items; a chat completion is read as one message. The functions of response-text.ts accept the whole
-   * reply.
+   * The output items as received; a chat completion is read as one message. The readers of `nemo-gym/openai` and
+   * `nemo-gym/verify` accept the whole reply.
    */
-  readonly output: readonly unknown[];
+  readonly output: readonly ResponseOutputItem[];
   /** The text of the judge's last message, stripped. */
   readonly text: string;
 }
@@ -137,7 +140,7 @@ export class Judge {
     options: AskOptions,
     cacheSalt: string,
   ): Promise<JudgeReply> {
-    const messages = typeof prompt === "string" ? this.#messages(prompt) : prompt;
+    const messages = typeof prompt === "string" ? this.#messages(prompt, options) : prompt;
     const chat = this.options.api === "chat";
     const params: JsonObject = {
       ...this.options.params,
@@ -155,8 +158,7 @@ export class Judge {
     return reply;
   }
 
-  #messages(text: string): JudgeMessage[] {
-    const { systemMessage } = this.options;
+  #messages(text: string, { systemMessage = this.options.systemMessage }: AskOptions): JudgeMessage[] {
     const user: JudgeMessage = { role: "user", content: text };
     return systemMessage ? [{ role: "system", content: systemMessage }, user] : [user];
   }
@@ -185,7 +187,12 @@ export class Judge {
   #readResponse(params: JsonObject, body: JsonObject): JudgeReply {
     const { output } = body;
     if (!Array.isArray(output)) throw this.#noOutput("/v1/responses", "output");
-    return { params, response: body, output, text: lastTextMessage({ output }) };
+    return {
+      params,
+      response: body,
+      output: output as ResponseOutputItem[],
+      text: lastTextMessage({ output }),
+    };
   }
 
   #readChat(params: JsonObject, body: JsonObject): JudgeReply {
@@ -194,8 +201,8 @@ export class Judge {
     if (!message) throw this.#noOutput("/v1/chat/completions", "choices[0].message");
     const text = typeof message.content === "string" ? message.content : "";
     const part = { type: "output_text", text, annotations: [] };
-    const item = { type: "message", role: "assistant", status: "completed", content: [part] };
-    return { params, response: body, output: [item], text: strip(text) };
+    const item = { id: "", type: "message", role: "assistant", status: "completed", content: [part] };
+    return { params, response: body, output: [item as ResponseOutputItem], text: strip(text) };
   }
 
   #noOutput(path: string, missing: string): JudgeError {
