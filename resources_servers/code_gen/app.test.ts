@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { deflateSync } from "node:zlib";
 import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import app from "./app.ts";
@@ -46,6 +47,17 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
       result: [-1, -1, -1],
     });
     expect((await verify(block("print(1)"), {})).status).toBe(422);
+  });
+
+  it("reads packed tests, which win over plain ones, and refuses broken ones", async () => {
+    const packed = deflateSync(JSON.stringify({ inputs: ["1 2"], outputs: ["3"] })).toString("base64");
+    const verify = (unit_tests: object) =>
+      server.verify(verifyBody({ verifier_metadata: { unit_tests } }, block(solutions[0] ?? "")));
+    expect((await verify({ packed })).body).toMatchObject({ reward: 1, result: [true] });
+    expect((await verify({ packed, inputs: ["1 2"], outputs: ["4"] })).body.reward).toBe(1);
+    expect((await verify({ packed: "not base64!!" })).status).toBe(422);
+    const incomplete = deflateSync(JSON.stringify({ inputs: [] })).toString("base64");
+    expect((await verify({ packed: incomplete })).status).toBe(422);
   });
 
   it("fails without a sandbox instead of scoring 0", async () => {

@@ -1,3 +1,4 @@
+import { inflateSync } from "node:zlib";
 import { defineResourcesServer, HttpError } from "nemo-gym";
 import { codeRunnerConfig, createCodeRunner, runPythonTests } from "nemo-gym/code-runner";
 import { outputText } from "nemo-gym/openai";
@@ -25,18 +26,36 @@ const UnitTests = z.object({
   fn_name: z.string().nullish(),
 });
 
+/** Tests as base64 of zlib of JSON, which keeps files with large inputs small. */
+const PackedTests = z.object({ packed: z.string(), fn_name: z.string().nullish() });
+
 function readTests(value: unknown): z.output<typeof UnitTests> {
-  const parsed = UnitTests.safeParse(value);
+  const packed = PackedTests.safeParse(value);
+  const parsed = UnitTests.safeParse(packed.success ? unpack(packed.data) : value);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "(all)"}: ${message}`);
   throw new HttpError(422, `verifier_metadata.unit_tests does not fit: ${where.join("; ")}`);
+}
+
+function unpack({ packed, fn_name }: z.output<typeof PackedTests>): unknown {
+  try {
+    return { ...JSON.parse(inflateSync(Buffer.from(packed, "base64")).toString("utf8")), fn_name };
+  } catch (cause) {
+    throw new HttpError(
+      422,
+      "verifier_metadata.unit_tests.packed is not JSON, compressed with zlib, in base64.",
+      { cause },
+    );
+  }
 }
 
 /** Programming tasks in Python: the last code block of the answer must pass all unit tests. */
 export default defineResourcesServer({
   config: Config,
   row: Row,
-  seed: z.looseObject({ verifier_metadata: z.looseObject({ unit_tests: UnitTests }) }),
+  seed: z.looseObject({
+    verifier_metadata: z.looseObject({ unit_tests: z.union([PackedTests, UnitTests]) }),
+  }),
   echo: [],
   reverifyMode: "stateless",
   start: (server) => createCodeRunner(server),

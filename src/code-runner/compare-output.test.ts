@@ -12,18 +12,32 @@ describe("outputDifference", () => {
     ["inf -Infinity", "Infinity -inf"],
     ["-0", "0.00"],
     ["1 a", "1 a"],
+    ["YES", "yes"],
+    ["No\n", "NO"],
+    ["0.30000000000000004", "0.3"],
+    ["1000000.5", "1000000.9"],
+    ["0.0000001", "0"],
+    ["1 2.0000005", "1.0000005 2"],
+    ["1e-400", "0"],
   ])("treats %j as equal to %j", (output, expected) => {
     expect(outputDifference(output, expected)).toBeUndefined();
   });
 
   it.each([
     ["3\nx", "3", /mismatched output length/],
-    ["0.30000000000000004", "0.3", /output_line_idx=0/],
+    ["0.3001", "0.3", /output_line_idx=0/],
+    ["1.000002", "1", /!=/],
+    ["1e400", "1", /!=/],
+    ["inf", "1e400", /!=/],
+    ["2.0000001 x", "2 x", /!=/],
+    ["1000000000", "1000000001", /!=/],
     ["50000000000000000", "50000000000000001", /!=/],
     ["NaN", "nan", /!=/],
     ["1, 2", "1,2", /!=/],
     ["1 2 3", "1 2", /!=/],
-    ["YES", "yes", /!=/],
+    ["YES YES", "yes yes", /!=/],
+    ["yes.", "YES.", /!=/],
+    ["Possible", "possible", /!=/],
   ])("distinguishes %j from %j", (output, expected, reason) => {
     expect(outputDifference(output, expected)).toMatch(reason);
   });

@@ -19,15 +19,56 @@ function strippedLines(text: string): string[] {
     .map((line) => strip(line));
 }
 
-/** Equal texts, or lists of equal numbers in any notation. Numbers are compared exactly, without a tolerance. */
+/** Equal texts, `yes` and `no` in any case, or lists of numbers that agree. */
 function sameLine(line: string, wanted: string): boolean {
   if (line === wanted) return true;
+  const lower = line.toLowerCase();
+  if ((lower === "yes" || lower === "no") && lower === wanted.toLowerCase()) return true;
   const [words, wantedWords] = [splitWords(line), splitWords(wanted)];
   if (words.length !== wantedWords.length) return false;
-  return words.every((word, index) => {
-    const value = canonicalDecimal(word);
-    return value !== undefined && value === canonicalDecimal(wantedWords[index] ?? "");
-  });
+  if (![...words, ...wantedWords].every(isDecimal)) return false;
+  return words.every((word, index) => sameNumber(word, wantedWords[index] ?? ""));
+}
+
+function isDecimal(word: string): boolean {
+  return canonicalDecimal(word) !== undefined || /^[+-]?s?nan\d*$/i.test(word);
+}
+
+/** Equal numbers; a number with a point or an exponent may differ by 1e-6, absolute or relative to the expected number. */
+function sameNumber(word: string, wanted: string): boolean {
+  const [value, wantedValue] = [canonicalDecimal(word), canonicalDecimal(wanted)];
+  if (value === undefined || wantedValue === undefined) return false;
+  if (value === wantedValue) return true;
+  if (![word, wanted].some((text) => /[.e]/i.test(text))) return false;
+  return isClose(value, wantedValue);
+}
+
+/** More digits than any tolerance needs; it bounds the size of the integers. */
+const DIGITS = 40;
+
+function isClose(value: string, wanted: string): boolean {
+  const [first, second] = [scaled(value), scaled(wanted)];
+  if (first === undefined || second === undefined) return false;
+  // Numbers of very different size are close only if both are nearly 0.
+  const lowest = -3 * DIGITS;
+  const exponents = [first.exponent, second.exponent].map((exponent) => Math.max(exponent, lowest));
+  const exponent = Math.min(...exponents, 0);
+  if (Math.max(...exponents) - exponent > 4 * DIGITS) return false;
+  const [a, b] = [first, second].map(({ digits, exponent: own }) =>
+    own < lowest ? 0n : digits * 10n ** BigInt(own - exponent),
+  ) as [bigint, bigint];
+  const difference = a > b ? a - b : b - a;
+  const one = 10n ** BigInt(-exponent);
+  const size = b < 0n ? -b : b;
+  return [one, size].some((reference) => difference * 1_000_000n <= reference);
+}
+
+function scaled(canonical: string): { digits: bigint; exponent: number } | undefined {
+  if (canonical.endsWith("inf")) return undefined;
+  const [mantissa = "0", exponent = "0"] = canonical.split("e");
+  const length = DIGITS + (mantissa.startsWith("-") ? 1 : 0);
+  const dropped = Math.max(mantissa.length - length, 0);
+  return { digits: BigInt(mantissa.slice(0, length)), exponent: Number(exponent) + dropped };
 }
 
 const DECIMAL = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,20}))?$/i;

@@ -1,12 +1,18 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { installRoot } from "../config/paths.ts";
+import { errorMessage } from "../errors.ts";
+import { loads } from "../python/json/json-loads.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
+import { pyStr } from "../python/repr.ts";
 import type { CodeRunner } from "./code-runner.ts";
 import { outputDifference } from "./compare-output.ts";
+import { agrees } from "./compare-value.ts";
 
 /** Added to the time of all tests for the start, the loading of the code and the report. */
 const EXTRA_SECONDS = 5;
+/** A test that has not answered by then has disabled its own time limit. */
+const GRACE_SECONDS = 3;
 const LONGEST_SHOWN = 300;
 
 export interface UnitTests {
@@ -38,8 +44,8 @@ export function harnessFile(name: string): string {
 let programText: string | undefined;
 
 /**
- * Runs the tests of a Python program in order, until one fails, by the rules of LiveCodeBench. Expected outputs of programs
- * that print do not enter the sandbox.
+ * Runs the tests of a Python program in order, until one fails, by the rules of LiveCodeBench. Expected outputs and values do
+ * not enter the sandbox.
  */
 export async function runPythonTests(
   runner: CodeRunner,
@@ -51,7 +57,8 @@ export async function runPythonTests(
     const seconds = (timeoutSeconds + 1) * tests.inputs.length + EXTRA_SECONDS;
     const deadline = performance.now() + seconds * 1000;
     const ask = async (request: JsonObject): Promise<JsonObject | undefined> => {
-      const timeoutMs = deadline - performance.now();
+      const longest = (timeoutSeconds + GRACE_SECONDS) * 1000;
+      const timeoutMs = Math.min(deadline - performance.now(), longest);
       if (timeoutMs <= 0) return undefined;
       const answer = await interpreter.ask(request, { timeoutMs, signal: options.signal });
       return answer.status === "answered" ? answer.value : undefined;
@@ -68,24 +75,35 @@ async function runTests(
   { inputs, outputs, fn_name = null }: UnitTests,
   seconds: number,
 ): Promise<TestReport | undefined> {
-  const loaded = await ask({ code, seconds, fn_name, ...(fn_name !== null && { inputs, outputs }) });
+  const loaded = await ask({ code, seconds, fn_name, ...(fn_name !== null && { inputs }) });
   if (loaded === undefined) return undefined;
-  if (loaded["loaded"] !== true) {
-    const metadata = { error_code: -4, error_message: `Error during testing: ${loaded["error"]}` };
-    return { results: [-4], metadata };
+  if (loaded["loaded"] !== true) return broken(loaded["error"]);
+  let values: unknown[];
+  try {
+    values = fn_name === null ? [] : outputs.map((text) => loads(text, { allowNonFinite: true }));
+  } catch (error) {
+    return broken(errorMessage(error));
   }
   const results: TestResult[] = [];
   let took = 0;
   for (const [index, expected] of outputs.slice(0, inputs.length).entries()) {
     const input = inputs[index] ?? "";
     const reply = await ask(fn_name === null ? { input } : { index });
-    if (reply === undefined) return undefined;
-    const { result, metadata } = fn_name === null ? judgeOutput(reply, input, expected) : judgeCall(reply);
+    if (reply === undefined || reply["ended"] === true) return undefined;
+    const { result, metadata } =
+      fn_name === null ? judgeOutput(reply, input, expected) : judgeCall(reply, values[index]);
     results.push(result);
     if (result !== true) return { results, metadata };
     took += Number(reply["seconds"]);
   }
   return { results, metadata: { "execution time": took } };
+}
+
+function broken(reason: unknown): TestReport {
+  return {
+    results: [-4],
+    metadata: { error_code: -4, error_message: `Error during testing: ${reason}` },
+  };
 }
 
 type Verdict = { result: TestResult; metadata: JsonObject };
@@ -100,10 +118,11 @@ function judgeOutput(reply: JsonObject, input: string, expected: string): Verdic
   return { result: -2, metadata };
 }
 
-function judgeCall(reply: JsonObject): Verdict {
-  const { output, inputs, expected, equal } = reply;
-  if (equal === undefined) return judgeFailure(reply, { inputs, expected });
-  if (equal === true) return { result: true, metadata: {} };
+function judgeCall(reply: JsonObject, value: unknown): Verdict {
+  const { output, inputs } = reply;
+  const expected = shown(pyStr(value));
+  if (reply["error"] !== undefined) return judgeFailure(reply, { inputs, expected });
+  if (agrees(reply, value)) return { result: true, metadata: {} };
   return {
     result: false,
     metadata: { output, inputs, expected, error_code: -2, error_message: "Wrong Answer" },

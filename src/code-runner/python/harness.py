@@ -33,6 +33,10 @@ class Channel:
         self._replies.write(self._dumps(reply).encode() + b"\n")
         self._replies.flush()
 
+    def close(self):
+        self._requests.raw.close()
+        self._replies.raw.close()
+
     def serve(self, handle):
         """Answers requests until the end of the input."""
         self.send({"ready": True})
