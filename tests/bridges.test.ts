@@ -151,6 +151,48 @@ describe.skipIf(!python && !process.env["CI"])("environments of Python libraries
       metrics: { words: 1 },
       response: { output: [{ type: "message" }], usage: { input_tokens: 10, ng_model_calls: 1 } },
     });
+    expect(rows[1]).not.toHaveProperty("other_traces");
+  });
+
+  it("scores one agent of a taskset of several, and keeps prompts, tools and images", async () => {
+    const play = (words: string[]) =>
+      run({
+        from: ["verifiers", "duel"],
+        answer: () => ({ text: "four" }),
+        words: [...words, "--limit", "1", "-o", "out.jsonl"],
+        env: { PYTHONPATH: path.join(repository, "tests/support/verifiers-double") },
+      });
+    const { rows, text, cwd } = await play(words);
+    expect(text).toContain("1 of 1 rollouts scored");
+    const question = [
+      { type: "input_text", text: "What is 1 + 1?" },
+      { type: "input_image", image_url: expect.stringContaining("data:image/png"), detail: "auto" },
+    ];
+    expect(rows[0]).toMatchObject({
+      reward: 4,
+      responses_create_params: {
+        input: [
+          { role: "system", content: "You are the first." },
+          { role: "user", content: question },
+        ],
+        tools: [{ name: "look" }],
+      },
+      other_traces: [{ agent: "second", reward: -4, output: [{ type: "message" }] }],
+    });
+    const exported = await runGym(
+      ["eval", "export", "--rollouts", "out.jsonl", "--format", "sft", "-o", "sft.jsonl"],
+      { cwd },
+    );
+    expect(exported.exitCode, exported.stderr).toBe(0);
+    const { messages } = JSON.parse(await readFile(path.join(cwd, "sft.jsonl"), "utf8"));
+    expect(messages.map(({ role }: { role: string }) => role)).toEqual(["system", "user", "assistant"]);
+    expect(JSON.stringify(messages[1].content)).toContain("data:image/png");
+
+    const agent = "++abroad.responses_api_agents.abroad.scored_agent";
+    expect((await play([...words, `${agent}=second`])).rows[0]).toMatchObject({ reward: -4 });
+    expect((await play([...words, `${agent}=third`])).text).toContain(
+      "scored_agent: the environment has the agents first, second, not 'third'",
+    );
   });
 });
 

@@ -15,10 +15,10 @@ class VerifiersAgent:
     def __init__(self):
         self.run = Run()
         own = self.run.own
-        agent = {"runtime": {"type": "subprocess"}, "harness": {"id": "null"}}
-        settings = {"agent": agent, **(own.get("vf_env_args") or {})}
-        settings["taskset"] = {**settings.get("taskset", {}), "id": own["vf_env_id"]}
-        self.env = vf.load_environment(vf.resolve_env_config(settings))
+        given = own.get("vf_env_args") or {}
+        config = environment_config({**given, "taskset": {**given.get("taskset", {}), "id": own["vf_env_id"]}})
+        self.scored_agent = scored_agent(config, own.get("scored_agent"))
+        self.env = vf.load_environment(config)
         self.tasks = iter(self.env.taskset)
         self.loaded = []
         self.slots = asyncio.Semaphore(int(own.get("concurrency") or 8))
@@ -56,19 +56,25 @@ class VerifiersAgent:
         )
         (slot,) = self.env.slots(self.task(index))
         episode = await self.env.run_slot(slot, context)
-        trace = episode.traces[-1] if episode.traces else None
-        if trace is None or not episode.ok:
-            return {**row, **failure(episode, trace)}
+        traces = [each for each in episode.traces if each.agent.name == self.scored_agent]
+        if not traces or not episode.ok:
+            return {**row, **failure(episode, self.scored_agent)}
+        # Reward and conversation are those of one trace, so that they can be trained on together.
+        trace = traces[-1]
         usage = await counted_usage(origin, prefix)
-        return {
+        identifier = f"verifiers-{own['vf_env_id']}-{index}"
+        prompt, output = conversation(identifier, trace)
+        tools = [tool_of(each) for each in trace.tools]
+        result = {
             **row,
-            "response": response(f"verifiers-{own['vf_env_id']}-{index}", model, params, trace, usage),
-            "reward": sum(each.reward for each in episode.traces),
+            "responses_create_params": {**params, "input": prompt, **({"tools": tools} if tools else {})},
+            "response": response(identifier, model, params, trace, output, tools, usage),
+            **scores(trace),
             "env_id": own["vf_env_id"],
             "group_id": str(index),
-            "metrics": {name: value for name, value in trace.metrics.items() if value is not None},
-            "rewards": {name: reward.value for name, reward in trace.rewards.items() if reward is not None},
         }
+        others = [each for each in episode.traces if each is not trace]
+        return {**result, "other_traces": [other_trace(each) for each in others]} if others else result
 
     async def answer_responses(self, _):
         raise HttpError(501, "a taskset of verifiers runs whole episodes: post a row to /run")
@@ -78,11 +84,48 @@ class VerifiersAgent:
         serve(routes, self.run, start=self.env.serving())
 
 
-def failure(episode, trace):
+def environment_config(settings):
+    """Agents without a program of their own chat, and all run as local processes, unless `vf_env_args` says otherwise."""
+    config = vf.resolve_env_config(settings)
+    agents = {}
+    for name, default in roles(config).items():
+        chosen = settings.get(name) or {}
+        program = {} if default.harness is not None else {"harness": {"id": "null"}}
+        agents[name] = {"runtime": {"type": "subprocess"}, **program, **chosen}
+    return vf.resolve_env_config({**settings, **agents})
+
+
+def roles(config):
+    """The agents that an environment declares, in its order."""
+    fields = type(config).model_fields.items()
+    return {name: field.default for name, field in fields if isinstance(field.default, vf.AgentConfig)}
+
+
+def scored_agent(config, name):
+    names = list(roles(config))
+    if name is not None and name not in names:
+        raise SystemExit(f"scored_agent: the environment has the agents {', '.join(names)}, not '{name}'")
+    return name or names[0]
+
+
+def failure(episode, agent):
     """An episode that broke says nothing about the model: it is a failure, not a reward."""
-    errors = [*episode.errors, *(trace.errors if trace is not None else [])]
-    message = errors[-1].message if errors else "the episode ended without a result"
+    errors = [*episode.errors, *(error for trace in episode.traces for error in trace.errors)]
+    message = errors[-1].message if errors else f"the episode ended without a result of the agent '{agent}'"
     return {"reward": 0.0, "_ng_failure_class": "agent_error", "error": message}
+
+
+def scores(trace):
+    return {
+        "reward": trace.reward,
+        "metrics": {name: value for name, value in trace.metrics.items() if value is not None},
+        "rewards": {name: reward.value for name, reward in trace.rewards.items() if reward is not None},
+    }
+
+
+def other_trace(trace):
+    prompt, output = conversation(trace.agent.name, trace)
+    return {"agent": trace.agent.name, **scores(trace), "input": prompt, "output": output}
 
 
 async def counted_usage(origin, prefix):
@@ -92,7 +135,7 @@ async def counted_usage(origin, prefix):
     return reply.get("usage")
 
 
-def response(identifier, model, params, trace, usage):
+def response(identifier, model, params, trace, output, tools, usage):
     if usage is None and trace.usage is not None:
         prompt, completion = trace.usage.prompt_tokens, trace.usage.completion_tokens
         usage = {
@@ -107,47 +150,74 @@ def response(identifier, model, params, trace, usage):
         "created_at": int(time.time()),
         "model": model,
         "object": "response",
-        "output": list(items(identifier, trace)),
+        "output": output,
         "parallel_tool_calls": params.get("parallel_tool_calls", True),
         "tool_choice": params.get("tool_choice", "auto"),
-        "tools": [],
+        "tools": tools,
         "status": "incomplete" if trace.is_truncated else "completed",
         "incomplete_details": {"reason": trace.stop_condition or "length"} if trace.is_truncated else None,
         "usage": usage,
     }
 
 
-def items(identifier, trace):
-    """What the model said and what the tools answered, in order; what it was asked first is the task's."""
-    said = False
+def conversation(identifier, trace):
+    """What the model was asked before its first answer, and everything since, as items of the Responses API."""
+    prompt, output = [], []
     for number, node in enumerate(trace.branches[-1].nodes if trace.branches else []):
-        message = node.message
-        if message.role == "assistant" and node.sampled:
-            said = True
-            if message.reasoning_content:
-                summary = [{"type": "summary_text", "text": message.reasoning_content}]
-                yield {"type": "reasoning", "id": f"rs_{identifier}_{number}", "summary": summary}
-            for call in message.tool_calls or []:
-                yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
-            if message.content or not message.tool_calls:
-                content = [{"type": "output_text", "text": message.content or "", "annotations": []}]
-                yield {
-                    "type": "message",
-                    "id": f"msg_{identifier}_{number}",
-                    "role": "assistant",
-                    "status": "completed",
-                    "content": content,
-                }
-        elif message.role == "tool":
-            yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": text_of(message.content)}
-        elif message.role == "user" and said:
-            yield {"type": "message", "role": "user", "content": text_of(message.content)}
+        found = items(f"{identifier}_{number}", node.message)
+        if node.sampled:
+            output.extend(found)
+        elif not output:
+            prompt.extend(found)
+        elif node.message.role != "assistant":
+            # An answer that the model did not give is no output of it.
+            output.extend(found)
+    return prompt, output
 
 
-def text_of(content):
-    if isinstance(content, str):
-        return content
-    return "".join(getattr(part, "text", "") for part in content or [])
+def items(identifier, message):
+    if message.role == "tool":
+        yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": content_of(message.content)}
+        return
+    if message.role != "assistant":
+        yield {"type": "message", "role": message.role, "content": content_of(message.content)}
+        return
+    if message.reasoning_content:
+        summary = [{"type": "summary_text", "text": message.reasoning_content}]
+        yield {"type": "reasoning", "id": f"rs_{identifier}", "summary": summary}
+    for call in message.tool_calls or []:
+        yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+    if message.content or not message.tool_calls:
+        yield {
+            "type": "message",
+            "id": f"msg_{identifier}",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": message.content or "", "annotations": []}],
+        }
+
+
+def content_of(content):
+    """Text as it is; texts and images as parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return [part_of(part) for part in content]
+
+
+def part_of(part):
+    if part.type == "image_url":
+        return {"type": "input_image", "image_url": part.image_url.url, "detail": "auto"}
+    return {"type": "input_text", "text": part.text}
+
+
+def tool_of(tool):
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "strict": bool(tool.strict),
+    }
 
 
 def main():

@@ -1,4 +1,7 @@
-"""The part of verifiers' interface that the bridge uses, with one question per task and no harness: for tests without the library."""
+"""The part of verifiers' interface that the bridge uses, without a harness: for tests without the library.
+
+The taskset `doubles` has one agent and one question per task. `duel` has two, who are asked in turn with an image and play for a zero-sum reward.
+"""
 
 import contextlib
 import json
@@ -27,9 +30,39 @@ class Episode:
     errors: list = field(default_factory=list)
 
 
+@dataclass
+class AgentConfig:
+    harness: dict | None = None
+    runtime: dict | None = None
+
+
+def config_type(**agents):
+    """A config whose fields name the agents, as the pydantic classes of the library do."""
+
+    class Config:
+        model_fields = {name: Namespace(default=default) for name, default in agents.items()}
+
+        def __init__(self, settings):
+            unknown = settings.keys() - self.model_fields.keys() - {"taskset"}
+            assert not unknown, f"Extra inputs are not permitted: {unknown}"
+            self.agents = {name: settings.get(name) for name in self.model_fields}
+
+    return Config
+
+
+CONFIGS = {
+    "doubles": config_type(agent=AgentConfig()),
+    "duel": config_type(first=AgentConfig(harness={"id": "own"}), second=AgentConfig()),
+}
+PICTURE = "data:image/png;base64,aGVsbG8="
+
+
 class Environment:
     def __init__(self, config):
-        assert config["agent"]["runtime"] == {"type": "subprocess"}
+        assert all(agent["runtime"] == {"type": "subprocess"} for agent in config.agents.values())
+        # The harness that the environment pins is not replaced.
+        assert {name for name, agent in config.agents.items() if "harness" in agent} == config.agents.keys() - {"first"}
+        self.agents = list(config.agents)
         self.taskset = [f"What is {n} + {n}?" for n in range(1, 4)]
 
     @contextlib.asynccontextmanager
@@ -40,37 +73,56 @@ class Environment:
         return [task]
 
     async def run_slot(self, task, context):
-        question = {"role": "user", "content": task}
-        body = {"model": context.model, "messages": [question], **vars(context.sampling)}
-        request = urllib.request.Request(
-            f"{context.client.base_url}/chat/completions",
-            data=json.dumps(body).encode(),
-            headers={"content-type": "application/json"},
-        )
         try:
-            answer = json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+            traces = [play(name, task, context) for name in self.agents]
         except OSError as error:
             return Episode(errors=[Namespace(message=str(error))])
-        said = Namespace(role="assistant", content=answer, reasoning_content=None, tool_calls=None)
-        nodes = [
-            Namespace(message=Namespace(role="user", content=task), sampled=False),
-            Namespace(message=said, sampled=True),
-        ]
-        trace = Namespace(
-            branches=[Namespace(nodes=nodes)],
-            rewards={"length": Namespace(value=float(len(answer)))},
-            metrics={"words": len(answer.split()), "unscored": None},
-            reward=float(len(answer)),
-            errors=[],
-            usage=None,
-            is_truncated=False,
-            stop_condition=None,
-        )
-        return Episode(ok=True, traces=[trace])
+        if len(traces) > 1:
+            traces[1].reward = -traces[0].reward
+        return Episode(ok=True, traces=traces)
+
+
+def play(name, task, context):
+    parts = [
+        Namespace(type="text", text=task),
+        Namespace(type="image_url", image_url=Namespace(url=PICTURE)),
+    ]
+    chat = [{"type": "text", "text": task}, {"type": "image_url", "image_url": {"url": PICTURE}}]
+    single = name == "agent"
+    body = {
+        "model": context.model,
+        "messages": [{"role": "user", "content": task if single else chat}],
+        **vars(context.sampling),
+    }
+    request = urllib.request.Request(
+        f"{context.client.base_url}/chat/completions",
+        data=json.dumps(body).encode(),
+        headers={"content-type": "application/json"},
+    )
+    answer = json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+    said = Namespace(role="assistant", content=answer, reasoning_content=None, tool_calls=None)
+    nodes = [
+        Namespace(message=Namespace(role="system", content=f"You are the {name}."), sampled=False),
+        Namespace(message=Namespace(role="user", content=task if single else parts), sampled=False),
+        Namespace(message=said, sampled=True),
+    ]
+    parameters = {"type": "object", "properties": {}}
+    return Namespace(
+        agent=Namespace(name=name),
+        tools=[Namespace(name="look", description="Looks.", parameters=parameters, strict=None)],
+        branches=[Namespace(nodes=nodes)],
+        rewards={"length": Namespace(value=float(len(answer)))},
+        metrics={"words": len(answer.split()), "unscored": None},
+        reward=float(len(answer)),
+        errors=[],
+        usage=None,
+        is_truncated=False,
+        stop_condition=None,
+    )
 
 
 def resolve_env_config(settings):
-    return settings
+    return CONFIGS[settings["taskset"]["id"]](settings)
 
 
 def load_environment(config):
