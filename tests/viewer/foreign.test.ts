@@ -107,7 +107,7 @@ describe.skipIf(executable === undefined)("rollouts of the Python original", () 
     expect(await opensAll(path.join(repository, "resources_servers"))).toBeGreaterThan(30);
   });
 
-  const fixtures = path.join(repository, "../shared/fixtures");
+  const fixtures = path.join(process.env["NEMO_GYM_GOLDEN_VECTORS"] ?? "", "fixtures");
   it.skipIf(!existsSync(fixtures))("opens every file of the original", { timeout: 300_000 }, async () => {
     expect(await opensAll(path.join(fixtures, "*/upstream_data/*rollouts*.jsonl"))).toBeGreaterThan(90);
   });
