@@ -52,6 +52,8 @@ export interface AskOptions {
   params?: JsonObject;
   /** Used for this call instead of the judge's own. */
   systemMessage?: string | null;
+  /** The request whose result reports the call, if it is not the one of `signal`: a call for several rollouts at once. */
+  countedFor?: AbortSignal;
 }
 
 /** Reads the verdict from a reply; null without a verdict. The run summary counts replies without a verdict. */
@@ -117,7 +119,7 @@ export class Judge {
     { parse, ...options }: AskOptions & { parse?: ReadVerdict<unknown> } = {},
   ): Promise<JudgeReply & { verdict?: unknown }> {
     const reply = await this.#ask(prompt, options, "");
-    return parse ? { ...reply, verdict: read(reply, parse, options.signal) } : reply;
+    return parse ? { ...reply, verdict: read(reply, parse, options.countedFor ?? options.signal) } : reply;
   }
 
   /**
@@ -131,7 +133,7 @@ export class Judge {
   ): Promise<VoteResult<Verdict>> {
     const calls = Array.from({ length: options.votes }, (_, index) => this.#ask(prompt, options, `${index}`));
     const replies = await Promise.all(calls);
-    const verdicts = replies.map((reply) => read(reply, options.parse, options.signal));
+    const verdicts = replies.map((reply) => read(reply, options.parse, options.countedFor ?? options.signal));
     return { verdict: majority(verdicts), verdicts, replies };
   }
 
@@ -152,7 +154,7 @@ export class Judge {
     const cached = key === undefined ? undefined : this.#cache?.get(key);
     const body =
       cached ?? (await this.#slots.run(() => this.#call(path, params, options.signal), options.signal));
-    if (!cached) countJudgeCall(options.signal, this.options.modelServer, body);
+    if (!cached) countJudgeCall(options.countedFor ?? options.signal, this.options.modelServer, body);
     const reply = chat ? this.#readChat(params, body) : this.#readResponse(params, body);
     if (key !== undefined && !cached) this.#cache?.set(key, body, JSON.stringify(body).length);
     return reply;

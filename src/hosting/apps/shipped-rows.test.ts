@@ -18,6 +18,7 @@ const WITHOUT_GROUND_TRUTH = new Map([
   ["blackjack", "the game is dealt at random"],
   ["example_mcp_weather", "rows that name no city ask for Paris"],
   ["example_single_tool_call", "every call of the tool earns 1"],
+  ["genrm_compare", "responses are compared with each other"],
   ["openenv", "the environment behind the server scores"],
 ]);
 
