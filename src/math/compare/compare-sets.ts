@@ -2,6 +2,8 @@ import { withinBudget } from "../budget.ts";
 import { freeSymbols, type IntervalNode, type Node, some } from "../expression/node.ts";
 import { printNode } from "../expression/print.ts";
 import { evaluateConstant } from "../numbers/evaluate.ts";
+import { exactValue } from "../numbers/exact.ts";
+import { equal } from "../numbers/rational.ts";
 import type { Comparison, Verdict } from "./compare-values.ts";
 import { ALL, difference, intersection, interval, point, type RealSet, sameSet, union } from "./real-set.ts";
 import { solve } from "./solve.ts";
@@ -37,9 +39,10 @@ export function compareSets(
   }
   const [g, a] = [elements(gold, comparison), elements(answer, comparison)];
   if (g && a) {
-    const unordered = gold.kind === "set" || gold.kind === "setOperation" || !isCollection(gold);
-    const equal = unordered ? sameElements(g, a, comparison, compare) : sameOrder(g, a, comparison, compare);
-    return { equal, rule: unordered ? "elements in any order" : "elements in order" };
+    if (isOrdered(gold)) return { equal: sameOrder(g, a, comparison, compare), rule: "elements in order" };
+    const equal =
+      arePartners(g, a, comparison, compare) || (!isOrdered(answer) && sameValues(g, a, comparison, compare));
+    return { equal, rule: "elements in any order" };
   }
   const [x, y] = [realSet(gold, comparison), realSet(answer, comparison)];
   if (x && y) return { equal: sameSet(x, y), rule: "sets of real numbers" };
@@ -96,7 +99,7 @@ function sameOrder(
 }
 
 /** Whether every element has an equal partner on the other side. */
-function sameElements(
+function arePartners(
   gold: readonly Node[],
   answer: readonly Node[],
   comparison: Comparison,
@@ -110,6 +113,35 @@ function sameElements(
     if (index !== -1) left.splice(index, 1);
     return index !== -1;
   });
+}
+
+/** Compares sets in which a value occurs more than once. */
+function sameValues(
+  gold: readonly Node[],
+  answer: readonly Node[],
+  comparison: Comparison,
+  compare: CompareNodes,
+): boolean {
+  if (Math.max(gold.length, answer.length) > MAX_UNORDERED) return false;
+  const g = distinctValues(gold, comparison, compare);
+  const a = distinctValues(answer, comparison, compare);
+  const hasDuplicates = g.length < gold.length || a.length < answer.length;
+  return hasDuplicates && arePartners(g, a, comparison, compare);
+}
+
+function distinctValues(items: readonly Node[], comparison: Comparison, compare: CompareNodes): Node[] {
+  const kept: Node[] = [];
+  for (const item of items)
+    if (!kept.some((other) => isDuplicate(other, item, comparison, compare))) kept.push(item);
+  return kept;
+}
+
+/** Decimals must be equal without rounding. */
+function isDuplicate(a: Node, b: Node, comparison: Comparison, compare: CompareNodes): boolean {
+  if (![a, b].some((node) => some(node, ({ kind }) => kind === "float")))
+    return compare(a, b, comparison).equal;
+  const [x, y] = [a, b].map((node) => withinBudget(() => exactValue(node, comparison.budget)));
+  return x !== undefined && y !== undefined && equal(x, y);
 }
 
 /** Converts a set to intervals of real numbers. Undefined if its values are not known numbers. */

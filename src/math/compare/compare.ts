@@ -18,6 +18,7 @@ import {
   relation,
   rewrite,
   sumOf,
+  symbol,
   symbolKey,
 } from "../expression/node.ts";
 import { printNode } from "../expression/print.ts";
@@ -90,13 +91,18 @@ function isOfSymbols(node: Node): boolean {
 }
 
 function compareSolutions(relationNode: Node, set: Node, comparison: Comparison): Verdict {
-  const solution = solve(relationNode, comparison.budget);
+  const solution = solve(unwrapped(relationNode), comparison.budget);
   if (solution === undefined) return { equal: false, rule: "a relation that is not solved, and a set" };
   const numbers = realSet(set, comparison);
   return {
     equal: numbers !== undefined && sameSet(solution, numbers),
     rule: "the solution of a relation, and a set",
   };
+}
+
+/** Unknown functions as variables: `0 < f(x) < 1` is the interval of the values of f. */
+function unwrapped(node: Node): Node {
+  return rewrite(node, (part) => (part.kind === "apply" ? symbol(printNode(part), true) : part));
 }
 
 function compareRelations(gold: Node, answer: Node, comparison: Comparison): Verdict {

@@ -110,6 +110,8 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   "⌋": "\\rfloor",
   "⌈": "\\lceil",
   "⌉": "\\rceil",
+  "{(": "\\lbrace",
+  "})": "\\rbrace",
   "[": "\\lbrack",
   "]": "\\rbrack",
   "\\mathbb{R}": "ℝ",

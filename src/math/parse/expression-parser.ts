@@ -97,7 +97,8 @@ export class ExpressionParser extends FunctionParser {
       return !noFunctions || !(STARTS_FUNCTION.has(text) || this.isFunction(text));
     }
     return (
-      ["(", "[", "{", "\\{", "|", "|(", "⌊", "⌈", "π", "∞", "∑", "∏"].includes(text) && kind === "operator"
+      ["(", "[", "{", "\\{", "{(", "|", "|(", "⌊", "⌈", "π", "∞", "∑", "∏"].includes(text) &&
+      kind === "operator"
     );
   }
 

@@ -13,7 +13,13 @@ import { numberNode, quotient, withSubscript } from "./build-node.ts";
 import { ACCENTS, FUNCTIONS, INVERSES, LIST_FUNCTIONS, OPERATOR_NAMES, SYMBOL_COMMANDS } from "./commands.ts";
 import { CompoundParser } from "./compound-parser.ts";
 
-const DELIMITERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}", "\\{": "\\}" };
+const DELIMITERS: Readonly<Record<string, string>> = {
+  "(": ")",
+  "[": "]",
+  "{": "}",
+  "\\{": "\\}",
+  "{(": "})",
+};
 
 /** Atoms: numbers, symbols, groups and functions. */
 export abstract class FunctionParser extends CompoundParser {
@@ -48,7 +54,10 @@ export abstract class FunctionParser extends CompoundParser {
     const open = reader.token.text;
     const close = DELIMITERS[open];
     if (close !== undefined) return this.group(open, close);
-    if (reader.take("π")) return this.application("\\pi") ?? constant("pi");
+    if (reader.take("π")) {
+      if (reader.isOperator("_")) return this.#subscripted(symbol("pi", this.real));
+      return this.application("\\pi") ?? constant("pi");
+    }
     if (reader.take("∞")) return constant("infinity");
     if (reader.take("|")) return this.#bars("|");
     if (reader.take("|(")) return this.#bars("|)");
@@ -94,8 +103,11 @@ export abstract class FunctionParser extends CompoundParser {
   #symbol(): Node {
     const { reader } = this;
     const { text, kind } = reader.token;
-    const node = this.letter();
-    if (node.kind !== "symbol") return node;
+    const read = this.letter();
+    // `e` and `I` with a subscript are names, such as the current `I_1`.
+    const isName = read.kind === "symbol" || reader.isOperator("_");
+    if (!isName) return read;
+    const node = read.kind === "symbol" ? read : symbol(this.strict ? text : text.toLowerCase(), this.real);
     const raw = kind === "command" ? `\\${text}` : text;
     if (!reader.isOperator("_")) return this.application(raw) ?? node;
     const subscripted = reader.attempt(() => {
@@ -103,7 +115,7 @@ export abstract class FunctionParser extends CompoundParser {
       const named = withSubscript(node, this.subscript());
       return this.application(raw + named.name.slice(node.name.length)) ?? named;
     });
-    return subscripted ?? node;
+    return subscripted ?? read;
   }
 
   /** `f(x)` and `f(2,y)`, with single symbols or numbers as arguments. Other parentheses are factors. */

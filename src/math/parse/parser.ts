@@ -13,6 +13,7 @@ import {
   relation,
   sumOf,
 } from "../expression/node.ts";
+import { printNode } from "../expression/print.ts";
 import { evaluateConstant } from "../numbers/evaluate.ts";
 import type { Mode } from "../verify-answer.ts";
 import { numberNode } from "./build-node.ts";
@@ -39,9 +40,9 @@ export function parseAnswer(text: string, budget: Budget, mode: Mode = "compat")
     real: mode === "strict" || !COMPLEX.test(text),
     strict: mode === "strict",
   });
-  const items = parser.items();
+  const groups = parser.groups();
   if (parser.reader.token.kind !== "end") throw parser.reader.unexpected("expected the end of the answer");
-  return parser.combine(items);
+  return parser.combine(groups.length > 1 && groups.some(isTuple) ? groups.map(asElement) : groups.flat(2));
 }
 
 /** `1,234.5` as the whole answer. `0,123` has a decimal comma. */
@@ -57,12 +58,18 @@ function groupedNumber(text: string): Node | undefined {
 class AnswerParser extends ExpressionParser {
   /** A comma or semicolon list. */
   items(): Node[] {
-    const items = this.item();
-    while (this.reader.isOperator(",", ";")) {
-      this.reader.next();
-      items.push(...this.item());
-    }
-    return items;
+    return this.groups().flat(2);
+  }
+
+  /** The values of each item of a comma list, in lists that semicolons separate. */
+  groups(): Node[][][] {
+    const groups: Node[][][] = [];
+    do {
+      const group = [this.item()];
+      while (this.reader.take(",")) group.push(this.item());
+      groups.push(group);
+    } while (this.reader.take(";"));
+    return groups;
   }
 
   /** In `x = 1, 2` x is one of two values. Other lists are sets. */
@@ -71,7 +78,13 @@ class AnswerParser extends ExpressionParser {
     if (first === undefined) throw this.reader.unexpected("expected an answer");
     if (others.length === 0) return first;
     const values = others.every((item) => item.kind !== "relation" && item.kind !== "and");
-    if (first.kind === "relation" && first.operator === "=" && values) {
+    // Upstream: `ab = 1, 2` is the set of `ab = 1` and 2.
+    if (
+      first.kind === "relation" &&
+      first.operator === "=" &&
+      values &&
+      (this.strict || isName(first.left))
+    ) {
       const right = first.right.kind === "set" ? first.right.items : [first.right];
       return relation("=", first.left, { kind: "set", items: distinct([...right, ...others]) });
     }
@@ -243,6 +256,21 @@ class AnswerParser extends ExpressionParser {
   }
 }
 
+/** In `x=1,y=2; x=3,y=4` each part between semicolons is a tuple. */
+const isTuple = (group: Node[][]) => group.length > 1;
+
+function asElement(group: Node[][]): Node {
+  const items = group.flat();
+  const [only] = items;
+  return items.length === 1 && only ? only : { kind: "tuple", items };
+}
+
+/** `x`, `x^2`, `(x, y)` and `\pi`, but not a product or a function. */
+function isName(node: Node): boolean {
+  if (node.kind === "power") return node.base.kind === "symbol";
+  return node.kind === "symbol" || node.kind === "tuple" || node.kind === "constant";
+}
+
 function isMembership(item: Node): boolean {
   return (
     item.kind === "relation" &&
@@ -267,12 +295,9 @@ function increasing(from: Node, to: Node): boolean {
   return a === undefined || b === undefined || a < b;
 }
 
-/** Removes duplicate numbers and names. */
+/** Removes elements that are written the same. */
 function distinct(items: readonly Node[]): Node[] {
+  if (items.length < 2) return [...items];
   const seen = new Set<string>();
-  return items.filter((item) => {
-    if (item.kind !== "number" && item.kind !== "symbol") return true;
-    const key = item.kind === "number" ? `${item.value.n}/${item.value.d}` : item.name;
-    return seen.size < seen.add(key).size;
-  });
+  return items.filter((item) => seen.size < seen.add(printNode(item)).size);
 }
