@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type EndpointRequest, type MockAnswer, MockModelEndpoint } from "nemo-gym/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import manifest from "../package.json" with { type: "json" };
 import { type FinishedProcess, project, repository } from "./gym-process.ts";
 import { freePort } from "./support/free-port.ts";
@@ -352,6 +353,173 @@ yes | ng_gitlab_to_hf_dataset \\
       expect(registry.models.has("example_multi_step")).toBe(false);
     },
     2 * TIMEOUT_MS,
+  );
+});
+
+/**
+ * The environment table of the README: the config, its repository on the hub, what is ticked and the licence, with the file of each
+ * dataset (`split:` for a split). The validation data of three environments has a source or a licence of its own.
+ */
+const TABLE: [
+  string,
+  string,
+  string,
+  Record<string, string | { repo: string; file: string; license: string }>,
+][] = [
+  [
+    "calendar/configs/calendar.yaml",
+    "nvidia/Nemotron-RL-agent-calendar_scheduling",
+    "Apache 2.0",
+    { train: "train.jsonl", validation: "validation.jsonl" },
+  ],
+  [
+    "google_search/configs/google_search.yaml",
+    "nvidia/Nemotron-RL-knowledge-web_search-mcqa",
+    "Apache 2.0",
+    { train: "mcqa_search.jsonl" },
+  ],
+  [
+    "math_advanced_calculations/configs/math_advanced_calculations.yaml",
+    "nvidia/Nemotron-RL-math-advanced_calculations",
+    "Apache 2.0",
+    { train: "split:train" },
+  ],
+  [
+    "workplace_assistant/configs/workplace_assistant.yaml",
+    "nvidia/Nemotron-RL-agent-workplace_assistant",
+    "Apache 2.0",
+    { train: "train.jsonl", validation: "validation.jsonl" },
+  ],
+  [
+    "code_gen/configs/code_gen.yaml",
+    "nvidia/nemotron-RL-coding-competitive_coding",
+    "Apache 2.0",
+    {
+      train: "opencodereasoning_filtered_25k_train.jsonl",
+      validation: {
+        repo: "nvidia/nemotron-RL-coding-competitive_coding",
+        file: "validation.jsonl",
+        license: "MIT",
+      },
+    },
+  ],
+  [
+    "mini_swe_agent/configs/mini_swe_agent.yaml",
+    "SWE-Gym/SWE-Gym",
+    "MIT",
+    {
+      train: "split:train",
+      validation: { repo: "princeton-nlp/SWE-bench_Verified", file: "split:test", license: "MIT" },
+    },
+  ],
+  [
+    "instruction_following/configs/instruction_following.yaml",
+    "nvidia/Nemotron-RL-instruction_following",
+    "Apache 2.0",
+    { train: "instruction_following.jsonl" },
+  ],
+  [
+    "structured_outputs/configs/structured_outputs_json.yaml",
+    "nvidia/Nemotron-RL-instruction_following-structured_outputs",
+    "Apache 2.0",
+    {
+      train: "structured_outputs_251027_nano_v3_sdg_json_train.jsonl",
+      validation: "structured_outputs_251027_nano_v3_sdg_json_val.jsonl",
+    },
+  ],
+  [
+    "equivalence_llm_judge/configs/equivalence_llm_judge.yaml",
+    "nvidia/Nemotron-RL-knowledge-openQA",
+    "Apache 2.0",
+    { train: "split:train" },
+  ],
+  // One more than the table: the repository has a validation split.
+  [
+    "mcqa/configs/mcqa.yaml",
+    "nvidia/Nemotron-RL-knowledge-mcqa",
+    "Apache 2.0",
+    { train: "split:train", validation: "split:validation" },
+  ],
+  [
+    "math_with_judge/configs/math_with_judge.yaml",
+    "nvidia/Nemotron-RL-math-OpenMathReasoning",
+    "Creative Commons Attribution 4.0 International",
+    {
+      train: "train.jsonl",
+      validation: {
+        repo: "nvidia/Nemotron-RL-math-OpenMathReasoning",
+        file: "validation.jsonl",
+        license: "Apache 2.0",
+      },
+    },
+  ],
+  [
+    "math_with_judge/configs/math_stack_overflow.yaml",
+    "nvidia/Nemotron-RL-math-stack_overflow",
+    "Creative Commons Attribution-ShareAlike 4.0 International",
+    {
+      train: "math_stack_overflow_problems.jsonl",
+      validation: {
+        repo: "nvidia/Nemotron-RL-math-OpenMathReasoning",
+        file: "aime24_validation.jsonl",
+        license: "Apache 2.0",
+      },
+    },
+  ],
+];
+
+interface TableDataset {
+  type: string;
+  license?: string;
+  source?: { type: string; repo_id: string; artifact_fpath?: string; split?: string };
+}
+
+describe("the environment table", () => {
+  it.each(TABLE)(
+    "%s has the data of its row",
+    async (config, repo, license, types) => {
+      const expected = Object.entries(types).map(([type, file]) => ({
+        type,
+        ...(typeof file === "string" ? { repo, file, license } : file),
+      }));
+      const blocks = parse(
+        await readFile(path.join(repository, "resources_servers", config), "utf8"),
+      ) as Record<string, { responses_api_agents?: Record<string, { datasets: TableDataset[] }> }>;
+      const datasets = Object.values(blocks).flatMap(({ responses_api_agents: agents }) =>
+        Object.values(agents ?? {}).flatMap((agent) => agent.datasets),
+      );
+      expect(
+        datasets
+          .filter(({ type }) => type !== "example")
+          .map(({ type, source, license: given }) => ({
+            type,
+            repo: source?.repo_id,
+            file: source?.artifact_fpath ?? `split:${source?.split ?? type}`,
+            license: given,
+          })),
+      ).toEqual(expected);
+
+      // Rows of SWE-bench have no parameters of a request; the config adds them.
+      const row = repo.startsWith("SWE-")
+        ? { instance_id: "a__b-1" }
+        : { responses_create_params: { input: "a" } };
+      for (const { repo: id, file } of expected) {
+        const place = hub.repositories.get(id) ?? hub.addRepository(id);
+        const [, split] = file.split("split:");
+        place.put(
+          split === undefined ? file : `data/${split}-00000-of-00001.jsonl`,
+          `${JSON.stringify(row)}\n`,
+        );
+      }
+      await succeeds(
+        `ng_prepare_data "+config_paths=[resources_servers/${config},${OPENAI_MODEL}]" +output_dirpath=data/x +mode=train_preparation +should_download=true +serper_api_key=k`,
+      );
+      for (const { type } of expected)
+        expect(await rows(`data/x/${type}.jsonl`)).toMatchObject([
+          { ...row, responses_create_params: {}, agent_ref: { type: "responses_api_agents" } },
+        ]);
+    },
+    TIMEOUT_MS,
   );
 });
 

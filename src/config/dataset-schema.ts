@@ -20,7 +20,7 @@ const OLDER_SOURCES = { gitlab_identifier: "gitlab", huggingface_identifier: "hu
 
 const SOURCE_FIELDS = {
   gitlab: { required: ["dataset_name", "version", "artifact_fpath"], optional: [] },
-  huggingface: { required: ["repo_id"], optional: ["artifact_fpath"] },
+  huggingface: { required: ["repo_id"], optional: ["artifact_fpath", "split"] },
 } as const;
 
 type SourceType = keyof typeof SOURCE_FIELDS;

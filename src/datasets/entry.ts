@@ -17,6 +17,10 @@ const HuggingfaceIdentifier = z.object({
     .string()
     .nullish()
     .transform((path) => path ?? null),
+  /** Read without `artifact_fpath`. Default: the split named like the type of the dataset. */
+  split: z.string().optional(),
+  /** Members of every downloaded row that lacks them, for datasets that were not made as rows. Needs a split. */
+  fields: z.record(z.string(), z.unknown()).optional(),
 });
 const Source = z.discriminatedUnion("type", [
   z.object({ type: z.literal("gitlab"), ...GitlabIdentifier.shape }),

@@ -80,9 +80,9 @@ export async function downloadDataset(
     const artifact = { datasetName, version, artifactPath };
     await downloadFromRegistry(access.registry, artifact, destination, onProgress);
   } else if (entry.huggingface !== null) {
-    const { repo_id: repository, artifact_fpath: artifact } = entry.huggingface;
+    const { repo_id: repository, artifact_fpath: artifact, split = entry.type, fields } = entry.huggingface;
     if (artifact === null) {
-      await downloadHubSplit(access.hub, { repository, split: entry.type }, destination, onProgress);
+      await downloadHubSplit(access.hub, { repository, split, fields }, destination, onProgress);
     } else await downloadHubFile(access.hub, { repository, path: artifact }, destination, onProgress);
   }
 }

@@ -6,6 +6,7 @@ import { type BridgeSource, bridgeFiles } from "../../workloads/scaffold/bridge.
 import { checkName, type ScaffoldFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
 import {
   commonJsProject,
+  completeGitignore,
   copiedSource,
   missingDependency,
   projectFiles,
@@ -139,6 +140,7 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
   const around = projectFiles(io.cwd, installRoot);
   const hidden = hiddenComponents(context, files);
   const { created, kept } = await writeMissingFiles(io.cwd, { ...around, ...files });
+  const ignored = completeGitignore(io.cwd, installRoot);
   for (const { name, directory } of hidden) {
     err(`Warning: ${name} takes precedence over the one in ${directory} in this project.`);
   }
@@ -148,6 +150,7 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
     out(`${terminal.green("✓")} Created ${folder}`);
     for (const file of created) out(`  ${file}`);
   }
+  if (ignored.length > 0) err(`Note: .gitignore now ignores ${ignored.join(", ")}.`);
   const commonJs = commonJsProject(io.cwd, installRoot);
   if (commonJs !== undefined) err(`Warning: ${commonJs}`);
   const hint = missingDependency(io.cwd, installRoot);

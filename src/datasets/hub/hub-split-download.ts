@@ -2,6 +2,9 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { listFiles } from "@huggingface/hub";
 import { makeDirectory } from "../../files/make-directory.ts";
+import { dumps } from "../../python/json/json-dumps.ts";
+import { loads } from "../../python/json/json-loads.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
 import type { TransferProgress } from "../../remote/download-file.ts";
 import { RemoteError } from "../../remote/errors.ts";
 import { callHub, type HubAccess, hubJson, hubParams, hubText } from "../../remote/hub-access.ts";
@@ -18,6 +21,8 @@ export interface HubSplits {
   revision?: string;
   /** The config, if the dataset has several. */
   configName?: string;
+  /** Members of every row that lacks them. */
+  fields?: Readonly<Record<string, unknown>>;
 }
 
 /** A data file of a split: a file of the repository, or the URL of a file that the hub converted to parquet. */
@@ -141,7 +146,7 @@ async function convertedSplits(
 
 async function writeSplit(
   access: HubAccess,
-  { repository, revision }: HubSplits,
+  { repository, revision, fields }: HubSplits,
   files: readonly SplitFile[],
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
@@ -160,7 +165,7 @@ async function writeSplit(
           await downloadHubFile(access, { repository, path: name, revision }, local, onProgress);
         else await downloadHubUrl(access, url, { destination: local, onProgress });
         for await (const row of readDataFileRows(local, name, access.signal)) {
-          await output.write(`${row}\n`);
+          await output.write(`${fields === undefined ? row : withFields(row, fields)}\n`);
           count++;
         }
       }
@@ -172,4 +177,8 @@ async function writeSplit(
     if ((await readdir(parts)).length === 0) await rmdir(parts);
     throw error;
   }
+}
+
+function withFields(row: string, fields: Readonly<Record<string, unknown>>): string {
+  return dumps({ ...fields, ...(loads(row, { allowNonFinite: true }) as JsonObject) });
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import type { ScaffoldFiles } from "./files.ts";
 import { readTemplate } from "./templates.ts";
@@ -17,9 +17,24 @@ export function projectFiles(cwd: string, installRoot: string): ScaffoldFiles {
   if (!existsSync(path.join(cwd, "package.json"))) files["package.json"] = packageJson(cwd, installRoot);
   if (!existsSync(path.join(cwd, "tsconfig.json")))
     files["tsconfig.json"] = readTemplate("project/tsconfig.json");
-  if ("package.json" in files && !existsSync(path.join(cwd, ".gitignore")))
-    files[".gitignore"] = "node_modules/\nresults/\nenv.yaml\n";
+  if (!existsSync(path.join(cwd, GITIGNORE))) files[GITIGNORE] = `${IGNORED.join("\n")}\n`;
   return files;
+}
+
+const GITIGNORE = ".gitignore";
+/** Packages, results and the keys in env.yaml. `npm pack` leaves out what git ignores. */
+const IGNORED = ["node_modules/", "results/", "env.yaml"];
+
+/** Appends the lines that an existing `.gitignore` lacks. Returns them. */
+export function completeGitignore(cwd: string, installRoot: string): string[] {
+  const file = path.join(cwd, GITIGNORE);
+  if (isInside(cwd, installRoot) || !existsSync(file)) return [];
+  const text = readFileSync(file, "utf8");
+  const lines = new Set(text.split("\n").map((line) => line.trim().replace(/^\/|\/$/g, "")));
+  const missing = IGNORED.filter((line) => !lines.has(line.replace(/\/$/, "")));
+  const start = text === "" || text.endsWith("\n") ? "" : "\n";
+  if (missing.length > 0) appendFileSync(file, `${start}${missing.join("\n")}\n`);
+  return missing;
 }
 
 /** A note for a new project that depends on the installed copy of this package. */

@@ -16,7 +16,13 @@ import { resolveConfig } from "../../config/resolve.ts";
 import { ConfigFiles } from "../catalog/config-files.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
 import { checkName, type ScaffoldFiles, writeMissingFiles } from "./files.ts";
-import { commonJsProject, missingDependency, packageSource, projectFiles } from "./project.ts";
+import {
+  commonJsProject,
+  completeGitignore,
+  missingDependency,
+  packageSource,
+  projectFiles,
+} from "./project.ts";
 import { serverFiles } from "./templates.ts";
 import { existingVerifier, newVerifier, type WorkloadScaffold, workloadFiles } from "./workload.ts";
 
@@ -248,9 +254,19 @@ describe("projects", () => {
     expect(content.devDependencies.jiti).toBe(own.jiti);
     expect(path.resolve(cwd, content.dependencies["nemo-gym"].slice("file:".length))).toBe(installRoot());
     writeFileSync(path.join(cwd, "package.json"), '{"dependencies": {"nemo-gym": "*"}}');
-    expect(Object.keys(projectFiles(cwd, installRoot()))).toEqual(["tsconfig.json"]);
+    expect(Object.keys(projectFiles(cwd, installRoot()))).toEqual(["tsconfig.json", ".gitignore"]);
     expect(commonJsProject(cwd, installRoot())).toContain("npm pkg set type=module");
     expect(missingDependency(cwd, installRoot())).toContain("zod, vitest");
+  });
+  it("keep keys and results out of git and of packages", () => {
+    expect(projectFiles(base, installRoot())[".gitignore"]).toBe("node_modules/\nresults/\nenv.yaml\n");
+    expect(completeGitignore(base, installRoot())).toEqual([]);
+    writeFileSync(path.join(base, ".gitignore"), "/node_modules\n*.log");
+    expect(completeGitignore(base, installRoot())).toEqual(["results/", "env.yaml"]);
+    expect(readFileSync(path.join(base, ".gitignore"), "utf8")).toBe(
+      "/node_modules\n*.log\nresults/\nenv.yaml\n",
+    );
+    expect(completeGitignore(base, installRoot())).toEqual([]);
   });
   describe("of an installed copy", () => {
     const inFolder = (files: Record<string, string>) => {
