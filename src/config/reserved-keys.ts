@@ -271,6 +271,7 @@ const commandKeys = [
   "queue_nkey_file",
   "queue_password",
   "queue_outage_seconds",
+  "queue_owner",
   "queue_store_dir",
   "queue_store_host",
   "queue_store_port",

@@ -31,6 +31,11 @@ export function locateServer(
   roots: readonly string[],
 ): ServerCode {
   const { name, type, implementation, entrypoint } = instance;
+  if (implementation.split(/[\\/]/).includes("..")) {
+    throw new ServerCodeError(
+      `Server '${name}': '${implementation}' must be the name of a folder of ${type}.`,
+    );
+  }
   if (isAbsolute(entrypoint) || entrypoint.split(/[\\/]/).includes("..")) {
     throw new ServerCodeError(
       `Server '${name}': entrypoint '${entrypoint}' must be a path inside ${type}/${implementation}.`,

@@ -4,7 +4,8 @@ import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import {
-  connect,
+  type Auth,
+  AuthorizationError,
   credsAuthenticator,
   type NatsConnection,
   type NodeConnectionOptions,
@@ -14,6 +15,7 @@ import {
 import { errorMessage } from "../errors.ts";
 import { MASK } from "../secrets.ts";
 import type { BrokerSettings } from "./broker-settings.ts";
+import { connectChecked } from "./checked-transport.ts";
 import { QueueError } from "./errors.ts";
 
 /** Ping interval; a dead connection is detected after two of them. */
@@ -42,8 +44,9 @@ export async function connectBroker(
   const { servers, tls, user, password } = readUrl(settings.url);
   const name = servers.join(",");
   let connection: NatsConnection;
+  let refused: (error: Error) => void = () => {};
   try {
-    connection = await connect({
+    connection = await connectChecked({
       servers,
       name: options.name,
       timeout: CONNECT_MS,
@@ -59,11 +62,14 @@ export async function connectBroker(
         password: password ?? settings.password,
       })),
       ...(await tlsOptions(settings, tls)),
+      trustedOwner: settings.owner,
+      onStranger: (error) => refused(error),
     });
   } catch (error) {
     throw connectError(name, error);
   }
-  const awayMs = watch(connection, name, options.onNotice);
+  const { awayMs, onRefused } = watch(connection, name, options.onNotice);
+  refused = onRefused;
   try {
     const jsm = await jetstreamManager(connection);
     const js = jetstream(connection);
@@ -141,7 +147,21 @@ async function credentials(settings: BrokerSettings): Promise<Partial<NodeConnec
     return { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) };
   }
   if (user !== undefined) return { user, pass: password ?? "" };
-  return token === undefined ? {} : { token };
+  if (token !== undefined) return { token };
+  const { findLogin } = settings;
+  if (findLogin === undefined) return {};
+  findLogin();
+  return { authenticator: () => currentLogin(findLogin) };
+}
+
+/** A broker that was started again has a new login. A file that cannot be read now may be readable at the next attempt. */
+function currentLogin(findLogin: NonNullable<BrokerSettings["findLogin"]>): Auth {
+  try {
+    const found = findLogin();
+    return found === undefined ? undefined : { user: found.user, pass: found.password };
+  } catch {
+    return undefined;
+  }
 }
 
 function checkSeed(seed: string, file: string, what: string): void {
@@ -208,23 +228,34 @@ function watch(
   connection: NatsConnection,
   name: string,
   onNotice: ((text: string) => void) | undefined,
-): () => number {
+): { awayMs: () => number; onRefused: (error: Error) => void } {
   let since: number | undefined;
-  const report = async () => {
+  /** Each attempt to connect again may fail for the same reason. */
+  let reported = "";
+  const report = (text: string) => {
+    if (text !== reported) onNotice?.(text);
+    reported = text;
+  };
+  const onRefused = (error: Error) => {
+    if (since !== undefined) report(`${connectError(name, error).message} Trying again.`);
+  };
+  const follow = async () => {
     for await (const status of connection.status()) {
-      if (status.type === "disconnect") {
-        since ??= performance.now();
-        onNotice?.(`The connection to the broker at ${name} is lost; trying again.`);
+      if (status.type === "disconnect" && since === undefined) {
+        since = performance.now();
+        report(`The connection to the broker at ${name} is lost; trying again.`);
+      } else if (status.type === "error" && status.error instanceof AuthorizationError) {
+        onRefused(status.error);
       } else if (status.type === "reconnect" && since !== undefined) {
-        onNotice?.(
+        report(
           `Connected to the broker at ${name} again after ${((performance.now() - since) / 1000).toFixed(0)} s.`,
         );
         since = undefined;
       }
     }
   };
-  void report().catch(() => {});
-  return () => (since === undefined ? 0 : performance.now() - since);
+  void follow().catch(() => {});
+  return { awayMs: () => (since === undefined ? 0 : performance.now() - since), onRefused };
 }
 
 /** The error of a process that waited too long for its broker. */

@@ -29,8 +29,12 @@ export const queueErrorCodes = {
       fix: "Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY, or the keys queue_user, queue_password, queue_creds_file or queue_nkey_file.",
     },
     QUEUE_UNTRUSTED: {
-      when: "The broker's TLS certificate is signed by an unknown authority, is for another name, or has expired.",
-      fix: "Set NATS_CA or queue_tls_ca_file to the certificate of its authority.",
+      when: "The broker's TLS certificate is signed by an unknown authority, is for another name, or has expired; or the broker is on this machine and belongs to another user.",
+      fix: "Set NATS_CA or queue_tls_ca_file to the certificate of its authority; set queue_owner to the uid of the user who runs the broker.",
+    },
+    QUEUE_SANDBOX: {
+      when: "The config of a run has `sandbox: none`, and the worker does not allow it.",
+      fix: "Remove the key from the run, or start the worker with --allow-no-sandbox.",
     },
     QUEUE_NO_JETSTREAM: {
       when: "The broker runs without JetStream.",

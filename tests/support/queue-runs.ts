@@ -22,11 +22,15 @@ export function startGym(
   words: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>> = {},
+  /** Runs it as another user. */
+  uid?: number,
 ): { child: ChildProcess; ended: Promise<number | null>; text(): string } {
   const child = spawn(process.execPath, [join(repository, "bin/gym.js"), ...words], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: cwd, ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    uid,
+    gid: uid,
   });
   let text = "";
   for (const stream of [child.stdout, child.stderr])

@@ -18,6 +18,10 @@ export const workerFlags = {
     help: "where the shared directory of runs (gym eval run --store) is on this machine, if elsewhere",
   },
   "no-serve": { kind: "switch", help: "use servers that already run on this machine (gym env start)" },
+  "allow-no-sandbox": {
+    kind: "switch",
+    help: "join runs whose config has sandbox: none; their code runs with all your rights",
+  },
   "exit-when-idle": numberFlag("SECONDS", { minimum: 0 }, "exit after this time without work"),
   "max-seconds": numberFlag("SECONDS", { minimum: 0 }, "drain after this time, for jobs with a time limit"),
   "drain-seconds": {

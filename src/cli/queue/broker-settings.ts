@@ -5,6 +5,7 @@ import { userDirectory } from "../../files/private-directory.ts";
 import type { BrokerSettings } from "../../queue/broker-settings.ts";
 import { isLoopback } from "../../request-guard.ts";
 import type { KeyValues } from "../config-keys.ts";
+import { UsageError } from "../errors.ts";
 import type { brokerKeys } from "./keys.ts";
 
 const LOCAL_BROKER = "nats://127.0.0.1:4222";
@@ -20,8 +21,9 @@ export function brokerOf(
   keys: KeyValues<typeof brokerKeys>,
   env: Readonly<Record<string, string | undefined>>,
 ): BrokerSettings {
-  const settings: BrokerSettings = {
-    url: keys.queue_url ?? env["NATS_URL"] ?? LOCAL_BROKER,
+  const url = keys.queue_url ?? env["NATS_URL"] ?? LOCAL_BROKER;
+  return {
+    url,
     user: keys.queue_user ?? env["NATS_USER"],
     password: keys.queue_password ?? env["NATS_PASSWORD"],
     token: env["NATS_TOKEN"],
@@ -30,11 +32,16 @@ export function brokerOf(
     caFile: keys.queue_tls_ca_file ?? env["NATS_CA"],
     certFile: keys.queue_tls_cert_file ?? env["NATS_CERT"],
     keyFile: keys.queue_tls_key_file ?? env["NATS_KEY"],
+    findLogin: () => findLocalLogin(url),
+    owner: ownerOf(keys.queue_owner),
   };
-  const { url, user, token, credsFile, nkeyFile } = settings;
-  return (user ?? token ?? credsFile ?? nkeyFile) === undefined
-    ? { ...settings, ...findLocalLogin(url) }
-    : settings;
+}
+
+function ownerOf(given: unknown): BrokerSettings["owner"] {
+  if (given === undefined || given === "any") return given;
+  const uid = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+  if (typeof uid === "number" && Number.isSafeInteger(uid) && uid >= 0) return uid;
+  throw new UsageError("queue_owner must be a uid, or 'any'");
 }
 
 /**

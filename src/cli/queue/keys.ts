@@ -12,6 +12,10 @@ export const brokerKeys = {
   queue_tls_ca_file: { type: "str", help: "certificate authority of the broker; NATS_CA when absent" },
   queue_tls_cert_file: { type: "str", help: "client certificate; NATS_CERT when absent" },
   queue_tls_key_file: { type: "str", help: "key of that certificate; NATS_KEY when absent" },
+  queue_owner: {
+    type: "any",
+    help: "uid of the user whose broker on this machine is trusted, besides yours and those of root; any: everybody's",
+  },
   queue_outage_seconds: {
     type: "float",
     minimum: 1,

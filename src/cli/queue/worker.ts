@@ -36,6 +36,7 @@ export async function worker(
     runs: listOf(flags.runs),
     tags: listOf(flags.tags),
     noServe: flags["no-serve"],
+    allowNoSandbox: flags["allow-no-sandbox"],
     storeDirectory: flags.store === undefined ? undefined : path.resolve(io.cwd, flags.store),
     idleSeconds: flags["exit-when-idle"],
     outageSeconds: keys.queue_outage_seconds,

@@ -18,7 +18,7 @@ import { openCaptures } from "../../rollouts/trajectory/open-captures.ts";
 import { headUrl, runningServers } from "../head.ts";
 import { startResolved } from "../start-servers.ts";
 import { SharedStore } from "./run-directory.ts";
-import { resolveForWorker } from "./shared-config.ts";
+import { refuseNoSandbox, resolveForWorker } from "./shared-config.ts";
 
 export interface JoinOptions {
   worker: string;
@@ -28,6 +28,8 @@ export interface JoinOptions {
   storeDirectory?: string;
   /** Uses the running servers of the worker's head server. */
   noServe?: boolean;
+  /** Joins runs that execute code without a sandbox. */
+  allowNoSandbox?: boolean;
   /** Receives the cost meter of the run before any call. */
   onMeter: (meter: CostMeter) => void;
   signal: AbortSignal;
@@ -72,6 +74,7 @@ export class JoinedRun {
     signal.addEventListener("abort", abandon);
     try {
       const config = await resolveForWorker(await (shared ?? store).config(), resolve);
+      if (!options.allowNoSandbox) refuseNoSandbox(config);
       const { installRoot = packageRoot(), env = process.env, cwd } = resolve;
       const roots = searchRoots({ installRoot, env: { ...env }, cwd });
       const servers = options.noServe

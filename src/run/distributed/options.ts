@@ -23,6 +23,8 @@ export interface WorkerOptions {
   /** Tags of this machine, in addition to the detected ones (`sandbox`, `gpu`). */
   tags?: readonly string[];
   noServe?: boolean;
+  /** Joins runs whose config has `sandbox: none`: their code has all rights of this user. Default: refuses them. */
+  allowNoSandbox?: boolean;
   /** Path of the shared directories of runs on this machine. Default: the collector's path. */
   storeDirectory?: string;
   /** Ends after this long without work. Default: never. */

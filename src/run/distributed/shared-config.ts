@@ -83,6 +83,25 @@ export async function resolveForWorker(text: string, options: ResolveOptions): P
   }
 }
 
+/** A run must not decide that code of models runs on this machine without a sandbox. */
+export function refuseNoSandbox(config: ResolvedConfig): void {
+  const places = config.servers.flatMap(({ name, type, implementation, config: settings }) =>
+    findNoSandbox(settings, `${name}.${type}.${implementation}`),
+  );
+  if (places.length === 0) return;
+  throw new QueueError(
+    "QUEUE_SANDBOX",
+    `The run would execute code without a sandbox (${places.map((place) => `${place}: none`).join(", ")}). Start the worker with --allow-no-sandbox if it may.`,
+  );
+}
+
+function findNoSandbox(settings: unknown, at: string): string[] {
+  if (typeof settings !== "object" || settings === null) return [];
+  return Object.entries(settings).flatMap(([key, value]) =>
+    key === "sandbox" && value === "none" ? [`${at}.${key}`] : findNoSandbox(value, `${at}.${key}`),
+  );
+}
+
 function removeMasked(node: DictNode, prefix: string, found: string[]): void {
   for (const [key, member] of node.entries) {
     const at = prefix === "" ? String(key) : `${prefix}.${key}`;
