@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runGym } from "./gym-process.ts";
@@ -124,5 +124,57 @@ describe.skipIf(missing !== undefined)("gym queue up", { timeout: 120_000 }, () 
     expect(second.stderr).not.toContain("Broker at");
     up.child.kill("SIGINT");
     expect(await up.ended).toBe(0);
+  });
+
+  it("can be started again after its broker was killed, without a fixed login: runs continue", async () => {
+    const cwd = await rows(ROLLOUTS);
+    const port = String(await freePort());
+    const queue = ["--queue", `nats://127.0.0.1:${port}`];
+    const start = async (env: Record<string, string> = {}) => {
+      const up = startGym(["queue", "up", "--port", port], cwd, env);
+      await until("the broker", () => up.text().includes("Broker at"));
+      const [broker] = readFileSync(`/proc/${up.child.pid}/task/${up.child.pid}/children`, "utf8").split(" ");
+      const kill = () => {
+        process.kill(Number(broker), "SIGKILL");
+        return up.ended;
+      };
+      return { text: up.text, kill };
+    };
+    const collected = () => (existsSync(join(cwd, "a.jsonl")) ? sortedLines(join(cwd, "a.jsonl")).length : 0);
+
+    let up = await start();
+    expect(up.text()).not.toContain("[WRN]");
+    const gym = startGym(["worker", ...queue, "--concurrency", "1"], cwd);
+    const run = startGym(
+      [...EVALUATION, "-i", "rows.jsonl", "-o", "a.jsonl", ...queue, `${MODEL}.latency_ms=300`],
+      cwd,
+    );
+    await until("results", () => collected() > 2);
+    await up.kill();
+    // A broker with another login refuses them for a while.
+    up = await start({ NATS_USER: "other", NATS_PASSWORD: "other" });
+    await until("two refusals", () => (up.text().match(/authentication error/g) ?? []).length > 4);
+    await up.kill();
+    up = await start();
+    const before = collected();
+    expect(before).toBeLessThan(ROLLOUTS);
+    await until("more results", () => collected() > before);
+    await up.kill();
+    up = await start();
+    expect(await run.ended, run.text() + gym.text()).toBe(0);
+    expect(sortedLines(join(cwd, "a.jsonl"))).toHaveLength(ROLLOUTS);
+    expect(gym.text()).toContain("refused the login");
+  });
+
+  it("leaves nothing behind if the directory for its key belongs to somebody else", async () => {
+    const cwd = await rows(0);
+    // A file takes the place of the directory.
+    writeFileSync(join(cwd, `nemo-gym-${process.getuid?.()}`), "");
+    const up = await runGym(["queue", "up", "--port", String(await freePort())], {
+      cwd,
+      env: { TMPDIR: cwd },
+    });
+    expect(up.exitCode, up.stderr).toBe(1);
+    expect(readdirSync(cwd).filter((name) => name.startsWith("nemo-gym-nats-"))).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
-import type { JetStreamManager } from "@nats-io/jetstream";
+import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
 import type { KV, KvEntry } from "@nats-io/kv";
+import { errorMessage } from "../errors.ts";
 import type { Broker } from "./broker.ts";
 import { QueueError } from "./errors.ts";
 
@@ -90,12 +91,21 @@ export class Board {
     this.#endpoints = endpoints;
   }
 
-  static async open({ jsm, kvm }: Broker): Promise<Board> {
-    const runs = await kvm.create(RUNS, { history: 1 });
-    const workers = await kvm.create(WORKERS, { history: 1, ttl: WORKER_TTL_MS });
-    const spending = await kvm.create(SPENDING, { history: 1 });
-    const endpoints = await kvm.create(ENDPOINTS, { history: 1, ttl: SLOW_DOWN_TTL_MS });
-    return new Board(jsm, runs, workers, spending, endpoints);
+  static async open({ jsm, kvm, name }: Broker): Promise<Board> {
+    try {
+      const runs = await kvm.create(RUNS, { history: 1 });
+      const workers = await kvm.create(WORKERS, { history: 1, ttl: WORKER_TTL_MS });
+      const spending = await kvm.create(SPENDING, { history: 1 });
+      const endpoints = await kvm.create(ENDPOINTS, { history: 1, ttl: SLOW_DOWN_TTL_MS });
+      return new Board(jsm, runs, workers, spending, endpoints);
+    } catch (error) {
+      if (error instanceof JetStreamApiError) throw error;
+      throw new QueueError(
+        "QUEUE_UNREACHABLE",
+        `The broker at ${name} does not answer: ${errorMessage(error)}.`,
+        { cause: error },
+      );
+    }
   }
 
   putRun(record: RunRecord): Promise<unknown> {

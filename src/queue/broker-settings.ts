@@ -10,8 +10,8 @@ export interface BrokerSettings {
   credsFile?: string;
   /** File with an nkey seed. */
   nkeyFile?: string;
-  /** Finds user and password of a broker on this machine, at each connection, if nothing else is set. */
-  findLogin?: () => { user: string; password: string } | undefined;
+  /** Finds the nkey seed for a broker on this machine, at each connection, if nothing else is set. */
+  findSeed?: () => string | undefined;
   /** uid of the user whose broker on this machine is trusted besides those of this user and of root; `any`: everybody's. */
   owner?: number | "any";
   /** Certificate authority, client certificate and key, PEM files. */

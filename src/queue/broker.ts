@@ -53,6 +53,8 @@ export async function connectBroker(
       pingInterval: PING_MS,
       maxPingOut: 2,
       maxReconnectAttempts: -1,
+      // A broker that is started again may refuse the login until its settings are right again.
+      ignoreAuthErrorAbort: true,
       reconnectTimeWait: RECONNECT_MS,
       reconnectJitter: RECONNECT_MS,
       noAsyncTraces: true,
@@ -148,17 +150,17 @@ async function credentials(settings: BrokerSettings): Promise<Partial<NodeConnec
   }
   if (user !== undefined) return { user, pass: password ?? "" };
   if (token !== undefined) return { token };
-  const { findLogin } = settings;
-  if (findLogin === undefined) return {};
-  findLogin();
-  return { authenticator: () => currentLogin(findLogin) };
+  const { findSeed } = settings;
+  if (findSeed === undefined) return {};
+  findSeed();
+  return { authenticator: (nonce) => currentLogin(findSeed, nonce) };
 }
 
-/** A broker that was started again has a new login. A file that cannot be read now may be readable at the next attempt. */
-function currentLogin(findLogin: NonNullable<BrokerSettings["findLogin"]>): Auth {
+/** A broker that was started again has a new key. A file that cannot be read now may be readable at the next attempt. */
+function currentLogin(findSeed: NonNullable<BrokerSettings["findSeed"]>, nonce: string | undefined): Auth {
   try {
-    const found = findLogin();
-    return found === undefined ? undefined : { user: found.user, pass: found.password };
+    const seed = findSeed();
+    return seed === undefined ? undefined : nkeyAuthenticator(new TextEncoder().encode(seed))(nonce);
   } catch {
     return undefined;
   }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { userDirectory } from "../../files/private-directory.ts";
@@ -9,12 +8,6 @@ import { UsageError } from "../errors.ts";
 import type { brokerKeys } from "./keys.ts";
 
 const LOCAL_BROKER = "nats://127.0.0.1:4222";
-
-/** User and password at a broker. */
-interface Login {
-  user: string;
-  password: string;
-}
 
 /** The broker of a command. */
 export function brokerOf(
@@ -32,7 +25,7 @@ export function brokerOf(
     caFile: keys.queue_tls_ca_file ?? env["NATS_CA"],
     certFile: keys.queue_tls_cert_file ?? env["NATS_CERT"],
     keyFile: keys.queue_tls_key_file ?? env["NATS_KEY"],
-    findLogin: () => findLocalLogin(url),
+    findSeed: () => findLocalSeed(url),
     owner: ownerOf(keys.queue_owner),
   };
 }
@@ -45,27 +38,25 @@ function ownerOf(given: unknown): BrokerSettings["owner"] {
 }
 
 /**
- * Creates the login of a broker on loopback that was started without one. Every user of the machine can reach the port,
- * and workers run what a logged-in client sends, with their keys. Only this user can read the file.
+ * Keeps the seed of the nkey that opens a broker on loopback. Every user of the machine can reach the port, and workers run
+ * what a logged-in client sends, with their keys. Only this user can read the file.
  */
-export function makeLocalLogin(port: number): Login {
-  const login = { user: "gym", password: randomBytes(24).toString("hex") };
-  writeFileSync(fileOf(port), JSON.stringify(login), { mode: 0o600 });
-  return login;
+export function keepLocalSeed(port: number, seed: string): void {
+  writeFileSync(fileOf(port), seed, { mode: 0o600 });
 }
 
-export function removeLocalLogin(port: number): void {
+export function removeLocalSeed(port: number): void {
   rmSync(fileOf(port), { force: true });
 }
 
-/** The login of a broker that this user started on this machine; undefined for others. */
-function findLocalLogin(url: string): Login | undefined {
+/** The seed for a broker that this user started on this machine; undefined for others. */
+export function findLocalSeed(url: string): string | undefined {
   const address = url.includes("://") ? url : `nats://${url}`;
   if (!URL.canParse(address)) return undefined;
   const { hostname, port, username } = new URL(address);
   if (!isLoopback(hostname) || username !== "") return undefined;
   try {
-    return JSON.parse(readFileSync(fileOf(Number(port || 4222)), "utf8")) as Login;
+    return readFileSync(fileOf(Number(port || 4222)), "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
@@ -73,5 +64,5 @@ function findLocalLogin(url: string): Login | undefined {
 }
 
 function fileOf(port: number): string {
-  return path.join(userDirectory(), `broker-${port}.json`);
+  return path.join(userDirectory(), `broker-${port}.nk`);
 }

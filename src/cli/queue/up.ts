@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { nkeys } from "@nats-io/transport-node";
 import { makeDirectory } from "../../files/make-directory.ts";
 import { connectBroker } from "../../queue/broker.ts";
 import type { BrokerSettings } from "../../queue/broker-settings.ts";
@@ -11,7 +12,7 @@ import { QueueError } from "../../queue/errors.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import type { brokerFlags } from "../commands/distributed.ts";
 import { UsageError } from "../errors.ts";
-import { makeLocalLogin, removeLocalLogin } from "./broker-settings.ts";
+import { findLocalSeed, keepLocalSeed, removeLocalSeed } from "./broker-settings.ts";
 
 const ANSWER_PAUSE_MS = 100;
 
@@ -31,26 +32,34 @@ export async function queueUp(
   await refuseTakenPort(host, port);
   await makeDirectory(directory);
   await chmod(directory, 0o700);
+  const listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const authorization = given ?? { users: [{ nkey: makeLocalKey(port) }] };
   const settings = await mkdtemp(path.join(tmpdir(), "nemo-gym-nats-"));
   try {
     // A file, because other users can read the arguments of a command.
     const file = path.join(settings, "nats.json");
-    const listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-    const login = given ?? makeLocalLogin(port);
-    const config = { listen, jetstream: { store_dir: directory }, authorization: login };
+    const config = { listen, jetstream: { store_dir: directory }, authorization };
     await writeFile(file, JSON.stringify(config), { mode: 0o600 });
     const ended = new AbortController();
-    void answers({ url: `nats://${listen}`, ...login }, ended.signal).then((isUp) => {
+    const url = `nats://${listen}`;
+    void answers({ url, ...given, findSeed: () => findLocalSeed(url) }, ended.signal).then((isUp) => {
       if (!isUp) return;
-      err(`Broker at nats://${listen}, files in ${directory}. Ctrl-C stops it.`);
+      err(`Broker at ${url}, files in ${directory}. Ctrl-C stops it.`);
       if (!given)
         err("Commands of this user log in by themselves. For others, set NATS_USER and NATS_PASSWORD.");
     });
     return await serve(file, signal).finally(() => ended.abort());
   } finally {
-    if (!given) removeLocalLogin(port);
     await rm(settings, { recursive: true, force: true });
+    if (!given) removeLocalSeed(port);
   }
+}
+
+/** Returns the public key. The private one is never sent, so that nothing can be learned by taking the broker's port. */
+function makeLocalKey(port: number): string {
+  const pair = nkeys.createUser();
+  keepLocalSeed(port, new TextDecoder().decode(pair.getSeed()));
+  return pair.getPublicKey();
 }
 
 /** The server also reports this, but inside its log. */

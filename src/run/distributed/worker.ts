@@ -51,7 +51,6 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerSummary> 
   const onNotice = (text: string) => options.onEvent?.({ type: "notice", text });
   const id = `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${randomBytes(2).toString("hex")}`;
   const broker = await connectBroker(options.broker, { name: `gym worker ${id}`, onNotice });
-  onNotice(`Worker ${id} waits for runs at ${broker.name}.`);
   try {
     return await new Worker(id, broker, await Board.open(broker), options).run();
   } finally {
@@ -130,6 +129,7 @@ class Worker {
     void this.#keepLeases();
     await this.#look();
     await this.#report();
+    this.#notice(`Worker ${this.#id} waits for runs at ${this.#broker.name}.`);
     if (drain?.aborted) onDrain();
     try {
       await this.#pump();
