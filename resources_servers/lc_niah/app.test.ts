@@ -6,12 +6,11 @@ const words = Array.from({ length: 20 }, (_, index) => `w${index}`).join(" ");
 
 async function verify(text: string, reasoning = "", config: Record<string, unknown> = {}) {
   const server = await createTestServer(definition, { config });
-  const body = verifyBody({ expected_answer: '["a", "b"]', id: 7 }, messageItem(text));
   const thought = { id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: reasoning }] };
+  const row = { expected_answer: '["a", "b"]', id: 7 };
   return server.verify({
-    ...body,
+    ...verifyBody(row, thought, messageItem(text)),
     responses_create_params: { input: [{ role: "user", content: words }] },
-    response: { ...body.response, output: [thought, ...body.response.output] },
   });
 }
 
