@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readingStyles, readingTests } from "../../libraries/python-answers/test-programs.ts";
 import app from "./app.ts";
 
 const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
@@ -20,7 +21,7 @@ const solutions = [
 describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
   let server: Awaited<ReturnType<typeof createTestServer>>;
   beforeAll(async () => {
-    server = await createTestServer(app, { config: { unit_test_timeout_secs: 3 } });
+    server = await createTestServer(app, { config: { unit_test_timeout_secs: 5 } });
   });
   afterAll(() => server.close());
 
@@ -47,6 +48,11 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
       result: [-1, -1, -1],
     });
     expect((await verify(block("print(1)"), {})).status).toBe(422);
+  });
+
+  it.each(Object.entries(readingStyles))("rewards a program that uses %s", async (_name, code) => {
+    const row = { verifier_metadata: { unit_tests: readingTests } };
+    expect((await server.verify(verifyBody(row, block(code)))).body).toMatchObject({ reward: 1 });
   });
 
   it("reads packed tests, which win over plain ones, and refuses broken ones", async () => {

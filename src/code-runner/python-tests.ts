@@ -57,7 +57,9 @@ export async function runPythonTests(
     const seconds = (timeoutSeconds + 1) * tests.inputs.length + EXTRA_SECONDS;
     const deadline = performance.now() + seconds * 1000;
     const ask = async (request: JsonObject): Promise<JsonObject | undefined> => {
-      const longest = (timeoutSeconds + GRACE_SECONDS) * 1000;
+      // Imports and the rest of the program have a time limit each.
+      const limits = "code" in request ? 2 : 1;
+      const longest = (limits * timeoutSeconds + GRACE_SECONDS) * 1000;
       const timeoutMs = Math.min(deadline - performance.now(), longest);
       if (timeoutMs <= 0) return undefined;
       const answer = await interpreter.ask(request, { timeoutMs, signal: options.signal });
