@@ -44,6 +44,7 @@ export {
   compilePrompt,
   loadPromptText,
   loadPromptYaml,
+  loadYaml,
   type PromptTemplate,
   promptFrom,
 } from "./definitions/prompt-template.ts";

@@ -44,6 +44,6 @@ describe("prompt files", () => {
 
   it("names a missing or invalid file", async () => {
     await expect(loadPromptText(server(), "none.txt")).rejects.toThrow("none.txt");
-    await expect(loadPromptYaml(server(), "c.yaml")).rejects.toThrow("'user'");
+    await expect(loadPromptYaml(server(), "c.yaml")).rejects.toThrow("'c.yaml' is not valid");
   });
 });

@@ -96,6 +96,17 @@ export async function loadPromptYaml(
   path: string,
   fields?: readonly string[],
 ): Promise<ChatPrompt> {
+  const { user, system } = await loadYaml(server, path, PromptFile);
+  const compile = (template: string) => compilePrompt(template, { source: path, fields });
+  return { user: compile(user), system: system ? compile(system) : undefined };
+}
+
+/** Loads a YAML file, found like a prompt file, and checks it with a schema. */
+export async function loadYaml<Schema extends z.ZodType>(
+  server: Pick<ServerContext, "directory" | "findFile">,
+  path: string,
+  schema: Schema,
+): Promise<z.output<Schema>> {
   const text = await readPromptFile(server, path);
   let content: unknown;
   try {
@@ -106,9 +117,7 @@ export async function loadPromptYaml(
     const reason = errorMessage(error);
     throw new PromptTemplateError(`The prompt file '${path}' is not valid YAML: ${reason}`, { cause: error });
   }
-  const file = PromptFile.safeParse(content);
-  if (!file.success) throw new PromptTemplateError(`The prompt file '${path}' needs a string under 'user'.`);
-  const { user, system } = file.data;
-  const compile = (template: string) => compilePrompt(template, { source: path, fields });
-  return { user: compile(user), system: system ? compile(system) : undefined };
+  const file = schema.safeParse(content);
+  if (file.success) return file.data;
+  throw new PromptTemplateError(`The prompt file '${path}' is not valid. ${z.prettifyError(file.error)}`);
 }
