@@ -46,6 +46,16 @@ const tools = [
 ];
 
 describe("ai_sdk_model", () => {
+  it("refuses settings that the SDK does not have for every provider", async () => {
+    const { endpoint, server } = await compatible();
+    const format = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true };
+    for (const setting of [{ text: { format } }, { previous_response_id: "r" }, { top_logprobs: 3 }]) {
+      const { status, text } = await server.post("/v1/responses", { input: "Hi", ...setting });
+      expect([status, text]).toEqual([422, expect.stringContaining("have no form in the AI SDK")]);
+    }
+    expect(endpoint.requests).toEqual([]);
+  });
+
   it("calls a provider of the SDK, with tools and images", async () => {
     const { endpoint, server } = await compatible({
       answer: () => ({

@@ -13,13 +13,9 @@ const LOST = [
   "include",
   "max_tool_calls",
   "metadata",
-  "previous_response_id",
-  "prompt",
   "reasoning",
   "service_tier",
   "store",
-  "text",
-  "top_logprobs",
   "truncation",
   "user",
 ] as const satisfies (keyof ResponseCreateParams)[];
@@ -30,6 +26,13 @@ export function sdkRequest(params: ResponseCreateParams, onLoss?: OnLoss) {
     if (params[field] != null)
       onLoss?.({ field, reason: "the AI SDK has no such argument for every provider" });
   }
+  for (const field of ["previous_response_id", "prompt", "top_logprobs"] as const) {
+    if (params[field]) unsupported(`requests with ${field}`);
+  }
+  const { format, verbosity } = params.text ?? {};
+  if (format != null && format.type !== "text") unsupported("requests with text.format");
+  if (verbosity != null)
+    onLoss?.({ field: "text.verbosity", reason: "the AI SDK has no such argument for every provider" });
   const tools = (params.tools ?? []).map((tool, index) => {
     if (tool.type !== "function") return unsupported(`tools.${index}: '${tool.type}' tools`);
     return { name: tool.name, description: tool.description ?? undefined, parameters: tool.parameters ?? {} };

@@ -181,7 +181,21 @@ describe("convertChatRequest", () => {
       tool_choice: "auto",
       tools: [],
     });
-    expect(losses.map(({ field }) => field)).toEqual(["max_tokens", "seed", "unknown"]);
+    expect(losses.map(({ field, essential = false }) => [field, essential])).toEqual([
+      ["seed", false],
+      ["unknown", true],
+    ]);
+  });
+
+  it("converts the older max_tokens and ignores settings that have no effect", () => {
+    const chat = parseChatParams({
+      messages: [],
+      ...{ max_tokens: 9, n: 1, stop: [], presence_penalty: 0, frequency_penalty: 0, logprobs: false },
+      ...{ logit_bias: {}, modalities: ["text"] },
+    });
+    const losses: Loss[] = [];
+    expect(convertChatRequest(chat, { onLoss: (loss) => losses.push(loss) }).max_output_tokens).toBe(9);
+    expect(losses).toEqual([]);
   });
 
   it("accepts tools without strict and flattens a named choice", () => {

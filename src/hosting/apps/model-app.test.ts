@@ -88,6 +88,76 @@ it("passes the format of a chat request to a Responses backend", async () => {
   expect(asked[0]?.text).toMatchObject({ format: { type: "json_schema", ...json_schema } });
 });
 
+describe("settings that the backend does not have", () => {
+  const textServer = async (text: string) => {
+    const asked: ResponseCreateParams[] = [];
+    const definition = defineModel({
+      config: z.looseObject({}),
+      responses: async ({ params }): Promise<Response> => {
+        asked.push(params);
+        const part = { type: "output_text" as const, text, annotations: [] };
+        const message = {
+          type: "message" as const,
+          id: "msg_1",
+          role: "assistant" as const,
+          content: [part],
+        };
+        const answer = { id: "r", object: "response", created_at: 1, model: "m", output: [message] };
+        return {
+          ...answer,
+          tools: [],
+          tool_choice: "auto",
+          parallel_tool_calls: true,
+        } as unknown as Response;
+      },
+    });
+    return { server: await createTestServer(definition, {}), asked };
+  };
+
+  it.each([
+    { n: 2 },
+    { logprobs: true },
+    { logit_bias: { "5": 10 } },
+    { presence_penalty: 0.5 },
+    { top_k: 1 },
+    { functions: [{ name: "f" }] },
+  ])("refuses %j in a chat request to a Responses backend", async (setting) => {
+    const { server, asked } = await textServer("Two.");
+    const { status, text } = await server.post("/v1/chat/completions", { messages: question, ...setting });
+    expect(status).toBe(422);
+    expect(text).toContain(`${Object.keys(setting)[0]}: `);
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ["/v1/responses", { input: "Two?", previous_response_id: "resp_1" }],
+    ["/v1/responses", { input: "Two?", prompt: { id: "pmpt_1" } }],
+    ["/v1/messages", { model: "m", max_tokens: 5, messages: question, top_k: 1 }],
+  ])("refuses what a chat backend cannot honour (%s, %j)", async (route, body) => {
+    const { server, asked } = await chatServer(completion({ content: "2" }));
+    expect((await server.post(route, body)).status).toBe(422);
+    expect(asked).toEqual([]);
+  });
+
+  it("ends an answer at a stop sequence", async () => {
+    const { server } = await textServer("One. Two. END Three.");
+    const chat = (stop: unknown) =>
+      server.post("/v1/chat/completions", { messages: question, stop }).then(({ body }) => body.choices[0]);
+    expect(await chat("END")).toMatchObject({ message: { content: "One. Two. " }, finish_reason: "stop" });
+    expect((await chat(["Three", "Two"])).message.content).toBe("One. ");
+    expect((await chat(["absent"])).message.content).toBe("One. Two. END Three.");
+    const ask = (stop_sequences: unknown) =>
+      server.post("/v1/messages", { model: "m", max_tokens: 5, messages: question, stop_sequences });
+    expect((await ask(["END"])).body).toMatchObject({
+      content: [{ text: "One. Two. " }],
+      stop_reason: "stop_sequence",
+      stop_sequence: "END",
+    });
+    expect((await ask([])).body).toMatchObject({ stop_reason: "end_turn" });
+    expect((await ask("END")).status).toBe(422);
+  });
+});
+
 describe("routes of a model server", () => {
   it("are the three dialects, the model description and the liveness probe", async () => {
     const { server } = await chatServer(completion({ content: "Hi" }));

@@ -1,15 +1,17 @@
+import { z } from "zod";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
 import { errorMessage } from "../../errors.ts";
 import { ProviderError } from "../../model-endpoint/provider-error.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
-import { type Loss, LossLog } from "../../wire/convert/conversion-loss.ts";
+import { type Loss, LossLog, unsupported } from "../../wire/convert/conversion-loss.ts";
 import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-to-responses.ts";
 import { convertChatCompletion, convertChatRequest } from "../../wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-chat.ts";
 import { convertToAnthropicMessage } from "../../wire/convert/convert-to-anthropic-message.ts";
 import { convertToChatCompletion } from "../../wire/convert/convert-to-chat-completion.ts";
+import { cutAtStop } from "../../wire/convert/stop-sequences.ts";
 import { type Usage, usageFromChat } from "../../wire/convert/usage.ts";
 import { mergeReasoning } from "../../wire/convert/vllm.ts";
 import { ROLLOUT_HEADER } from "../../wire/rollout-id.ts";
@@ -25,7 +27,7 @@ import {
 } from "../../wire/stream/sanitize-streaming.ts";
 import type { Dialect } from "../../wire/stream/sse.ts";
 import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
-import { eventStream, MalformedBody, requireObject } from "../body.ts";
+import { eventStream, MalformedBody, parseWith, requireObject } from "../body.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
 import { responseOfHandler } from "./handler-response.ts";
 import { countTokensRoute, modelsRoute, RolloutUsage } from "./model-info.ts";
@@ -122,7 +124,10 @@ class ModelBackend {
     };
   }
 
-  readonly onLoss = (loss: Loss): void => this.losses.report(loss);
+  readonly onLoss = (loss: Loss): void => {
+    if (loss.essential) unsupported(`${loss.field}: ${loss.reason}`);
+    this.losses.report(loss);
+  };
 
   responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
     const { responses } = this.#definition.options;
@@ -176,9 +181,11 @@ class ModelBackend {
   async #chatByResponses(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
     const { responses } = this.#definition.options;
     const { onLoss } = this;
-    const question = convertChatRequest(withStrictTools(params), { onLoss });
-    const response = await responses?.(this.scope(call, question));
-    return convertAnswer(() => convertToChatCompletion(response as Response, { onLoss }));
+    const { stop, ...rest } = params;
+    const question = convertChatRequest(withStrictTools(rest), { onLoss });
+    const answer = (await responses?.(this.scope(call, question))) as Response;
+    const { response } = cutAtStop(answer, typeof stop === "string" ? [stop] : (stop ?? []));
+    return convertAnswer(() => convertToChatCompletion(response, { onLoss }));
   }
 }
 
@@ -242,9 +249,14 @@ function messagesRoute(backend: ModelBackend): Handler {
   return async (call) => {
     const body = requireObject(call.body);
     const { onLoss } = backend;
-    const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
+    const { stop_sequences: sequences = [], ...rest } = body;
+    const stops = parseWith(z.array(z.string()).nullable(), sequences, ["body", "stop_sequences"]);
+    const answer = await backend.responses(convertAnthropicRequest(rest, { onLoss }), call);
+    const { response, stopped } = cutAtStop(answer, (stops as string[] | null) ?? []);
     const model = String(body["model"] || response.model);
-    const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
+    const message = convertAnswer(() =>
+      convertToAnthropicMessage(response, { model, stopSequence: stopped, onLoss }),
+    );
     // The body contains the arguments of calls, which may hold integers that only `dumpsCompact` can write.
     return body["stream"]
       ? eventStream(replayAnthropicMessage(message))

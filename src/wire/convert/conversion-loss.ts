@@ -7,6 +7,8 @@ export interface Loss {
   /** The path of the value in the source, such as `text.format` or `input.2.content`. */
   field: string;
   reason: string;
+  /** Without the value the answer is another one than the client asked for. Model servers refuse such requests. */
+  essential?: boolean;
 }
 
 /** Called for every loss. docs/reference/model-conversions.md lists them. */

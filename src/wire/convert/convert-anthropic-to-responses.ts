@@ -36,6 +36,9 @@ const CARRIED = new Set([
   "stream",
 ]);
 
+/** Settings without an equivalent that change the answer. */
+const ESSENTIAL = new Set(["top_k", "stop_sequences", "mcp_servers", "container"]);
+
 /** Converts the Messages request of a client, which has not been validated, to a Responses request. */
 export function convertAnthropicRequest(
   body: unknown,
@@ -59,9 +62,10 @@ export function convertAnthropicRequest(
   }
   if (body["output_config"] != null) addOutputConfig(params, body["output_config"], onLoss);
   for (const field of Object.keys(body)) {
-    if (!CARRIED.has(field) && body[field] != null) {
-      onLoss?.({ field, reason: "Responses requests have no such setting" });
-    }
+    const value = body[field];
+    if (CARRIED.has(field) || value == null || (Array.isArray(value) && value.length === 0)) continue;
+    const essential = ESSENTIAL.has(field);
+    onLoss?.({ field, reason: "Responses requests have no such setting", ...(essential && { essential }) });
   }
   return parseCreateParams(params);
 }

@@ -194,20 +194,29 @@ const SAME_NAME = [
   "stream",
 ] as const satisfies (keyof ResponseCreateParams & keyof ChatCreateParams)[];
 
-const LOST = [
-  "max_tokens",
-  "audio",
-  "frequency_penalty",
-  "logit_bias",
-  "logprobs",
-  "modalities",
-  "n",
+/** Hints to a backend. The answer is also valid without them. */
+const HINTS: readonly string[] = [
   "prediction",
-  "presence_penalty",
   "seed",
-  "stop",
-  "web_search_options",
-] as const satisfies (keyof ChatCreateParams)[];
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "safety_identifier",
+  "verbosity",
+];
+
+/** Whether a setting without an equivalent has no effect. */
+const HARMLESS: Record<string, (value: unknown) => boolean> = {
+  frequency_penalty: (value) => value === 0,
+  presence_penalty: (value) => value === 0,
+  logit_bias: (value) => Object.keys(value as object).length === 0,
+  logprobs: (value) => value === false,
+  modalities: (value) => !(value as string[]).includes("audio"),
+  n: (value) => value === 1,
+  stop: (value) => (value as string | string[]).length === 0,
+};
+
+/** Settings without an equivalent that change the answer. */
+const LOST = [...Object.keys(HARMLESS), "audio", "web_search_options"];
 
 /** Converts a chat request to a Responses request. */
 export function convertChatRequest(
@@ -216,7 +225,8 @@ export function convertChatRequest(
 ): ResponseCreateParams {
   const params: JsonObject = { input: chatMessagesToItems(chat.messages, options) };
   for (const name of SAME_NAME) if (chat[name] != null) params[name] = chat[name];
-  if (chat.max_completion_tokens != null) params["max_output_tokens"] = chat.max_completion_tokens;
+  const limit = chat.max_completion_tokens ?? chat.max_tokens;
+  if (limit != null) params["max_output_tokens"] = limit;
   if (chat.reasoning_effort != null) params["reasoning"] = { effort: chat.reasoning_effort };
   params["parallel_tool_calls"] = chat.parallel_tool_calls ?? true;
   params["tool_choice"] = toResponsesChoice(chat.tool_choice ?? "auto");
@@ -227,12 +237,14 @@ export function convertChatRequest(
 }
 
 function reportLosses(chat: ChatCreateParams, onLoss: OnLoss): void {
-  for (const field of LOST) {
-    if (chat[field] != null) onLoss({ field, reason: "Responses requests have no such setting" });
-  }
   for (const [field, value] of Object.entries(chat)) {
-    if (value != null && !CHAT_PARAM_KEYS.has(field)) {
-      onLoss({ field, reason: "only chat endpoints have this setting, and the backend is not one" });
+    if (value == null || HARMLESS[field]?.(value)) continue;
+    if (HINTS.includes(field)) onLoss({ field, reason: "Responses requests have no such setting" });
+    else if (LOST.includes(field))
+      onLoss({ field, reason: "Responses requests have no such setting", essential: true });
+    else if (!CHAT_PARAM_KEYS.has(field)) {
+      const reason = "only chat endpoints have this setting, and the backend is not one";
+      onLoss({ field, reason, essential: true });
     }
   }
 }

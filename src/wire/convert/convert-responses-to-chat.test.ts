@@ -197,9 +197,10 @@ describe("settings", () => {
       "text.verbosity",
       "tools.0.strict",
       "truncation",
-      "previous_response_id",
       "include",
+      "previous_response_id",
     ]);
+    expect(losses.at(-1)?.essential).toBe(true);
   });
 });
 

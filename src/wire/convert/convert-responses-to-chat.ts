@@ -34,12 +34,16 @@ const SAME_NAME = [
 /** Fields without an equivalent in chat requests, and whether a value has no effect. */
 const LOST: [field: keyof ResponseCreateParams, harmless: (value: unknown) => boolean][] = [
   ["truncation", (value) => value === "disabled"],
-  ["previous_response_id", () => false],
   ["include", (value) => Array.isArray(value) && value.length === 0],
   ["background", (value) => value === false],
-  ["prompt", () => false],
   ["max_tool_calls", () => false],
 ];
+
+/** Parts of the conversation that only the backend of the Responses API has. */
+export const STORED_CONTEXT = [
+  "previous_response_id",
+  "prompt",
+] as const satisfies (keyof ResponseCreateParams)[];
 
 /**
  * Converts a Responses request to a chat request. Consecutive items of the assistant become one message, reasoning
@@ -76,6 +80,10 @@ export function convertResponsesToChat(
     if (value != null && !harmless(value)) {
       onLoss?.({ field, reason: "chat requests have no such setting" });
     }
+  }
+  for (const field of STORED_CONTEXT) {
+    if (params[field] != null)
+      onLoss?.({ field, reason: "chat backends store no conversations or prompts", essential: true });
   }
   return chat;
 }

@@ -16,6 +16,8 @@ import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 export interface ToAnthropicMessageOptions {
   /** The model name in the request of the client. */
   model: string;
+  /** The stop sequence at which the answer was cut. */
+  stopSequence?: string | null;
   newId?: NewId;
   onLoss?: OnLoss;
 }
@@ -23,7 +25,7 @@ export interface ToAnthropicMessageOptions {
 /** Converts a Response to a Messages answer. */
 export function convertToAnthropicMessage(
   response: Pick<Response, "output" | "incomplete_details" | "usage">,
-  { model, newId: makeId = newId, onLoss }: ToAnthropicMessageOptions,
+  { model, stopSequence, newId: makeId = newId, onLoss }: ToAnthropicMessageOptions,
 ): AnthropicMessage {
   const content = response.output.flatMap(toBlocks);
   if (response.usage?.input_tokens_details?.cached_tokens) {
@@ -35,7 +37,8 @@ export function convertToAnthropicMessage(
     role: "assistant",
     model,
     content,
-    stop_reason: stopReason(response),
+    stop_reason: stopSequence == null ? stopReason(response) : "stop_sequence",
+    ...(stopSequence != null && { stop_sequence: stopSequence }),
     usage: {
       input_tokens: response.usage?.input_tokens ?? 0,
       output_tokens: response.usage?.output_tokens ?? 0,

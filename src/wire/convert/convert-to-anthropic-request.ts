@@ -23,6 +23,7 @@ import type {
 import { wordOf } from "../schemas/readers.ts";
 import type { ResponseCreateParams } from "../schemas/responses.ts";
 import { badValue, type OnLoss, textAt, unsupported } from "./conversion-loss.ts";
+import { STORED_CONTEXT } from "./convert-responses-to-chat.ts";
 import { thinkingBlocks, toolUseBlock } from "./convert-to-anthropic-message.ts";
 
 /** Options for the conversion to a Messages request. */
@@ -43,12 +44,9 @@ const LOST = [
   "include",
   "max_tool_calls",
   "metadata",
-  "previous_response_id",
-  "prompt",
   "reasoning",
   "service_tier",
   "store",
-  "top_logprobs",
   "truncation",
   "user",
 ] as const satisfies (keyof ResponseCreateParams)[];
@@ -84,6 +82,9 @@ export function convertToAnthropicRequest(
   setThinking(body, options);
   for (const field of LOST) {
     if (params[field] != null) onLoss?.({ field, reason: "Messages requests have no such setting" });
+  }
+  for (const field of [...STORED_CONTEXT, "top_logprobs"] as const) {
+    if (params[field]) onLoss?.({ field, reason: "Messages requests have no such setting", essential: true });
   }
   return body;
 }

@@ -106,6 +106,7 @@ export interface AnthropicMessage {
   role: "assistant";
   model: string;
   content: AnthropicOutputBlock[];
-  stop_reason: "end_turn" | "max_tokens" | "tool_use" | "refusal";
+  stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
+  stop_sequence?: string;
   usage: { input_tokens: number; output_tokens: number };
 }
