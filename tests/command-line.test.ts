@@ -285,6 +285,15 @@ it("shows help for `gym help` too", async () => {
   expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining("Did you mean `env`?")]);
 });
 
+it("ignores env.yaml also where Node sees the flags", async () => {
+  const cwd = await project({ "env.yaml": "max_costs: 1\n" });
+  const words = ["env", "validate", "--resources-server", "mcqa", "--model-type", "random_model"];
+  const node = (...more: string[]) =>
+    promisify(execFile)("node", [path.join(repository, "bin/gym.js"), ...words, ...more], { cwd });
+  await expect(node()).rejects.toMatchObject({ code: 1 });
+  expect((await node("--env-yaml", "none")).stdout).toContain("Config is valid");
+});
+
 it("reports in one line that its output cannot be written", async () => {
   const gym = path.join(repository, "bin/gym.js");
   const line = 'node "$0" --help > /dev/full; echo "$?"';

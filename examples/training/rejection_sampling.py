@@ -78,7 +78,7 @@ def sample(policy: PolicyServer, folder: Path, name: str, repeats: int = REPEATS
     """Runs the rows several times; returns the mean reward and the rollouts file."""
     output = folder / name / "rollouts.jsonl"
     run(
-        "eval", "run", "--env-file", "none", "--resources-server", "string_match", "--model-type", "vllm_model/vllm_model_for_training",
+        "eval", "run", "--env-yaml", "none", "--resources-server", "string_match", "--model-type", "vllm_model/vllm_model_for_training",
         "--model-url", policy.url, "--model-api-key", "none", "--model", "policy",
         "--input", str(folder / "rows.jsonl"), "--num-repeats", str(repeats), "--output", str(output), "--temperature", "1",
     )  # fmt: skip
@@ -89,7 +89,7 @@ def sample(policy: PolicyServer, folder: Path, name: str, repeats: int = REPEATS
 def export(rollouts: Path, form: str, *flags: str):
     """What `gym eval export` makes of the rollouts, in the columns the trainers take."""
     output = rollouts.with_name(f"{form}.jsonl")
-    run("eval", "export", "--env-file", "none", "--rollouts", str(rollouts), "--format", form, "-o", str(output), *flags)
+    run("eval", "export", "--env-yaml", "none", "--rollouts", str(rollouts), "--format", form, "-o", str(output), *flags)
     dataset = load_dataset("json", data_files=str(output), split="train", cache_dir=str(rollouts.parent / "cache"))
     wanted = {"trl": ["prompt", "completion"], "dpo": ["prompt", "chosen", "rejected"]}[form]
     print(f"{len(dataset)} records for {form}")

@@ -29,7 +29,7 @@ def gym_command() -> list[str]:
     for root in _checkouts():
         script = root / "bin" / "gym.js"
         if script.is_file():
-            # Without `--`, Node 20 takes `--env-file` for its own flag.
+            # Without `--`, Node 20 takes `--env-file`, the older name of `--env-yaml`, for its own flag.
             return [_node(), "--", str(script)]
     raise GymNotFoundError(
         "The gym command was not found. Set NEMO_GYM_COMMAND (for example 'node /path/to/checkout/bin/gym.js'), "

@@ -71,6 +71,12 @@ class RunHelperTests(unittest.TestCase):
             self.helper.poll()
         self.helper.shutdown()
 
+    def test_the_command_may_name_node(self) -> None:
+        # Node 20 reads `--env-file` behind the script too.
+        with mock.patch.dict(os.environ, NEMO_GYM_COMMAND=f"node '{CHECKOUT}/bin/gym.js'"):
+            self.helper.start(parsed(config(self.engine.url, self.port)))
+        self.assertTrue(answers(self.port))
+
     def test_a_dead_gym_is_reported_with_its_last_lines(self) -> None:
         self.helper.start(parsed(config(self.engine.url, self.port)))
         assert self.helper._process is not None

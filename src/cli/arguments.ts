@@ -27,13 +27,16 @@ interface ArgumentTables {
 export const commonFlags = {
   help: { kind: "switch", short: "h", help: "show this help message and exit" },
   verbose: { kind: "switch", short: "v", help: "log at debug level, here and in the servers" },
-  "env-file": {
+  "env-yaml": {
     kind: "text",
     metavar: "PATH|none",
     completes: "file",
     help: "read this file instead of env.yaml; none: read no env.yaml at all",
   },
 } as const satisfies FlagTable;
+
+/** Node 20 takes `--env-file` for its own option in `npx gym …` and `node bin/gym.js …`, hence the newer name. */
+const OLDER_NAMES: Readonly<Record<string, string>> = { "env-file": "env-yaml" };
 
 /** True for a word that can only be an override: `+key=value`, `key=value`, `~key`. */
 export function isOverrideWord(word: string): boolean {
@@ -126,7 +129,7 @@ class ArgumentParser {
       words: [...this.overrides, ...this.plain],
       help,
       verbose: this.given.has("verbose"),
-      envFile: this.given.get("env-file")?.[0],
+      envFile: this.given.get("env-yaml")?.[0],
     };
   }
 
@@ -146,6 +149,7 @@ class ArgumentParser {
 
   private find(typed: string): string | undefined {
     if (this.flags.has(typed)) return typed;
+    if (typed in OLDER_NAMES) return OLDER_NAMES[typed];
     const candidates = [...this.flags.keys()].filter((name) => name.startsWith(typed));
     if (candidates.length > 1) {
       const listed = candidates.map((name) => `--${name}`).join(", ");

@@ -142,7 +142,7 @@ export interface CommandContext {
   /** All overrides: those from flags, then the user's, with `config_paths` joined. */
   readonly overrides: readonly Override[];
   readonly verbose: boolean;
-  /** Which `env.yaml` is read, by `--env-file`, for commands that resolve another config. */
+  /** Which `env.yaml` is read, by `--env-yaml`, for commands that resolve another config. */
   readonly envFile: { readonly skipEnvYaml?: true; readonly envYamlPath?: string };
   /** Whether `--json` or `+json=true` was given. */
   readonly json: boolean;

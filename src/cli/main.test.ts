@@ -100,7 +100,7 @@ describe("help", () => {
       "
     `);
     expect((await gym("env start --he")).stdout).toMatchInlineSnapshot(`
-      "usage: gym env start [-h] [-v] [--env-file PATH|none] [--limit N]
+      "usage: gym env start [-h] [-v] [--env-yaml PATH|none] [--limit N]
                            [key=value ...]
 
       Start the servers.
@@ -108,7 +108,7 @@ describe("help", () => {
       options:
         -h, --help              show this help message and exit
         -v, --verbose           log at debug level, here and in the servers
-        --env-file PATH|none    read this file instead of env.yaml; none: read no
+        --env-yaml PATH|none    read this file instead of env.yaml; none: read no
                                 env.yaml at all
         --limit N               at most this many
 
@@ -149,7 +149,7 @@ describe("commands", () => {
     for (const line of ["-v env start", "env -v start", "env start -v"]) {
       expect(JSON.parse((await gym(line)).stdout)).toMatchObject({ verbose: true });
     }
-    for (const line of ["--env-file=none env start", "env --env-file=none start"]) {
+    for (const line of ["--env-yaml=none env start", "env --env-yaml=none start"]) {
       expect(JSON.parse((await gym(line)).stdout)).toMatchObject({ envFile: { skipEnvYaml: true } });
     }
     expect(JSON.parse((await gym("+a=1 env start")).stdout)).toMatchObject({ overrides: ["+a=1"] });
@@ -177,7 +177,7 @@ describe("commands", () => {
     expect(stderr).toContain("`ng_run` is deprecated");
   });
 
-  it("read the file of --env-file instead of env.yaml, or no file", async () => {
+  it("read the file of --env-yaml instead of env.yaml, or no file", async () => {
     const cwd = await mkdtemp(path.join(os.tmpdir(), "env-yaml-"));
     try {
       await writeFile(path.join(cwd, "env.yaml"), "spoken: default\n");
@@ -195,9 +195,10 @@ describe("commands", () => {
       const own: Program = { groups: [], commands: [show] };
       const spoken = async (line: string) => (await gym(line, { program: own, cwd })).stdout.trim();
       expect(await spoken("show")).toBe("default");
-      expect(await spoken("show --env-file mine.yaml")).toBe("mine");
+      expect(await spoken("show --env-yaml mine.yaml")).toBe("mine");
+      expect(await spoken("show --env-yaml none")).toBe("undefined");
       expect(await spoken("show --env-file none")).toBe("undefined");
-      const gone = await gym("show --env-file gone.yaml", { program: own, cwd });
+      const gone = await gym("show --env-yaml gone.yaml", { program: own, cwd });
       expect(gone.exitCode).toBe(1);
       expect(gone.stdout + gone.stderr).toContain("gone.yaml");
     } finally {
@@ -220,7 +221,7 @@ describe("commands", () => {
     const { exitCode, stderr } = await gym("env start --limt 5");
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      "usage: gym env start [-h] [-v] [--env-file PATH|none] [--limit N]\n                     [key=value ...]\n" +
+      "usage: gym env start [-h] [-v] [--env-yaml PATH|none] [--limit N]\n                     [key=value ...]\n" +
         "gym env start: error: unrecognized arguments: --limt. Did you mean `--limit`?\n",
     );
     expect((await gym("--verison")).stderr).toContain(

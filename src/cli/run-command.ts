@@ -78,7 +78,7 @@ async function createContext(
   };
 }
 
-/** Which `env.yaml` is read, by `--env-file`. */
+/** Which `env.yaml` is read, by `--env-yaml`. */
 function envFileChoice(given: string | undefined): CommandContext["envFile"] {
   if (given === undefined) return {};
   return given === "none" ? { skipEnvYaml: true } : { envYamlPath: given };

@@ -73,7 +73,7 @@ class RunHelper:
             raise RuntimeError("The servers of this RunHelper are already started.")
         parser = global_config_dict_parser_config or GlobalConfigDictParserConfig()
         self._folder = tempfile.mkdtemp(prefix="nemo-gym-")
-        command = [*gym_command(), "env", "start", "--json", "--exit-with-parent", "--env-file", "none"]
+        command = [*gym_command(), "env", "start", "--json", "--exit-with-parent", "--env-yaml", "none"]
         if parser.dotenv_path is not None and not parser.skip_load_from_dotenv and Path(parser.dotenv_path).exists():
             command += ["--config", str(parser.dotenv_path)]
         config = _plain(parser.initial_global_config_dict)
