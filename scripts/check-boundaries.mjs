@@ -65,6 +65,7 @@ const MAY_IMPORT = {
     "rollouts",
     "datasets",
     "results",
+    "tracking",
     "check-options.ts",
     "import-typescript.ts",
   ],

@@ -27,10 +27,6 @@ export const cliErrorCodes = {
       when: "A row of a JSONL file cannot be read.",
       fix: "Check the file, and that the line exists and is JSON.",
     },
-    EVAL_NO_SPLIT: {
-      when: "The config has no dataset of the requested type.",
-      fix: "Use a split of the datasets listed.",
-    },
     EVAL_CTL: {
       when: "The run to control is not in progress, was not selected, or refused the request.",
       fix: "Select one of the listed runs with `--pid`.",

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { z } from "zod";
 import {
   callback,
   checkOptions,
@@ -9,12 +10,15 @@ import {
   text,
   texts,
 } from "../check-options.ts";
+import type { HealthReport } from "../results/health/health-check.ts";
 import { findShards, replaceMerge, ShardedRollouts } from "../results/shards.ts";
 import { type RunSummary, summarize } from "../results/summarize.ts";
 import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../rollouts/files/artifact-paths.ts";
 import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";
+import { checkAfterRun, type HealthSetting } from "./health-after-run.ts";
 import { findMetricServers } from "./metric-servers.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
+import { startTracking, type TrackedRun } from "./tracking.ts";
 
 export interface AggregateOptions {
   /** Shell patterns of the rollout files, separated by commas. */
@@ -33,7 +37,10 @@ export interface AggregateOptions {
   /** Receives progress. */
   onStatus?: (text: string) => void;
   signal?: AbortSignal;
+  /** Checks the health of the merged rollouts; false: no check. Default: a check. */
+  healthCheck?: HealthSetting;
   cwd?: string;
+  env?: Readonly<Record<string, string | undefined>>;
   roots?: readonly string[];
   installRoot?: string;
 }
@@ -46,7 +53,9 @@ const optionTable: OptionTable<AggregateOptions> = {
   onNotice: callback.optional(),
   onStatus: callback.optional(),
   signal: signal.optional(),
+  healthCheck: z.union([z.literal(false), record], "must be false or an object").optional(),
   cwd: text.optional(),
+  env: record.optional(),
   roots: texts.optional(),
   installRoot: text.optional(),
 };
@@ -56,6 +65,10 @@ export interface AggregateResult {
   rows: number;
   summary: RunSummary;
   paths: ArtifactPaths;
+  /** What the health check found; undefined without a check. */
+  health: HealthReport | undefined;
+  /** The tracking services that received the results. */
+  tracked: readonly TrackedRun[];
 }
 
 /**
@@ -67,6 +80,7 @@ export interface AggregateResult {
 export async function aggregate(options: AggregateOptions): Promise<AggregateResult> {
   checkOptions("aggregate", optionTable, options);
   const { onNotice = () => {}, onStatus = () => {}, cwd = process.cwd(), signal } = options;
+  const { env = process.env, merge = true, healthCheck = {} } = options;
   const output = path.resolve(cwd, options.output);
   await refuseNonFile(output);
   const { paths, leftOut } = await findShards(options.shards, cwd, output);
@@ -77,18 +91,17 @@ export async function aggregate(options: AggregateOptions): Promise<AggregateRes
     targets,
   );
   const shards = await ShardedRollouts.index(paths, { signal });
-  if (options.merge !== false)
-    await replaceMerge(shards, targets, { matched: leftOut.includes(output), onNotice });
+  if (merge) await replaceMerge(shards, targets, { matched: leftOut.includes(output), onNotice });
   for (const file of leftOut) onNotice(`${path.relative(cwd, file)} matches, but is not a shard: left out.`);
-  const servers =
-    options.config &&
-    (await findMetricServers((await resolveRun(options.config)).config, shards.agents, options));
+  const config = options.config && (await resolveRun(options.config)).config;
+  const servers = config && (await findMetricServers(config, shards.agents, options));
   if (servers) onStatus(`Metrics are computed by ${servers.origin}.`);
   else
     onNotice(
       "No servers are running and the config has none for these agents: only the default metrics are computed, without those " +
         "that an environment adds. Pass its --config, or start it with `gym env start`.",
     );
+  const tracking = config && startTracking(config, { cwd, env, signal, onWarning: onNotice });
   try {
     const sidecars = paths.map(artifactPaths);
     const summary = await summarize({
@@ -100,7 +113,9 @@ export async function aggregate(options: AggregateOptions): Promise<AggregateRes
       signal,
       onNotice,
     });
-    return { shards: paths.length, rows: shards.size, summary, paths: targets };
+    const health = merge ? await checkAfterRun(output, healthCheck, { onNotice, signal }) : undefined;
+    const tracked = (await tracking?.finish({ summary })) ?? [];
+    return { shards: paths.length, rows: shards.size, summary, paths: targets, health, tracked };
   } finally {
     await servers?.close();
   }

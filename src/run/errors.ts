@@ -15,6 +15,10 @@ export const runErrorCodes = {
       when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
       fix: "Give `--input FILE` or `--split NAME`; save the output of a pipe to a file first.",
     },
+    EVAL_NO_SPLIT: {
+      when: "The config has no dataset of the requested type.",
+      fix: "Use a split of the datasets listed.",
+    },
     SCALE_FIGURES: {
       when: "`gym scale plan` finds no measured figures of a run, or figures without the usage per rollout.",
       fix: "Run an evaluation with its own servers or with workers on Linux; it writes `<rollouts>_resources.json`.",

@@ -5,6 +5,7 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import { aliasedInstance } from "../config/servers/aliases.ts";
 import type { CostMeter } from "../model-endpoint/cost.ts";
 import { isObject } from "../python/json/json-object.ts";
+import type { HealthReport } from "../results/health/health-check.ts";
 import { RolloutError } from "../rollouts/errors.ts";
 import { artifactPaths, refuseNonFile } from "../rollouts/files/artifact-paths.ts";
 import { refuseOtherFiles } from "../rollouts/files/earlier-results.ts";
@@ -18,13 +19,18 @@ import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import { agentNames, citingSource, datasetFiles, inputFile } from "./evaluation-input.ts";
 import { gymVersion } from "./gym-version.ts";
+import { checkAfterRun } from "./health-after-run.ts";
+import { showingLive } from "./live-run.ts";
 import { checkModelEndpoints } from "./preflight.ts";
 import { type Evaluation, PreparedEvaluation } from "./prepared-evaluation.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
 import { type ResolvedRun, type RunConfig, resolveRun } from "./run-config.ts";
 import type { EvaluationOptions, EvaluationServers } from "./run-evaluation.ts";
 import type { RunEvent } from "./run-events.ts";
+import { splitFile } from "./split-input.ts";
 import { startResolved } from "./start-servers.ts";
+import { missedThresholds } from "./thresholds.ts";
+import { type RunTracking, startTracking, type TrackedRun, uploadsRollouts } from "./tracking.ts";
 
 const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
 /** Default for the number of rollouts that the broker and its workers hold at the same time. */
@@ -38,25 +44,64 @@ export interface EvaluationSession extends ResolvedRun {
   installRoot: string;
   /** Names of the available agents. */
   agents: readonly string[];
+  /** Directory of relative paths. */
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
   emit: (event: RunEvent) => void;
   notice: (text: string) => void;
   /** Either signal of the options. Both stop the work before the first rollout. */
   stopping: AbortSignal | undefined;
 }
 
-/**
- * Runs one evaluation from config to result. Detects every error that does not need servers before one starts; the
- * servers check the rows.
- */
-export async function evaluate(
+/** An evaluation with everything that follows the metrics. */
+export interface FinishedEvaluation extends Evaluation {
+  health: HealthReport | undefined;
+  tracked: readonly TrackedRun[];
+  missedThresholds: readonly string[];
+}
+
+/** Runs one evaluation from config to result, checks its health and sends it to the tracking services of the config. */
+export function evaluate(
   given: RunConfig,
   output: string,
   options: EvaluationOptions,
   emit: (event: RunEvent) => void,
+): Promise<FinishedEvaluation> {
+  return showingLive(emit, async (emit) => {
+    const run = await resolveRun(given);
+    const notice = (text: string) => emit({ type: "notice", text });
+    const { cwd = process.cwd(), env = process.env, signal } = options;
+    let tracking: RunTracking | undefined;
+    const evaluation = await collected(run, output, options, (event) => {
+      if (event.type === "started")
+        tracking = startTracking(run.config, { cwd, env, signal, onWarning: notice });
+      emit(event);
+    });
+    const { paths, summary } = evaluation;
+    const { aggregate = true, healthCheck = {} } = options;
+    const health = aggregate
+      ? await checkAfterRun(paths.output, healthCheck, { onNotice: notice, signal: eitherSignal(options) })
+      : undefined;
+    if (health) emit({ type: "health", report: health });
+    const upload = tracking && uploadsRollouts(run.config, options.uploadRollouts ?? false, notice);
+    const tracked = await tracking?.finish({ summary, rollouts: upload ? paths : undefined });
+    const missed = missedThresholds(summary, options);
+    return { ...evaluation, health, tracked: tracked ?? [], missedThresholds: missed };
+  });
+}
+
+/**
+ * Collects and scores the rollouts. Detects every error that does not need servers before one starts; the servers check
+ * the rows.
+ */
+async function collected(
+  run: ResolvedRun,
+  output: string,
+  options: EvaluationOptions,
+  emit: (event: RunEvent) => void,
 ): Promise<Evaluation> {
-  const { installRoot = packageRoot(), env = process.env, input, agent } = options;
+  const { installRoot = packageRoot(), env = process.env, cwd = process.cwd(), agent } = options;
   const { roots = searchRoots({ installRoot, env: { ...env } }) } = options;
-  const run = await resolveRun(given);
   const paths = artifactPaths(output);
   await refuseNonFile(output);
   await refuseOverwriting("a dataset of the config", datasetFiles(run.config, roots), paths);
@@ -69,11 +114,14 @@ export async function evaluate(
     roots,
     installRoot,
     agents,
+    cwd,
+    env,
     emit,
     notice: (text) => emit({ type: "notice", text }),
     stopping: eitherSignal(options),
   };
   const only = agent && currentName(agent, agents);
+  const input = await chosenInput(session);
   const source = await inputFile(run.config, { input, agent: only, output, roots });
   try {
     const prepared = await prepare(session, source.path);
@@ -88,6 +136,16 @@ export async function evaluate(
   } catch (error) {
     throw citingSource(error, source);
   }
+}
+
+/** The rows that the options name; undefined: the example data. */
+async function chosenInput(session: EvaluationSession): Promise<EvaluationOptions["input"]> {
+  const { options, config, output, cwd, roots, env, stopping, emit, notice } = session;
+  const { split, reusePreparedData = false } = options;
+  if (split === undefined) return options.input;
+  const onStatus = (text: string) => emit({ type: "status", text });
+  const places = { output, cwd, roots, env, signal: stopping };
+  return splitFile(config, { ...places, split, reuse: reusePreparedData, onStatus, onNotice: notice });
 }
 
 async function withOwnServers(session: EvaluationSession, prepared: PreparedEvaluation): Promise<Evaluation> {
@@ -145,7 +203,7 @@ function countEarlier(meter: CostMeter, spent: number, notice: (text: string) =>
 async function prepare(session: EvaluationSession, inputPath: string): Promise<PreparedEvaluation> {
   const { config, options, output, installRoot, emit, notice } = session;
   const { rolloutTimeoutSeconds = DEFAULT_ROLLOUT_TIMEOUT_SECONDS, runTimeoutSeconds = null } = options;
-  const { env = process.env } = options;
+  const { env } = session;
   const expand = await expandOptions(session, inputPath);
   return PreparedEvaluation.open({
     ...options,

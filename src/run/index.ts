@@ -31,6 +31,7 @@ export type { OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
 export type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";
 export { type ConnectedRun, connectToRun } from "./head.ts";
+export type { HealthSetting } from "./health-after-run.ts";
 export { type ReverifyOptions, type ReverifyResult, reverify } from "./reverify/reverify.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollout-driver.ts";
 export type { ModelChoice, RunConfig, RunSource } from "./run-config.ts";
@@ -48,3 +49,4 @@ export {
 } from "./run-evaluation.ts";
 export type { RunEvent } from "./run-events.ts";
 export { type StartOptions, startServers } from "./start-servers.ts";
+export type { TrackedRun } from "./tracking.ts";

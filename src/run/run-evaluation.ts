@@ -7,6 +7,7 @@ import {
   callback,
   checkOptions,
   flag,
+  number,
   type OptionTable,
   oneOf,
   record,
@@ -16,7 +17,9 @@ import {
   texts,
   whole,
 } from "../check-options.ts";
+import { GymError } from "../errors.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
+import type { HealthReport } from "../results/health/health-check.ts";
 import type { RunSummary } from "../results/summarize.ts";
 import type { CollectResult } from "../rollouts/collect/collect-contract.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
@@ -25,9 +28,11 @@ import { FSYNC_POLICIES, type FsyncPolicy } from "../rollouts/files/jsonl-writer
 import type { RepeatsSetting } from "../rollouts/inputs/repeats.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import { evaluate } from "./evaluation-session.ts";
+import type { HealthSetting } from "./health-after-run.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
 import type { RunConfig } from "./run-config.ts";
 import { type RunEvent, withEvents } from "./run-events.ts";
+import type { TrackedRun } from "./tracking.ts";
 
 /** Running servers, started by `startServers` or by another process. */
 export interface EvaluationServers {
@@ -41,6 +46,10 @@ export interface EvaluationServers {
 export interface EvaluationOptions {
   /** A JSONL file, or the rows themselves. Default: the example data of the config's agents. */
   input?: string | readonly Row[];
+  /** Runs this split of the datasets of the config's agents, instead of `input`. It is collated next to the output. */
+  split?: string;
+  /** With `split`: uses the rows that an earlier run with this output has prepared. */
+  reusePreparedData?: boolean;
   /** Rollouts file; metrics, failures and the manifest are written next to it. Default: results are kept in memory. */
   output?: string;
   /** Agent for rows without `agent_ref`. Not needed when there is only one. */
@@ -75,6 +84,14 @@ export interface EvaluationOptions {
   retryFailed?: boolean;
   /** Computes metrics when the rollouts are collected. Default: true. */
   aggregate?: boolean;
+  /** Checks the health of the rollouts after the metrics; false: no check. Default: a check of runs with an output. */
+  healthCheck?: HealthSetting;
+  /** Sends the rollouts to the tracking services of the config too. Default: metrics only. */
+  uploadRollouts?: boolean;
+  /** `missedThresholds` of the result names agents with a lower mean reward. */
+  failUnder?: number;
+  /** `missedThresholds` of the result says when a smaller share of the rollouts, 0 to 1, was scored. */
+  minCoverage?: number;
   fsync?: FsyncPolicy;
   /**
    * Stops everything: running rollouts are cancelled, and `result` resolves with the finished ones. Before the first
@@ -96,6 +113,7 @@ export interface EvaluationOptions {
   /** See `StartOptions`. */
   roots?: readonly string[];
   installRoot?: string;
+  cwd?: string;
   ownsProcess?: boolean;
   env?: Readonly<Record<string, string | undefined>>;
 }
@@ -104,6 +122,8 @@ const optionTable: OptionTable<EvaluationOptions> = {
   input: z
     .union([z.string(), z.custom(Array.isArray)], "must be the name of a file, or a list of rows")
     .optional(),
+  split: text.optional(),
+  reusePreparedData: flag.optional(),
   output: text.optional(),
   agent: text.optional(),
   limit: whole(0).optional(),
@@ -122,6 +142,10 @@ const optionTable: OptionTable<EvaluationOptions> = {
   force: flag.optional(),
   retryFailed: flag.optional(),
   aggregate: flag.optional(),
+  healthCheck: z.union([z.literal(false), record], "must be false or an object").optional(),
+  uploadRollouts: flag.optional(),
+  failUnder: number.optional(),
+  minCoverage: number.min(0).max(1, "must be a share from 0 to 1").optional(),
   fsync: oneOf(FSYNC_POLICIES).optional(),
   signal: signal.optional(),
   drain: signal.optional(),
@@ -132,20 +156,31 @@ const optionTable: OptionTable<EvaluationOptions> = {
   captureConfig: record.optional(),
   roots: texts.optional(),
   installRoot: text.optional(),
+  cwd: text.optional(),
   ownsProcess: flag.optional(),
   env: record.optional(),
 };
 
-/** The result of an evaluation. */
-export interface EvaluationResult extends CollectResult {
+/** What collecting and scoring rollouts results in. */
+export interface ScoredRun extends CollectResult {
   /**
    * Metrics by agent with 95 % intervals, and the number of rollouts that they cover; undefined without aggregation.
    */
   summary: RunSummary | undefined;
   /** Files of the run; undefined for a run in memory. */
   paths: ArtifactPaths | undefined;
+  /** The tracking services that received the results. */
+  tracked: readonly TrackedRun[];
   /** The rollouts of a run in memory; read those of a file with `loadRollouts`. */
   rollouts: Rollout[] | undefined;
+}
+
+/** The result of an evaluation. */
+export interface EvaluationResult extends ScoredRun {
+  /** What the health check found; undefined without a check. */
+  health: HealthReport | undefined;
+  /** The thresholds that the run misses, one sentence each. */
+  missedThresholds: readonly string[];
 }
 
 /** The result of an evaluation with files: `paths` is set, and the files hold the rollouts. */
@@ -154,7 +189,7 @@ export type FileResult = EvaluationResult & { paths: ArtifactPaths; rollouts: un
 export type MemoryResult = EvaluationResult & { paths: undefined; rollouts: Rollout[] };
 
 /** A running evaluation. */
-export interface EvaluationRun<Result extends EvaluationResult = EvaluationResult> {
+export interface EvaluationRun<Result extends ScoredRun = EvaluationResult> {
   /**
    * The events of the run, in order. Reading them is optional. Every `for await` receives the events after its start;
    * start it before the first `await` to receive all. It ends with the run, and throws the error that made the run fail.
@@ -190,17 +225,20 @@ async function run(
   emit: (event: RunEvent) => void,
 ): Promise<EvaluationResult> {
   checkOptions("runEvaluation", optionTable, options);
+  if (options.input !== undefined && options.split !== undefined)
+    throw new GymError("OPTIONS_INVALID", "runEvaluation: 'input' and 'split' cannot be combined.");
   if (options.output !== undefined) {
-    const { result, summary, paths } = await evaluate(config, options.output, options, emit);
-    return { ...result, summary, paths, rollouts: undefined };
+    const { result, ...evaluation } = await evaluate(config, options.output, options, emit);
+    return { ...result, ...evaluation, rollouts: undefined };
   }
   const directory = await mkdtemp(path.join(tmpdir(), "nemo-gym-evaluation-"));
   try {
     const output = path.join(directory, "rollouts.jsonl");
-    const { result, summary } = await evaluate(config, output, options, emit);
+    const inMemory = { healthCheck: false, ...options } as const;
+    const { result, ...evaluation } = await evaluate(config, output, inMemory, emit);
     const rollouts: Rollout[] = [];
     for await (const rollout of loadRollouts(output)) rollouts.push(rollout);
-    return { ...result, summary, paths: undefined, rollouts };
+    return { ...result, ...evaluation, paths: undefined, rollouts };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

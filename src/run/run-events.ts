@@ -1,10 +1,12 @@
 import type { RunEvent as ServerEvent } from "../hosting/processes/run-servers.ts";
+import type { HealthReport } from "../results/health/health-check.ts";
 import type { EvaluationEvent } from "./prepared-evaluation.ts";
 
 /** Events of an evaluation, from the start of the servers to the metrics. */
 export type RunEvent =
   | EvaluationEvent
   | { type: "status"; text: string }
+  | { type: "health"; report: HealthReport }
   | { type: "server"; event: ServerEvent };
 
 /** Starts a run and returns its events and its result. */

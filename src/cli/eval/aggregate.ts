@@ -3,19 +3,16 @@ import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { relativePath } from "../files.ts";
 import { countText } from "../render/progress.ts";
-import { startExport } from "./exporting.ts";
-import { checkAfterRun, ignoredChecks, printHealth } from "./health-check.ts";
+import { healthSetting, printHealth } from "./health-check.ts";
 import { aggregateKeys } from "./keys.ts";
-import { printSummary } from "./report.ts";
+import { printSummary, printTracked } from "./report.ts";
 
 /** Runs `gym eval aggregate`: joins shards and computes their overall metrics. */
 export async function aggregateShards(context: CommandContext): Promise<number> {
   const { io, installRoot, err, signal, terminal } = context;
   const config = await context.resolve();
   const keys = readKeys(aggregateKeys, config);
-  ignoredChecks(keys);
   const onNotice = (text: string) => err(terminal.yellow(text));
-  const exporting = startExport(context, config, onNotice);
   const result = await aggregate({
     shards: keys.input_glob,
     output: keys.output_jsonl_fpath,
@@ -24,13 +21,15 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
     onNotice,
     onStatus: err,
     signal,
+    healthCheck: healthSetting(keys),
     cwd: io.cwd,
+    env: context.env,
     roots: context.roots,
     installRoot,
   });
   printResult(context, result, keys.merge_shards);
-  if (keys.merge_shards) printHealth(await checkAfterRun(context, result.paths.output, keys), context);
-  await exporting?.finish({ summary: result.summary });
+  printHealth(result.health, context);
+  printTracked(result.tracked, context);
   return 0;
 }
 

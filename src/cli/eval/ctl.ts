@@ -31,9 +31,11 @@ export async function controlRun(
     const running = pid === undefined ? found : [choose(found, pid)];
     if (json) out(JSON.stringify(running.map(({ answer }) => answer)));
     else if (running.length === 0) out("No collections are running.");
-    for (const { answer } of json ? [] : running) {
+    for (const { socket, answer } of json ? [] : running) {
       if (answer.ok)
-        out(`${answer.pid}${answer.paused ? " (paused)" : ""} ${answer.output}\n  ${progressText(answer)}`);
+        out(
+          `${nameOf(socket)}${answer.paused ? " (paused)" : ""} ${answer.output}\n  ${progressText(answer)}`,
+        );
     }
     return 0;
   }
@@ -69,12 +71,16 @@ export function requestOf(action: string, value: string | undefined): ControlReq
 }
 
 function choose(running: RunningCollection[], pid: string | undefined): RunningCollection {
-  const matching =
-    pid === undefined ? running : running.filter(({ socket }) => path.basename(socket) === `${pid}.sock`);
+  const matching = pid === undefined ? running : running.filter(({ socket }) => nameOf(socket) === pid);
   const [only] = matching;
   if (only && matching.length === 1) return only;
-  const known = running.map(({ socket }) => path.basename(socket, ".sock")).join(", ") || "none";
+  const known = running.map(({ socket }) => nameOf(socket)).join(", ") || "none";
   if (matching.length === 0)
     throw new GymError("EVAL_CTL", `No such run is in progress. In progress: ${known}.`);
   throw new GymError("EVAL_CTL", `Several runs are in progress; choose one with --pid: ${known}.`);
+}
+
+/** The process id; a further collection of the process has a number behind it. */
+function nameOf(socket: string): string {
+  return path.basename(socket, ".sock");
 }

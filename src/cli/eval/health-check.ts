@@ -1,9 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { errorMessage } from "../../errors.ts";
 import { checkHealth, type HealthReport, requireKnown } from "../../results/health/health-check.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import type { HealthSetting } from "../../run/health-after-run.ts";
 import type { CommandContext } from "../command.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
 import { shownPath } from "../files.ts";
@@ -67,26 +67,10 @@ export function ignoredChecks({
   return knownChecks(ids, (message) => new CommandKeysError(`invalid configuration: ${message}`));
 }
 
-/** Checks a finished run; undefined when disabled or failed, which does not fail the run. */
-export async function checkAfterRun(
-  { signal, err, terminal }: CommandContext,
-  rolloutsPath: string,
-  keys: HealthKeys,
-): Promise<HealthReport | undefined> {
-  if (keys.disable_health_check || signal.aborted) return undefined;
-  const onNotice = (text: string) => err(terminal.yellow(text));
-  try {
-    return await checkHealth({
-      rolloutsPath,
-      ignoredChecks: ignoredChecks(keys),
-      workers: keys.health_check_workers,
-      onNotice,
-      signal,
-    });
-  } catch (error) {
-    if (!signal.aborted) onNotice(`Rollout health was not checked: ${errorMessage(error)}`);
-    return undefined;
-  }
+/** The health check that the keys ask for; an unknown check id is refused before anything runs. */
+export function healthSetting(keys: HealthKeys): HealthSetting {
+  const ignored = ignoredChecks(keys);
+  return keys.disable_health_check ? false : { ignoredChecks: ignored, workers: keys.health_check_workers };
 }
 
 /** Prints the findings of a check after a run, if any. */

@@ -4,6 +4,7 @@ import { printable } from "../../printable.ts";
 import type { RunSummary } from "../../results/summarize.ts";
 import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
 import type { Evaluation } from "../../run/prepared-evaluation.ts";
+import type { TrackedRun } from "../../run/tracking.ts";
 import type { CommandContext } from "../command.ts";
 import { relativePath } from "../files.ts";
 import { interruptedExitCode } from "../interruption.ts";
@@ -39,6 +40,12 @@ export function printReport(
     out(`Intervals: ${show(paths.statistics)}`);
   }
   if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures:  ${show(paths.failures)}`);
+}
+
+/** The runs in the tracking services. */
+export function printTracked(tracked: readonly TrackedRun[], { err, json }: CommandContext): void {
+  if (json) return;
+  for (const { exporter, place } of tracked) err(`Exported to ${exporter}: ${place}`);
 }
 
 /** Replies without a verdict were scored anyway, usually with 0. */

@@ -5,9 +5,8 @@ import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 import { rolloutFile } from "../files.ts";
-import { type RunExport, startExport } from "./exporting.ts";
 import { reverifyKeys } from "./keys.ts";
-import { exitCodeOf, printReport } from "./report.ts";
+import { exitCodeOf, printReport, printTracked } from "./report.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
 
 /** Percentages at which a line is printed. */
@@ -36,20 +35,17 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     signal: io.stopSignal,
     roots: context.roots,
     installRoot,
+    cwd: io.cwd,
     env,
   });
   const view = createRunView(context, "Verifying rollouts");
-  let exporting: RunExport | undefined;
   const announce = progressNotices(view);
   try {
-    const evaluation = await followRun(run, view, (event) => {
-      if (event.type === "started") exporting = startExport(context, config, (text) => view.notice(text));
-      announce(event);
-    });
-    const { warning } = await run.result;
+    const evaluation = await followRun(run, view, announce);
+    const { warning } = evaluation;
     printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
     if (warning !== undefined) err(terminal.yellow(warning));
-    await exporting?.finish({ summary: evaluation.summary });
+    printTracked(evaluation.tracked, context);
     return exitCodeOf(evaluation, context);
   } finally {
     view.close();

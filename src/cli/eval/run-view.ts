@@ -1,12 +1,9 @@
-import { writeFile } from "node:fs/promises";
 import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
-import { openControlSocket } from "../../rollouts/collect/control.ts";
-import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
-import type { Evaluation, EvaluationEvent } from "../../run/prepared-evaluation.ts";
-import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";
+import type { EvaluationEvent } from "../../run/prepared-evaluation.ts";
+import type { EvaluationRun, ScoredRun } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
@@ -19,10 +16,8 @@ import { progressLines, progressText } from "./progress-lines.ts";
 const REDRAW_MS = 250;
 /** Interval between lines without a terminal. */
 const LINE_MS = 10_000;
-/** Interval of the progress file and of progress events. */
-const PROGRESS_FILE_MS = 2_000;
-/** Maximum number of points of the history in the progress file. */
-const MAX_HISTORY = 200;
+/** Interval of progress events. */
+const PROGRESS_MS = 2_000;
 /** Maximum number of times that the same server line is printed. */
 const MAX_REPEATS = 3;
 const MAX_REMEMBERED_LINES = 1_000;
@@ -41,38 +36,20 @@ export function createRunView(context: CommandContext, label = "Collecting rollo
   return context.json ? jsonView(context) : new TextView(context, label);
 }
 
-/** Shows the events of a run until it ends, opens its control socket and writes its progress file. */
-export async function followRun(
-  run: EvaluationRun<FileResult>,
+/** Shows the events of a run until it ends. */
+export async function followRun<Result extends ScoredRun>(
+  run: EvaluationRun<Result>,
   view: RunView,
   onEvent: (event: RunEvent) => void = () => {},
-): Promise<Evaluation> {
-  let collection: Collection | undefined;
-  let progressFile: ProgressFile | undefined;
-  try {
-    for await (const event of run.events) {
-      onEvent(event);
-      if (event.type === "server") {
-        const { event: inner } = event;
-        if (inner.type === "log" && inner.level === "warn")
-          collection?.progress.warned(inner.server, inner.line);
-        view.serverEvent(inner);
-      } else if (event.type === "status") view.status(event.text);
-      else {
-        if (event.type === "started") {
-          collection = event.collection;
-          openControl(collection, event.paths.output, view);
-          progressFile = new ProgressFile(event.paths.progress, collection);
-        }
-        if (event.type === "collected") progressFile?.end(event.result.progress);
-        view.evaluationEvent(event);
-      }
-    }
-  } finally {
-    progressFile?.end();
+): Promise<Result & { result: Result }> {
+  for await (const event of run.events) {
+    onEvent(event);
+    if (event.type === "server") view.serverEvent(event.event);
+    else if (event.type === "status") view.status(event.text);
+    else if (event.type !== "health") view.evaluationEvent(event);
   }
-  const { summary, paths, rollouts: _rollouts, ...result } = await run.result;
-  return { summary, paths, result };
+  const result = await run.result;
+  return { ...result, result };
 }
 
 /** The state of a resumed run; zero counts are omitted. */
@@ -84,47 +61,6 @@ function resumeText(summary: ResumeSummary): string {
     [exhausted, "out of attempts (--retry-failed runs them again)"],
   ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
   return `Resuming: ${[`${materializedRows} rows`, `${done} done`, ...parts, `${remaining} to run`].join(", ")}.`;
-}
-
-/** Updates `<stem>_progress.json` for other programs. */
-class ProgressFile {
-  readonly #path: string;
-  readonly #timer: NodeJS.Timeout;
-  readonly #collection: Collection;
-  #history: [seconds: number, completed: number, in_flight: number][] = [];
-  #writing: Promise<void> = Promise.resolve();
-  #hasEnded = false;
-
-  constructor(path: string, collection: Collection) {
-    this.#path = path;
-    this.#collection = collection;
-    this.#timer = setInterval(() => this.#write(collection.snapshot()), PROGRESS_FILE_MS);
-    this.#timer.unref();
-    this.#write(collection.snapshot());
-  }
-
-  /** Writes the last state, once. The time for metrics and reports after the collection does not count. */
-  end(snapshot?: ProgressSnapshot): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    clearInterval(this.#timer);
-    this.#write(snapshot ?? this.#collection.snapshot());
-  }
-
-  /** Best effort: a progress file that cannot be written must not fail the run. */
-  #write(snapshot: ProgressSnapshot): void {
-    this.#note(snapshot);
-    const content = { updated_at: new Date().toISOString(), ...snapshot, history: this.#history };
-    const text = `${JSON.stringify(content, null, 2)}\n`;
-    this.#writing = this.#writing.then(() => writeFile(this.#path, text)).catch(() => {});
-  }
-
-  /** Throughput over time: a limited number of points, evenly spread over the whole run. */
-  #note({ elapsed_seconds, completed, in_flight }: ProgressSnapshot): void {
-    this.#history.push([Number(elapsed_seconds.toFixed(2)), completed, in_flight]);
-    if (this.#history.length > MAX_HISTORY)
-      this.#history = this.#history.filter((_, place) => place % 2 === 0);
-  }
 }
 
 class TextView implements RunView {
@@ -288,7 +224,7 @@ function jsonView(context: CommandContext): RunView {
         const { collection } = event;
         const sendProgress = () => send({ event: "progress", ...collection.snapshot() });
         sendProgress();
-        timer = setInterval(sendProgress, PROGRESS_FILE_MS);
+        timer = setInterval(sendProgress, PROGRESS_MS);
         timer.unref();
       }
     },
@@ -297,12 +233,4 @@ function jsonView(context: CommandContext): RunView {
       flush();
     },
   };
-}
-
-/** Opens the control socket of a collection; if that fails, the collection runs without it. */
-function openControl(collection: Collection, output: string, view: RunView): void {
-  openControlSocket(collection, output).then(
-    (close) => process.once("exit", close),
-    (error: Error) => view.notice(`gym eval ctl cannot reach this run: ${error.message}`),
-  );
 }

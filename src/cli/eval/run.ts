@@ -18,13 +18,12 @@ import { refuseUnusedModelUrl } from "../env/model-flags.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
 import { brokerOf } from "../queue/broker-settings.ts";
 import { needsOf, queuedRunKeys, weightsOf } from "../queue/keys.ts";
-import { type RunExport, startExport, uploadsRollouts } from "./exporting.ts";
-import { checkAfterRun, healthJsonEvent, ignoredChecks, printHealth } from "./health-check.ts";
+import { healthJsonEvent, healthSetting, printHealth } from "./health-check.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
-import { exitCodeOf, printReport } from "./report.ts";
-import { chooseInput, dropEmptyDirectory, dropRefusedRun, newOutput } from "./run-files.ts";
+import { exitCodeOf, printReport, printTracked } from "./report.ts";
+import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./run-files.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
-import { checkThresholds, missedThresholds, THRESHOLD_MISSED } from "./thresholds.ts";
+import { checkThresholds, THRESHOLD_MISSED } from "./thresholds.ts";
 
 const NEARNESS = 0.85;
 
@@ -63,6 +62,11 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   refuseUnusedModelUrl(context.flags, config);
   const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
   checkKeys(keys);
+  const { input_jsonl_fpath: input, split, reuse_existing_data_preparation: reusePreparedData } = keys;
+  if (input !== undefined && split !== undefined)
+    throw new UsageError(
+      "--input and --split cannot be combined: give a file, or collate a split of the config's datasets",
+    );
   const given = keys.output_jsonl_fpath;
   const agent = config.servers.find(({ type }) => type === "responses_api_agents");
   const output =
@@ -72,11 +76,10 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   await refuseNonFile(output);
   const view = createRunView(context);
   try {
-    const input = await chooseInput(context, config, { ...keys, output }, (text) => view.status(text));
     const driver = await configuredDriver(context, keys.rollout_collection_driver);
     const queue = queueOf(context, config);
     const own = evaluationOptions(context, config, keys);
-    const options = { ...own, output, input, driver, queue, ownsProcess: true };
+    const options = { ...own, output, input, split, reusePreparedData, driver, queue, ownsProcess: true };
     return await evaluate(context, config, options, keys, view);
   } catch (error) {
     if (given === undefined && error instanceof RolloutError && error.code === "ROLLOUT_ROWS_REFUSED")
@@ -179,6 +182,10 @@ function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys
     force: Boolean(context.flags["force"]),
     retryFailed: keys.retry_failed,
     aggregate: !keys.disable_aggregation,
+    healthCheck: healthSetting(keys),
+    uploadRollouts: keys.upload_rollouts,
+    failUnder: keys.fail_under,
+    minCoverage: keys.min_coverage,
     checkRows: keys.check_rows,
     fsync: keys.fsync,
     drain: signal,
@@ -186,6 +193,7 @@ function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys
     driverSettings: keys,
     roots: context.roots,
     installRoot,
+    cwd: io.cwd,
     env,
   };
 }
@@ -197,25 +205,17 @@ async function evaluate(
   keys: Keys,
   view: RunView,
 ): Promise<number> {
-  let exporting: RunExport | undefined;
-  const evaluation = await followRun(runEvaluation(config, options), view, ({ type }) => {
-    if (type === "started") exporting = startExport(context, config, (text) => view.notice(text));
-  });
+  const evaluation = await followRun(runEvaluation(config, options), view);
   view.close();
-  const health = keys.disable_aggregation
-    ? undefined
-    : await checkAfterRun(context, evaluation.paths.output, keys);
+  const { health, tracked, missedThresholds } = evaluation;
   if (health && context.json) context.out(JSON.stringify(healthJsonEvent(health)));
   printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
   printHealth(health, context);
-  const upload = uploadsRollouts(config, keys.upload_rollouts, (text) => view.notice(text));
-  const { summary, paths } = evaluation;
-  await exporting?.finish({ summary, rollouts: upload ? paths : undefined });
+  printTracked(tracked, context);
   const exitCode = exitCodeOf(evaluation, context);
   if (exitCode !== 0) return exitCode;
-  const missed = missedThresholds(summary, keys);
-  for (const sentence of missed) context.err(sentence);
-  return missed.length > 0 ? THRESHOLD_MISSED : 0;
+  for (const sentence of missedThresholds) context.err(sentence);
+  return missedThresholds.length > 0 ? THRESHOLD_MISSED : 0;
 }
 
 /** Refuses invalid keys before any row is read. */
@@ -237,7 +237,7 @@ function checkKeys(keys: Keys): void {
   }
   checkSampling(params);
   checkThresholds(keys);
-  ignoredChecks(keys);
+  healthSetting(keys);
 }
 
 const CAPTURE_KEYS = ["observability_enabled", "model_call_capture_dir", "token_id_capture"];

@@ -31,7 +31,7 @@ export type ControlAnswer =
  * function that closes the socket.
  */
 export async function openControlSocket(collection: Collection, output: string): Promise<() => void> {
-  const path = join(userDirectory(), `${process.pid}.sock`);
+  const path = join(userDirectory(), `${nextSocketName()}.sock`);
   const server = createServer((socket) =>
     serve(socket, (request) => answerControl(collection, output, request)),
   );
@@ -41,10 +41,21 @@ export async function openControlSocket(collection: Collection, output: string):
     server.once("error", reject);
     server.listen(path, resolve);
   });
+  const remove = () => rmSync(path, { force: true });
+  process.once("exit", remove);
   return () => {
     server.close();
-    rmSync(path, { force: true });
+    remove();
+    process.removeListener("exit", remove);
   };
+}
+
+let opened = 0;
+
+/** The first collection of a process has its id as name: `gym eval ctl --pid` finds it. A program may run several. */
+function nextSocketName(): string {
+  opened++;
+  return opened === 1 ? `${process.pid}` : `${process.pid}-${opened}`;
 }
 
 function serve(socket: Socket, answer: (request: string) => ControlAnswer): void {

@@ -17,15 +17,17 @@ import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
-import { artifactPaths, refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
+import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { maxAttemptsFrom } from "../../rollouts/resume/resume.ts";
 import { eitherSignal, serverSettings } from "../evaluation-session.ts";
 import { gymVersion } from "../gym-version.ts";
+import { showingLive } from "../live-run.ts";
 import { type RunConfig, resolveRun } from "../run-config.ts";
-import type { EvaluationRun, FileResult } from "../run-evaluation.ts";
+import type { EvaluationRun, ScoredRun } from "../run-evaluation.ts";
 import { type RunEvent, withEvents } from "../run-events.ts";
 import { onlyServers, startResolved } from "../start-servers.ts";
+import { type RunTracking, startTracking } from "../tracking.ts";
 import { ReverifyPlan, type ReverifySources } from "./reverify-plan.ts";
 import {
   checkOutput,
@@ -63,6 +65,7 @@ export interface ReverifyOptions {
   /** Starts no further verifications; running ones may finish. */
   drain?: AbortSignal;
   roots?: readonly string[];
+  cwd?: string;
   installRoot?: string;
   env?: Readonly<Record<string, string | undefined>>;
 }
@@ -81,14 +84,17 @@ const optionTable: OptionTable<ReverifyOptions> = {
   signal: signalOption.optional(),
   drain: signalOption.optional(),
   roots: texts.optional(),
+  cwd: text.optional(),
   installRoot: text.optional(),
   env: record.optional(),
 };
 
-export type ReverifyResult = FileResult & {
+export interface ReverifyResult extends ScoredRun {
+  paths: ArtifactPaths;
+  rollouts: undefined;
   /** Why the scores may differ from the original ones; undefined when all servers are safe. */
   warning: string | undefined;
-};
+}
 
 /**
  * Scores stored rollouts again with the verifiers of a config. Only judges call models.
@@ -97,7 +103,7 @@ export type ReverifyResult = FileResult & {
  * const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
  */
 export function reverify(config: RunConfig, options: ReverifyOptions): EvaluationRun<ReverifyResult> {
-  return withEvents((emit) => run(config, options, emit));
+  return withEvents((emit) => showingLive(emit, (emit) => run(config, options, emit)));
 }
 
 /** Detects every error that does not need servers before one starts. */
@@ -110,6 +116,7 @@ async function run(
   const { existing = "fresh", force = false, judgeFailedOnly = false, limit, drain, signal } = options;
   const { installRoot = packageRoot(), roots = searchRoots({ installRoot }), env = process.env } = options;
   const { rolloutTimeoutSeconds: timeout = DEFAULT_TIMEOUT_SECONDS } = options;
+  const { cwd = process.cwd() } = options;
   const notice = (text: string) => emit({ type: "notice", text });
   const stopping = eitherSignal(options);
   const rolloutsPath = path.resolve(options.rollouts);
@@ -146,6 +153,7 @@ async function run(
     if (warning !== undefined) notice(warning);
     const output = unsafe === undefined ? asked : unsafeOutput(asked);
     checkOutput(output, sources, existing);
+    let tracking: RunTracking | undefined;
     emit({ type: "status", text: `Verifying ${plan.size} stored rollouts into ${output}` });
     const done = scoreAgain({
       client: servers.client,
@@ -163,12 +171,17 @@ async function run(
       config: decidingConfig(config, sources),
       gymVersion: gymVersion(installRoot),
       aggregate: options.aggregate ?? true,
-      onEvent: emit,
+      onEvent: (event) => {
+        if (event.type === "started")
+          tracking = startTracking(config, { cwd, env, signal, onWarning: notice });
+        emit(event);
+      },
       drain,
       signal,
     });
     const { result, summary, paths } = await Promise.race([done, servers.crashed]);
-    return { ...result, summary, paths, rollouts: undefined, warning };
+    const tracked = (await tracking?.finish({ summary })) ?? [];
+    return { ...result, summary, paths, tracked, rollouts: undefined, warning };
   } finally {
     await servers.close();
   }

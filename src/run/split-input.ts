@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { hubAccess, registryAccess } from "../datasets/access.ts";
+import { collate } from "../datasets/collate.ts";
+import { GymError } from "../errors.ts";
+import { configuredAgents, datasetList, preprocessedDirectory } from "./evaluation-input.ts";
+
+export interface SplitOptions {
+  split: string;
+  /** Uses the rows that an earlier run with this output has prepared. */
+  reuse: boolean;
+  output: string;
+  cwd: string;
+  roots: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal | undefined;
+  onStatus: (text: string) => void;
+  onNotice: (text: string) => void;
+}
+
+/** Collates the datasets of the config next to the output, and returns the file of one split. */
+export async function splitFile(config: ResolvedConfig, options: SplitOptions): Promise<string> {
+  const { split, reuse, output, onStatus } = options;
+  const directory = preprocessedDirectory(output);
+  const file = path.join(directory, `${split}.jsonl`);
+  if (!(reuse && existsSync(file))) {
+    onStatus("preparing the datasets");
+    await collateDatasets(config, directory, options);
+  }
+  if (existsSync(file)) return file;
+  throw new GymError(
+    "EVAL_NO_SPLIT",
+    `The config has no dataset of type '${split}'. Its agents' datasets: ${datasetList(config)}.`,
+  );
+}
+
+async function collateDatasets(
+  config: ResolvedConfig,
+  directory: string,
+  { cwd, roots, env, signal, onNotice }: SplitOptions,
+): Promise<void> {
+  const { agents, rejected } = configuredAgents(config);
+  for (const problem of rejected.flatMap(({ problems }) => problems)) onNotice(`Warning: ${problem}`);
+  const access = { get: (key: string) => config.get(key), env, signal, onNotice };
+  await collate({
+    mode: "train_preparation",
+    outputDirectory: directory,
+    agents,
+    cwd,
+    roots,
+    signal,
+    download: { hub: hubAccess(access), registry: registryAccess(access), dataSource: "huggingface" },
+  });
+}
