@@ -103,6 +103,7 @@ it("fails the rollout with a retryable error if the server is full or not reacha
   const full = await server.post("/seed_session", {});
   expect(full.status).toBe(503);
   expect(JSON.stringify(full.body)).toContain("Server at capacity");
+  expect(JSON.stringify(full.body)).toContain("Raise its max_concurrent_envs, or lower --concurrency.");
   const nobody = await createTestServer(definition, { config: { base_url: "http://127.0.0.1:9" } });
   ends.push(() => nobody.close());
   expect((await nobody.post("/seed_session", {})).status).toBe(503);

@@ -111,10 +111,16 @@ function readMessage(text: string): { type?: string; data?: unknown } {
 
 /** The model sees errors of its message and of the environment's code. Errors of the server fail the rollout. */
 function refusal({ message = "unknown error", code, ...rest }: { message?: string; code?: string }): Error {
-  if (code === "CAPACITY_REACHED" || code === "FACTORY_ERROR" || code === "SESSION_ERROR")
-    return lost(new Error(`${code}: ${message}`));
+  if (code === "CAPACITY_REACHED") return atCapacity(message);
+  if (code === "FACTORY_ERROR" || code === "SESSION_ERROR") return lost(new Error(`${code}: ${message}`));
   const { errors } = rest as { errors?: unknown };
   return new EnvironmentError(errors === undefined ? message : `${message}: ${JSON.stringify(errors)}`);
+}
+
+/** Retried, because a place becomes free when another rollout ends. */
+function atCapacity(reason: string): HttpError {
+  const message = `The OpenEnv server takes no further session (${reason}). Raise its max_concurrent_envs, or lower --concurrency.`;
+  return new HttpError(503, message, { failure: { class: "environment_full", retryable: true, message } });
 }
 
 function lost(cause: Error): HttpError {

@@ -36,6 +36,14 @@ describe.skipIf(isMissing)("the code runner", () => {
     ).resolves.toMatchObject({ error_type: "timeout" });
   });
 
+  it("says why a Python below /tmp is not found", async () => {
+    const made = runner({ python: "/tmp/venv/bin/python" });
+    const tests = { inputs: [""], outputs: [""] };
+    await expect(runPythonTests(made, { code: "", tests, timeoutSeconds: 2 })).rejects.toThrow(
+      /not found.*its own \/tmp.*'\/tmp\/venv\/bin\/python'.*read_only_paths/s,
+    );
+  });
+
   it("runs tests of functions and of output until one fails", async () => {
     const made = runner();
     const run = (code: string, tests: Parameters<typeof runPythonTests>[1]["tests"]) =>

@@ -47,8 +47,14 @@ export class Interpreter {
     );
     const ready = await interpreter.#next({ timeoutMs: START_TIMEOUT_MS });
     if (ready.status === "answered") return interpreter;
-    const reason = ready.status === "timeout" ? "it did not start in time" : ready.result.stderr?.trim();
-    throw new Error(`Python could not be started in the sandbox: ${reason}`);
+    if (ready.status === "timeout")
+      throw new Error("Python could not be started in the sandbox: it did not start in time");
+    const { stderr, return_code } = ready.result;
+    const missing = return_code === 127 || return_code === 126;
+    const hint = missing
+      ? `. The sandbox has its own /tmp and /home. If '${python}' is not below /usr, add its directory to read_only_paths of the sandbox.`
+      : "";
+    throw new Error(`Python could not be started in the sandbox: ${stderr?.trim()}${hint}`);
   }
 
   /** Sends a request and waits for its reply. The caller must wait before the next request. */
