@@ -1,5 +1,5 @@
 import type { JsonObject, MetricsHooks } from "nemo-gym";
-import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
+import { passMajorityMetrics, usualKeyMetrics } from "nemo-gym/metrics";
 
 /** The scores of one rollout: the comparison alone, and with the judge if one was asked. */
 export function mathScores(row: JsonObject): Record<string, number> {
@@ -9,17 +9,9 @@ export function mathScores(row: JsonObject): Record<string, number> {
   return scores;
 }
 
-/** Averages and best of k, including votes; `no_answer` only where it is a share of rollouts. */
+/** Averages and best of k, including votes. */
 export function mathKeyMetrics(metrics: JsonObject): JsonObject {
-  const key: JsonObject = {};
-  for (const name of ["mean/input_tokens", "mean/output_tokens"])
-    if (name in metrics) key[name] = metrics[name];
-  return {
-    ...key,
-    ...highestKMetrics(metrics, "pass@1[avg-of-{k}]"),
-    ...highestKMetrics(metrics, "pass@{k}", { excludeNames: ["no_answer"] }),
-    ...highestKMetrics(metrics, "majority@{k}", { excludeNames: ["no_answer"] }),
-  };
+  return usualKeyMetrics(metrics, { majority: true });
 }
 
 export const mathMetrics: MetricsHooks = {

@@ -1,6 +1,5 @@
 import type { JsonObject, MetricsHooks } from "nemo-gym";
-import { passMajorityMetrics, subsetMetrics } from "nemo-gym/metrics";
-import { usualKeyMetrics } from "../../libraries/text-measures/metrics.ts";
+import { passMajorityMetrics, subsetMetrics, usualKeyMetrics } from "nemo-gym/metrics";
 
 /** A suite has each kind of task in each difficulty. */
 const suite = ["mk_niah", "mv_niah", "qa"].flatMap((kind) =>

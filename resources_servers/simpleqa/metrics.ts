@@ -1,5 +1,5 @@
 import type { MetricsHooks } from "nemo-gym";
-import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
+import { passMajorityMetrics, usualKeyMetrics } from "nemo-gym/metrics";
 import { verdicts } from "./grade.ts";
 
 const correct = "/correct";
@@ -24,12 +24,7 @@ export const simpleqaMetrics: MetricsHooks = {
     }
     return metrics;
   },
-  key: (metrics) => ({
-    ...pick(metrics, "mean/input_tokens"),
-    ...pick(metrics, "mean/output_tokens"),
-    ...highestKMetrics(metrics, "pass@1[avg-of-{k}]"),
-    ...highestKMetrics(metrics, "pass@{k}", { excludeNames: ["no_answer"] }),
-  }),
+  key: usualKeyMetrics,
 };
 
 /** Precision is the share of correct answers among attempts, recall the share among all questions. */
@@ -38,8 +33,4 @@ function attemptedScores(right: number, wrong: number): { f1: number; accuracyGi
   const precision = attempted > 0 ? right / attempted : 0;
   const sum = precision + right;
   return { accuracyGivenAttempted: precision, f1: sum > 0 ? (2 * precision * right) / sum : 0 };
-}
-
-function pick(metrics: Record<string, unknown>, name: string): Record<string, unknown> {
-  return name in metrics ? { [name]: metrics[name] } : {};
 }
