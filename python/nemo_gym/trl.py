@@ -36,6 +36,8 @@ from nemo_gym.token_sequences import Drift, TokenDriftError, sequences_of
 
 Row = dict[str, Any]
 log = logging.getLogger(__name__)
+#: Asks a resources server for its tools when a session starts.
+ROLLOUT_START_HEADER = "x-nemo-gym-rollout-start"
 
 _TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
 
@@ -185,15 +187,29 @@ class GymSpec:
         """A class whose objects are sessions on the resources server, with its tools as methods."""
         if self.resources_url is None:
             raise ValueError("environment_factory needs a resources server: GymSpec(..., resources_server=NAME).")
-        tools = {
-            tool["name"]: tool
-            for row in self.rows
-            for tool in row["responses_create_params"].get("tools") or []
-            if tool.get("type") == "function"
-        }
+        given = [row["responses_create_params"].get("tools") for row in self.rows]
+        lists = [tools for tools in given if tools is not None]
+        if len(lists) < len(given):
+            lists.append(self._tools_of_server(self.rows[given.index(None)]))
+        tools = {tool["name"]: tool for each in lists for tool in each if tool.get("type") == "function"}
+        if not tools:
+            log.warning("Neither the rows nor the resources server at %s name tools: the model gets none.", self.resources_url)
         members: dict[str, Any] = {name: _method(tool) for name, tool in tools.items()}
         members.update(_url=self.resources_url, _timeout=self.tool_timeout, _counts=self.counts)
         return type("GymEnvironment", (GymEnvironment,), members)
+
+
+    def _tools_of_server(self, row: Row) -> list[dict[str, Any]]:
+        """What the server offers for a row without tools, as it tells the agents of the gym when a rollout starts."""
+        headers = {"Content-Type": "application/json", ROLLOUT_START_HEADER: "1"}
+        request = urllib.request.Request(f"{self.resources_url}/seed_session", json.dumps(row).encode(), headers, method="POST")
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=self.tool_timeout) as reply:
+                return list(json.loads(reply.read()).get("tools") or [])
+        except urllib.error.HTTPError as error:
+            text = error.read().decode(errors="replace")
+            raise ValueError(f"The resources server refuses a row (status {error.code}): {text}") from error
 
 
 class GymEnvironment:

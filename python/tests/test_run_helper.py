@@ -77,6 +77,22 @@ class RunHelperTests(unittest.TestCase):
             self.helper.start(parsed(config(self.engine.url, self.port)))
         self.assertTrue(answers(self.port))
 
+    def test_the_example_of_the_readme(self) -> None:
+        text = (CHECKOUT / "python" / "README.md").read_text(encoding="utf-8")
+        program = text.partition("```python\n")[2].partition("```")[0]
+        self.assertIn("http://127.0.0.1:8000/v1", program)
+        program = program.replace("http://127.0.0.1:8000/v1", self.engine.url).replace("11000", str(self.port))
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            cwd=CHECKOUT,
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT / "python")},
+            timeout=60,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(line.split()[0] for line in done.stdout.splitlines()), list("01234"))
+
     def test_a_dead_gym_is_reported_with_its_last_lines(self) -> None:
         self.helper.start(parsed(config(self.engine.url, self.port)))
         assert self.helper._process is not None

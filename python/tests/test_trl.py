@@ -99,6 +99,18 @@ class SpecTests(GymCase):
         second.reset(gym_row=json.dumps({**row(4), "expected_count": "many"}))
         self.assertEqual(reward(completions=[said], environments=[second]), [None])
 
+    def test_rows_without_tools_get_those_of_the_server(self) -> None:
+        bare = row(3)
+        del bare["responses_create_params"]["tools"]
+        environment: Any = self.spec([bare], resources_server=RESOURCES).environment_factory()
+        environment.reset(gym_row=json.dumps(bare))
+        environment.increment_counter(count=3)
+        self.assertEqual(json.loads(environment.get_counter_value())["count"], 3)
+        bare["responses_create_params"]["tools"] = []
+        with self.assertLogs("nemo_gym.trl", "WARNING") as logs:
+            self.spec([bare], resources_server=RESOURCES).environment_factory
+        self.assertIn("the model gets none", logs.output[0])
+
     def test_the_dataset_carries_rows_as_text(self) -> None:
         try:
             import datasets  # noqa: F401
