@@ -34,6 +34,8 @@ export interface JudgeOptions {
   params?: JsonObject | null;
   /** `chat` asks `/v1/chat/completions`; default: `/v1/responses`. */
   api?: "responses" | "chat";
+  /** A chat completion without choices is an empty text, not a failure. */
+  allowNoChoices?: boolean;
   /** Prepended to every prompt that is given as plain text. */
   systemMessage?: string | null;
   /** Maximum number of concurrent calls; null: no limit. */
@@ -199,7 +201,8 @@ export class Judge {
 
   #readChat(params: JsonObject, body: JsonObject): JudgeReply {
     const choices = body["choices"] as { message?: { content?: unknown } }[] | undefined;
-    const message = Array.isArray(choices) ? choices[0]?.message : undefined;
+    const isEmpty = this.options.allowNoChoices && Array.isArray(choices) && choices.length === 0;
+    const message = isEmpty ? {} : choices?.[0]?.message;
     if (!message) throw this.#noOutput("/v1/chat/completions", "choices[0].message");
     const text = typeof message.content === "string" ? message.content : "";
     const part = { type: "output_text", text, annotations: [] };
