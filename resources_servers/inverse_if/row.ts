@@ -40,7 +40,7 @@ type Row = z.output<typeof Row>;
 /** A row that can earn a reward. */
 export const Task = Row.refine((row) => rubricOf(row).some(({ criteria }) => criteria), {
   path: ["rubric"],
-  error: "needs at least one item with criteria, here or in metadata.rubric",
+  error: "at least one item with criteria is required, here or in metadata.rubric",
 });
 
 export function rubricOf({ rubric, metadata }: Row): z.output<typeof Rubric> {

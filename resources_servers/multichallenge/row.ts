@@ -29,7 +29,7 @@ type Row = z.output<typeof Row>;
 /** A row that can earn a reward. */
 export const Task = Row.refine((row) => rubricOf(row).some(({ question }) => question), {
   path: ["rubric"],
-  error: "needs at least one item with a question, here or in metadata.rubric",
+  error: "at least one item with a question is required, here or in metadata.rubric",
 });
 
 export function rubricOf({ rubric, metadata }: Row): z.output<typeof Rubric> {

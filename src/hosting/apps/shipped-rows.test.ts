@@ -19,7 +19,9 @@ const WITHOUT_GROUND_TRUTH = new Map([
   ["example_mcp_weather", "rows that name no city ask for Paris"],
   ["example_single_tool_call", "every call of the tool earns 1"],
   ["genrm_compare", "responses are compared with each other"],
+  ["jailbreak_detection", "the judge sees only the attempt and the reply"],
   ["openenv", "the environment behind the server scores"],
+  ["over_refusal_detection", "the judge sees only the request and the reply"],
 ]);
 
 function examplesOf(name: string): JsonObject[] {
