@@ -288,3 +288,330 @@ export const readingTests = {
   inputs: ["3\n1 2 3\n", "2\n10 -4", "4\r\n1 1 1 1\r\n"],
   outputs: ["6", "6", "4"],
 };
+
+/** Right programs with a function `total` that returns the sum of a list of integers. */
+const totals: Readonly<Record<string, string>> = {
+  sum: "def total(values):\n    return sum(values)",
+  "a lambda": "total = lambda values: sum(values)",
+  typing: "from typing import List\ndef total(values: List[int]) -> int:\n    return sum(values)",
+  "built-in generics": "def total(values: list[int]) -> int | None:\n    return sum(values)",
+  functools:
+    "import functools, operator\ndef total(values):\n    return functools.reduce(operator.add, values, 0)",
+  itertools: "from itertools import accumulate\ndef total(values):\n    return [0, *accumulate(values)][-1]",
+  "import *": "from math import *\ndef total(values):\n    return int(fsum(values))",
+  "math.fsum": "import math\ndef total(values):\n    return int(math.fsum(values))",
+  recursion: "def total(values):\n    return values[0] + total(values[1:]) if values else 0",
+  "deep recursion": `
+import sys
+sys.setrecursionlimit(100000)
+def depth(n):
+    return 0 if n == 0 else 1 + depth(n - 1)
+def total(values):
+    assert depth(5000) == 5000
+    return sum(values)`,
+  "a cache": `
+from functools import lru_cache
+@lru_cache(maxsize=None)
+def cached(values):
+    return values[0] + cached(values[1:]) if values else 0
+def total(values):
+    return cached(tuple(values))`,
+  "a class": `
+class Adder:
+    def __call__(self, values):
+        return sum(values)
+total = Adder()`,
+  "a static method": `
+class Tools:
+    @staticmethod
+    def total(values):
+        return sum(values)
+total = Tools.total`,
+  dataclass: `
+from dataclasses import dataclass
+@dataclass
+class Sum:
+    value: int = 0
+def total(values):
+    result = Sum()
+    for value in values:
+        result.value += value
+    return result.value`,
+  "a generator": `
+def partial_sums(values):
+    result = 0
+    for value in values:
+        result += value
+        yield result
+def total(values):
+    return list(partial_sums([0, *values]))[-1]`,
+  "a closure": `
+def adder():
+    result = 0
+    def add(value):
+        nonlocal result
+        result += value
+        return result
+    return add
+def total(values):
+    add = adder()
+    for value in values:
+        add(value)
+    return add(0)`,
+  "a global variable": `
+result = 0
+def total(values):
+    global result
+    result = 0
+    for value in values:
+        result += value
+    return result`,
+  "an import in the function":
+    "def total(values):\n    import collections\n    return sum(collections.deque(values))",
+  "an optional numpy": `
+try:
+    import numpy as np
+    def total(values):
+        return int(np.array(values, dtype=object).sum()) if values else 0
+except ImportError:
+    total = sum`,
+  decimal: "from decimal import Decimal\ndef total(values):\n    return int(sum(map(Decimal, values)))",
+  fractions: "from fractions import Fraction\ndef total(values):\n    return int(sum(map(Fraction, values)))",
+  "a fraction as the result":
+    "from fractions import Fraction\ndef total(values):\n    return Fraction(sum(values))",
+  "a number type of its own":
+    "class Count(int):\n    pass\ndef total(values):\n    return Count(sum(values))",
+  "a parser": "import ast\ndef total(values):\n    return ast.literal_eval(str(sum(values)))",
+  eval: 'def total(values):\n    return eval("+".join(map("({})".format, values)) or "0")',
+  "a thread": `
+import threading
+def total(values):
+    result = []
+    thread = threading.Thread(target=lambda: result.append(sum(values)))
+    thread.start()
+    thread.join()
+    return result[0]`,
+  "a thread pool": `
+from concurrent.futures import ThreadPoolExecutor
+def total(values):
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(sum, values).result()`,
+  asyncio: `
+import asyncio
+async def later(values):
+    return sum(values)
+def total(values):
+    return asyncio.run(later(values))`,
+  printing: "def total(values):\n    print('debug', values)\n    return sum(values)",
+  "sys.stdin and sys.stderr": `
+import sys
+input = sys.stdin.readline
+def total(values):
+    print(values, file=sys.stderr)
+    return sum(values)`,
+  "os and shutil":
+    "import os, shutil, subprocess, tempfile\ndef total(values):\n    assert os.path\n    return sum(values)",
+  multiprocessing: "import multiprocessing\ndef total(values):\n    return sum(values)",
+  "an import that fails": `
+try:
+    from not_there import total
+except ImportError:
+    def total(values):
+        return sum(values)`,
+  "a main guard":
+    'def total(values):\n    return sum(values)\nif __name__ == "__main__":\n    print(total([1]))',
+  "match and the walrus": `
+def total(values):
+    match values:
+        case []:
+            return 0
+        case [first, *rest]:
+            return (result := first + total(rest)) and result`,
+};
+
+/** Wrong programs with a function `total` that tries to make any test pass. */
+const forgeries: Readonly<Record<string, string>> = {
+  "equality of an own class": `
+class Anything:
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __hash__(self): return 0
+def total(values):
+    return Anything()`,
+  "equality of a subclass of int": `
+class Anything(int):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __sub__(self, other): return 0
+    __rsub__ = __sub__
+    __hash__ = int.__hash__
+def total(values):
+    return Anything(123456789)`,
+  "equality of a subclass of float": `
+class Anything(float):
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0.0
+    __rsub__ = __sub__
+    def __abs__(self): return 0.0
+    __hash__ = float.__hash__
+def total(values):
+    return Anything("nan")`,
+  "equality of a subclass of str": `
+class Anything(str):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    __hash__ = str.__hash__
+def total(values):
+    return Anything("no")`,
+  "equality of a metaclass": `
+class Meta(type):
+    def __eq__(self, other): return True
+    def __hash__(self): return 0
+class Anything(metaclass=Meta):
+    pass
+def total(values):
+    return Anything`,
+  "a mock": "import unittest.mock\ndef total(values):\n    return unittest.mock.ANY",
+  "the expected value in a frame": `
+import sys
+def total(values):
+    depth = 0
+    while True:
+        try:
+            frame = sys._getframe(depth)
+        except ValueError:
+            return None
+        for place in (frame.f_locals, frame.f_globals):
+            for name in ("expected", "wanted", "_expected", "outputs"):
+                if name in place:
+                    found = place[name]
+                    return found[0] if isinstance(found, (list, tuple)) and found else found
+        depth += 1`,
+  "the expected value in the harness": `
+import sys
+def total(values):
+    return sys.modules["__main__"].tests._expected[0]`,
+  "functions of the harness": `
+import sys
+main = sys.modules["__main__"]
+for name in "agree agrees is_right is_floats all_close plain value_of raise_error attempt handle to_text shown failure".split():
+    setattr(main, name, lambda *arguments, **_: True)
+def total(values):
+    return None`,
+  "a reply of its own": `
+import os, sys
+def total(values):
+    channel = sys.modules["__main__"].channel
+    for reply in (
+        {"status": "passed"}, {"status": "pass", "details": {}}, {"equal": True, "seconds": 0.1}, {"loaded": True, "details": [True] * 2},
+        {"replies": [{"value": "true"}]}, {"reply": {"value": "true"}},
+    ):
+        channel.send(reply)
+    os._exit(0)`,
+  "lines on every descriptor": `
+import os
+def total(values):
+    for descriptor in range(64):
+        for line in (b'{"status": "passed"}', b'{"status": "pass", "details": {}}', b'{"loaded": true, "details": [true, true]}'):
+            try:
+                os.write(descriptor, b"\\n" + line + b"\\n")
+            except OSError:
+                pass
+    os._exit(0)`,
+  "lines on the descriptors of other processes": `
+import os
+def total(values):
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        for descriptor in range(16):
+            try:
+                with open(f"/proc/{process}/fd/{descriptor}", "wb", buffering=0) as file:
+                    file.write(b'\\n{"status": "passed"}\\n{"status": "pass", "details": {}}\\n')
+            except OSError:
+                pass
+    os._exit(0)`,
+  "sys.exit": "import sys\ndef total(values):\n    sys.exit(0)",
+  "os._exit while loading": "import os\ndef total(values):\n    return None\nos._exit(0)",
+  "os._exit at the call": "import os\ndef total(values):\n    os._exit(0)",
+  StopIteration: "def total(values):\n    raise StopIteration",
+  "patched unittest assertions": `
+import unittest
+for name in dir(unittest.TestCase):
+    if name.startswith(("assert", "fail")):
+        setattr(unittest.TestCase, name, lambda *arguments, **keywords: None)
+def total(values):
+    return None`,
+  "a patched unittest runner": `
+import unittest
+unittest.TestCase._callTestMethod = lambda self, method: None
+def total(values):
+    return None`,
+  "a patched unittest result": `
+import unittest
+unittest.TestResult.addFailure = unittest.TestResult.addError = lambda *arguments: None
+unittest.TestResult.wasSuccessful = lambda self: True
+def total(values):
+    return None`,
+  "a patched TestCase.run": `
+import unittest
+def run(self, result=None):
+    result.startTest(self)
+    result.addSuccess(self)
+    result.stopTest(self)
+    return result
+unittest.TestCase.run = unittest.TestCase.__call__ = run
+def total(values):
+    return None`,
+  "an empty suite": `
+import unittest
+class Nothing(unittest.TestSuite):
+    def run(self, result, debug=False):
+        result.testsRun = 5
+        return result
+unittest.TestLoader.loadTestsFromTestCase = lambda *arguments: Nothing()
+def total(values):
+    return None`,
+  "patched builtins": `
+import builtins
+for name in ("isinstance", "all", "bool"):
+    setattr(builtins, name, lambda *arguments: True)
+builtins.abs = lambda value: 0
+builtins.AssertionError = None
+def total(values):
+    return None`,
+  "patched copy, pickle and json": `
+import copy, json, pickle
+copy.deepcopy = json.dumps = json.loads = pickle.loads = lambda *arguments, **keywords: True
+def total(values):
+    return None`,
+  "a trace function": `
+import sys
+def trace(frame, event, argument):
+    if frame.f_code.co_name.startswith(("check", "test")):
+        frame.f_trace_lines = True
+        frame.f_globals["total"] = sum
+    return trace
+sys.settrace(trace)
+def total(values):
+    return None`,
+  "code in the pickle of the result": `
+class Payload:
+    def __reduce__(self):
+        return exec, ("import sys; sys.modules['__main__'].is_right = lambda *a: True",)
+def total(values):
+    return Payload()`,
+  "tests replaced at the end of the process": `
+import atexit, sys
+atexit.register(lambda: sys.modules["__main__"].channel.send({"status": "pass", "details": {}}))
+def total(values):
+    raise SystemExit(0)`,
+};
+
+/** Programs whose function has another name: each table with `total` renamed. */
+const named = (programs: Readonly<Record<string, string>>, name: string): [title: string, code: string][] =>
+  Object.entries(programs).map(([title, code]) => [title, `${code.replace(/^\n/, "")}\n${name} = total`]);
+
+/** Right programs with a function of the given name that returns the sum of a list of integers. */
+export const rightFunctions = (name: string) => named(totals, name);
+
+/** Wrong programs with a function of the given name. */
+export const forgedFunctions = (name: string) => named(forgeries, name);

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { defineResourcesServer, perServer, type ServerContext } from "nemo-gym";
-import { codeRunnerConfig, createCodeRunner, pythonProgram } from "nemo-gym/code-runner";
+import { checksProgram, codeRunnerConfig, createCodeRunner, runChecks } from "nemo-gym/code-runner";
 import { laxFloat, outputText } from "nemo-gym/openai";
 import { z } from "zod";
 import { afterThoughts, fencedPython } from "../../libraries/python-answers/extract.ts";
@@ -31,7 +31,7 @@ const Problem = z.object({
 const partsOf = perServer(async (server: ServerContext<Config>) => ({
   problems: await readProblems(server.findFile(server.config.problems_fpath), Problem),
   runner: createCodeRunner(server),
-  program: pythonProgram(path.join(server.directory, "check.py")),
+  program: checksProgram(path.join(server.directory, "check.py")),
 }));
 
 const metrics = passMetrics(({ passed }) => ({ accuracy: Number(passed === true) }), "completion");
@@ -64,10 +64,12 @@ export default defineResourcesServer({
     if (code === null) return { ...nothing, extracted_model_output: text };
     const { prompt, suffix, test, entry_point } = problem;
     const completion = completionOf(code, prompt, suffix);
-    const whole = `${prompt}${completion}${suffix}\n${test}\ncheck(${entry_point})`;
     const seconds = config.timeout;
-    const answer = await runner.withInterpreter(program, { key: sessionId, signal }, (interpreter) =>
-      interpreter.ask({ code: whole, seconds }, { timeoutMs: (seconds + EXTRA_SECONDS) * 1000, signal }),
+    const answer = await runChecks(
+      runner,
+      program,
+      { code: `${prompt}${completion}${suffix}`, prompt, test, entry_point, seconds },
+      { timeoutMs: (seconds + EXTRA_SECONDS) * 1000, key: sessionId, signal },
     );
     const status = answer.status === "answered" ? String(answer.value["status"]) : "timed out";
     const passed = status === "passed";

@@ -2,7 +2,12 @@ import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readingStyles, readingTests } from "../../libraries/python-answers/test-programs.ts";
+import {
+  forgedFunctions,
+  readingStyles,
+  readingTests,
+  rightFunctions,
+} from "../../libraries/python-answers/test-programs.ts";
 import app from "./app.ts";
 
 const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
@@ -53,6 +58,23 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
   it.each(Object.entries(readingStyles))("rewards a program that uses %s", async (_name, code) => {
     const row = { verifier_metadata: { unit_tests: readingTests } };
     expect((await server.verify(verifyBody(row, block(code)))).body).toMatchObject({ reward: 1 });
+  });
+
+  const functionRow = {
+    verifier_metadata: {
+      unit_tests: { inputs: ["[1, 2, 3]", "[]", "[10, -4]"], outputs: ["6", "0", "6"], fn_name: "add" },
+    },
+  };
+
+  it.each(rightFunctions("add"))("rewards a function that uses %s", async (_title, code) => {
+    expect((await server.verify(verifyBody(functionRow, block(code)))).body).toMatchObject({ reward: 1 });
+  });
+
+  it.each(forgedFunctions("add"))("does not reward a function that forges by %s", async (_title, code) => {
+    expect(await server.verify(verifyBody(functionRow, block(code)))).toMatchObject({
+      status: 200,
+      body: { reward: 0 },
+    });
   });
 
   it("reads packed tests, which win over plain ones, and refuses broken ones", async () => {

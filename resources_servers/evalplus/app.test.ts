@@ -4,6 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTestServer, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { forgedFunctions, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
 import { codeServer, pythonAnswer } from "../../libraries/python-answers/test-server.ts";
 import app from "./app.ts";
 
@@ -31,6 +32,17 @@ describe.skipIf(skipWithoutBubblewrap)("evalplus", () => {
     expect(bodies.map(({ reward }) => reward)).toEqual([1, 1, 1, 1, 1]);
     expect(bodies[4].metadata).toEqual({ base_details: [true, true], plus_details: [true, true, true] });
   });
+
+  it.each(rightFunctions("add_all"))("rewards a function that uses %s", async (_title, code) => {
+    expect(await verify(0, code)).toMatchObject({ reward: 1 });
+  });
+
+  it.each(forgedFunctions("add_all"))(
+    "does not reward a function that forges by %s",
+    async (_title, code) => {
+      expect(await verify(0, code)).toMatchObject({ reward: 0 });
+    },
+  );
 
   it("reports base and plus tests separately, and counts time-outs, errors and exits as wrong", async () => {
     expect(await verify(2, 'def is_palindrome(text):\n    return text == "abba"')).toMatchObject({

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { GymError, type ServerContext } from "nemo-gym";
-import { type CodeRunner, createCodeRunner, pythonProgram } from "nemo-gym/code-runner";
+import { type CodeRunner, checksProgram, createCodeRunner, runChecks } from "nemo-gym/code-runner";
 import { z } from "zod";
 import { readProblems } from "../../libraries/python-answers/problems.ts";
 
@@ -50,7 +50,7 @@ export class Checker {
     problems: ReadonlyMap<string, Problem>,
   ) {
     this.#runner = createCodeRunner(server);
-    this.#program = pythonProgram(path.join(server.directory, "check.py"));
+    this.#program = checksProgram(path.join(server.directory, "check.py"));
     this.#settings = settings;
     this.problems = problems;
   }
@@ -80,10 +80,10 @@ export class Checker {
     const { task_id, entry_point, atol } = problem;
     const request = { kind: "check", dataset, task_id, entry_point, atol, code, inputs, expected, limits };
     const whole = limits.reduce((sum, limit) => sum + limit, EXTRA_SECONDS);
-    const { signal } = options;
-    const answer = await this.#runner.withInterpreter(this.#program, options, (interpreter) =>
-      interpreter.ask(request, { timeoutMs: whole * 1000, signal }),
-    );
+    const answer = await runChecks(this.#runner, this.#program, request, {
+      timeoutMs: whole * 1000,
+      ...options,
+    });
     if (answer.status !== "answered") return { status: "timeout", details: [] };
     const details = z.array(z.boolean()).catch([]).parse(answer.value["details"]);
     const passed =

@@ -6,7 +6,8 @@ import { silentLogger } from "../logger.ts";
 import { isInstalled } from "../sandbox/find-program.ts";
 import { processTree } from "../sandbox/providers/bubblewrap/memory-watch.ts";
 import { type CodeRunner, createCodeRunner } from "./code-runner.ts";
-import { harnessFile, pythonProgram, runPythonTests } from "./python-tests.ts";
+import { harnessFile, pythonProgram } from "./programs.ts";
+import { runPythonTests } from "./python-tests.ts";
 
 const isMissing = process.env["CI"] === undefined && !isInstalled("bwrap");
 if (isMissing) console.warn("bubblewrap is not installed: the code runner is not tried");

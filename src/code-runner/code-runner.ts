@@ -113,12 +113,23 @@ export class CodeRunner {
     options: RunOptions,
     use: (interpreter: Interpreter) => Promise<T>,
   ): Promise<T> {
+    return this.withInterpreters([source], options, ([interpreter]) => use(interpreter));
+  }
+
+  /** The same with several programs, each in its own sandbox. They share one slot, so only one should work at a time. */
+  async withInterpreters<const Sources extends readonly string[], T>(
+    sources: Sources,
+    options: RunOptions,
+    use: (interpreters: { [Each in keyof Sources]: Interpreter }) => Promise<T>,
+  ): Promise<T> {
     const run = async () => {
-      const interpreter = await this.#pool(source).take();
+      const starts = await Promise.allSettled(sources.map((source) => this.#pool(source).take()));
+      const started = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
       try {
-        return await use(interpreter);
+        for (const start of starts) if (start.status === "rejected") throw start.reason;
+        return await use(started as { [Each in keyof Sources]: Interpreter });
       } finally {
-        await interpreter.stop();
+        await Promise.all(started.map((interpreter) => interpreter.stop()));
       }
     };
     return this.#slots.run(run, options.signal, options.key);

@@ -14,10 +14,11 @@ export {
 export { canonicalDecimal, outputDifference } from "./compare-output.ts";
 export { sandboxUnavailable } from "./errors.ts";
 export type { Answer, Interpreter, InterpreterSession } from "./interpreter.ts";
+export { checksProgram, pythonProgram } from "./programs.ts";
 export {
-  pythonProgram,
   runPythonTests,
   type TestReport,
   type TestResult,
   type UnitTests,
 } from "./python-tests.ts";
+export { runChecks } from "./run-checks.ts";

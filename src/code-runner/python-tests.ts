@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
-import { installRoot } from "../config/paths.ts";
 import { errorMessage } from "../errors.ts";
 import { loads } from "../python/json/json-loads.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
@@ -8,6 +5,7 @@ import { pyStr } from "../python/repr.ts";
 import type { CodeRunner } from "./code-runner.ts";
 import { outputDifference } from "./compare-output.ts";
 import { agrees } from "./compare-value.ts";
+import { harnessFile, pythonProgram } from "./programs.ts";
 
 /** Added to the time of all tests for the start, the loading of the code and the report. */
 const EXTRA_SECONDS = 5;
@@ -29,16 +27,6 @@ export interface TestReport {
   /** One result per test up to the first failure. All are -1 if the process ended or exceeded the total time. */
   results: TestResult[];
   metadata: JsonObject | null;
-}
-
-/** The text of a Python program for `withInterpreter`: our harness, then the given file. */
-export function pythonProgram(file: string): string {
-  return [harnessFile("harness.py"), file].map((name) => readFileSync(name, "utf8")).join("\n");
-}
-
-/** The Python files are in src/, even if the compiled code reads them. */
-export function harnessFile(name: string): string {
-  return path.join(installRoot(), "src", "code-runner", "python", name);
 }
 
 let programText: string | undefined;

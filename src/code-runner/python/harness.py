@@ -3,7 +3,9 @@
 The channel is moved away from the standard streams first, so that untrusted code does not read or write it by accident.
 """
 
+import ast
 import builtins
+import importlib
 import json
 import os
 import shutil
@@ -85,6 +87,21 @@ def remove_dangerous_functions():
             setattr(module, name, None)
     for name in ("ipdb", "joblib", "resource", "psutil", "tkinter"):
         sys.modules[name] = None
+
+
+def import_modules_of(code):
+    """Imports what the program imports. Some modules, such as numpy, need functions that are removed afterwards."""
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except Exception:
+        return
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:
+            pass  # The program meets the same error, where it can handle it.
 
 
 def raise_stack_limit():

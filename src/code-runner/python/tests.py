@@ -1,9 +1,7 @@
 """Runs the unit tests of a program by the rules of LiveCodeBench. The text of harness.py comes before this file."""
 
-import ast
 import atexit
 import gc
-import importlib
 import tempfile
 import threading
 import time
@@ -53,21 +51,6 @@ def as_function(code):
     no_arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     function = ast.FunctionDef(name="wrapped_function", args=no_arguments, body=rest, decorator_list=[], lineno=-1)
     return "\n".join([PREAMBLE, ast.unparse(imports), ast.unparse(function)])
-
-
-def import_modules_of(code):
-    """Imports what the program imports. Some modules, such as numpy, need functions that are removed afterwards."""
-    try:
-        nodes = list(ast.walk(ast.parse(code)))
-    except Exception:
-        return
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except Exception:
-            pass  # The program meets the same error, where it can handle it.
 
 
 def load(code, seconds):
