@@ -1,9 +1,10 @@
-"""A stand-in for vLLM: the policy adds the number of the last user message to the counter by a tool, then says it is done."""
+"""A stand-in for vLLM: the policy adds the last number of the first message (or 1) to the counter by a tool, then says it is done."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from typing import Any
 
@@ -70,7 +71,7 @@ class Engine:
 
     def _answer(self, body: dict[str, Any]) -> dict[str, Any]:
         messages = body["messages"]
-        number = int(messages[0]["content"].split()[-1])
+        number = int((re.findall(r"\d+", messages[0]["content"]) or ["1"])[-1])
         message: dict[str, Any] = {"role": "assistant", "content": None}
         if messages[-1]["role"] == "tool":
             message["content"] = "done"
