@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 /** Top-level files that every folder may import. They import nothing but each other. */
 const SHARED_FILES = [
   "errors.ts",
+  "failures.ts",
   "logger.ts",
   "marked-processes.ts",
   "parse-json.ts",

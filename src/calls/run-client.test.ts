@@ -47,7 +47,7 @@ describe("a call within the process", () => {
   it("fails with its stage if success is required", async () => {
     await expect(required(async () => answer(503, { detail: "busy" }))).rejects.toMatchObject({
       status: 503,
-      info: { stage: "model", class: "model_error", retryable: true },
+      info: { stage: "model", class: "provider_error", retryable: true },
     });
     expect((await required(async () => answer(200, 1))).json()).toBe(1);
   });

@@ -1,4 +1,5 @@
 import { errorMessage, GymError } from "../errors.ts";
+import { failure } from "../failures.ts";
 import { type Cookies, NO_COOKIES } from "./cookies.ts";
 import { Deadline, sleep, untilAborted } from "./deadline.ts";
 import { isServerCallError, ServerCallError } from "./errors.ts";
@@ -135,7 +136,7 @@ async function callLocally(
 function late({ server, path, timeoutKey }: OutgoingCall, limitMs: number, cause: unknown): ServerCallError {
   const limit = `${limitMs / 1000} s${timeoutKey === undefined ? "" : ` (${timeoutKey})`}`;
   const message = `${server} ${path} did not answer within ${limit}`;
-  return new ServerCallError(server, undefined, { class: "timeout", retryable: true, message }, { cause });
+  return new ServerCallError(server, undefined, failure("timeout", message), { cause });
 }
 
 function connectionError(
@@ -146,7 +147,7 @@ function connectionError(
 ): ServerCallError {
   const tries = attempt === 1 ? "" : ` (${attempt} attempts)`;
   const message = `${server} at ${origin} did not answer ${path}${tries}: ${describe(cause)}`;
-  return new ServerCallError(server, undefined, { class: "connection", retryable: true, message }, { cause });
+  return new ServerCallError(server, undefined, failure("connection", message), { cause });
 }
 
 function describe(error: unknown): string {

@@ -1,6 +1,7 @@
+import type { FailureStage } from "../failures.ts";
 import type { Logger } from "../logger.ts";
 import type { Cookies } from "./cookies.ts";
-import { type FailureStage, failureOf, inStage } from "./errors.ts";
+import { failureOf, inStage } from "./errors.ts";
 
 export interface CallOptions {
   cookies?: Cookies;

@@ -1,4 +1,5 @@
-import { type FailureInfo, isServerCallError, transportFailure } from "../calls/errors.ts";
+import { isServerCallError, transportFailure } from "../calls/errors.ts";
+import type { FailureInfo } from "../failures.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
 import type { StreamOutcome } from "../wire/stream/sse.ts";
 

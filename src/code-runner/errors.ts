@@ -1,5 +1,6 @@
 import { HttpError } from "../definitions/errors.ts";
 import { errorMessage } from "../errors.ts";
+import { failure } from "../failures.ts";
 
 /** Failures that a retry cannot solve: a wrong config, or a program that is not installed. */
 const PERMANENT = new Set([
@@ -15,7 +16,7 @@ export function sandboxUnavailable(cause: unknown): HttpError {
   const code = (cause as { code?: unknown } | null)?.code;
   const retryable = typeof code !== "string" || !PERMANENT.has(code);
   return new HttpError(503, message, {
-    failure: { class: "sandbox_unavailable", retryable, message },
+    failure: failure("sandbox_unavailable", message, { retryable }),
     cause,
   });
 }

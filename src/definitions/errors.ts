@@ -1,5 +1,5 @@
-import type { FailureInfo } from "../calls/errors.ts";
 import { GymError } from "../errors.ts";
+import type { FailureInfo } from "../failures.ts";
 
 /** Thrown by a handler to answer with a specific status. */
 export class HttpError extends GymError {

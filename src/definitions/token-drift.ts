@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { failure } from "../failures.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { maskMembers } from "../wire/result-members.ts";
 import type { ResponseOutputItem, TokenInformation } from "../wire/schemas/item-types.ts";
@@ -40,7 +41,7 @@ export function driftingResponse(
     const { extend, fork, lost } = counts;
     const message = `The tokens of the rollout drift: ${extend} turns extend what was before, ${fork} fork, ${lost} lost their ids (token_drift: strict).`;
     throw new HttpError(422, message, {
-      failure: { class: "token_drift", stage: "run", retryable: false, message },
+      failure: failure("token_drift", message, { stage: "run" }),
     });
   }
   return policy === "truncate" ? { ...response, output: withoutDriftedTokens(response.output) } : response;

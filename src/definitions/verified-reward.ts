@@ -1,3 +1,4 @@
+import { failure } from "../failures.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { HttpError } from "./errors.ts";
@@ -41,7 +42,7 @@ function reportsFailure(result: unknown): boolean {
 function unusable(message: string, log: Logger): HttpError {
   log.error(message);
   return new HttpError(500, message, {
-    failure: { class: "verifier_error", stage: "verify", retryable: false, message },
+    failure: failure("verifier_error", message, { stage: "verify" }),
   });
 }
 

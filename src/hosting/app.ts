@@ -5,6 +5,7 @@ import type { StageListener } from "../calls/server-client.ts";
 import type { MaybePromise, ServerType } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
 import { errorMessage } from "../errors.ts";
+import { failure } from "../failures.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { splitRolloutPrefix } from "../wire/rollout-id.ts";
@@ -255,8 +256,7 @@ function unwritableCause({ method, body }: AppCall, path: string, error: unknown
   if (error instanceof RangeError && isTooDeep(body)) return new ValidationError([tooDeep()]);
   const message = `the answer of ${method} ${path} is not JSON: ${errorMessage(error)}`;
   // Not retryable: the verifier would return the same result again.
-  if (path === "/verify")
-    return new HttpError(500, message, { failure: { class: "verifier_error", retryable: false, message } });
+  if (path === "/verify") return new HttpError(500, message, { failure: failure("verifier_error", message) });
   return new TypeError(message);
 }
 

@@ -1,8 +1,9 @@
-import type { FailureInfo, ServerCallError } from "../calls/errors.ts";
+import type { ServerCallError } from "../calls/errors.ts";
 import type { Reply } from "../calls/server-call.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import type { HttpError } from "../definitions/errors.ts";
 import { errorMessage } from "../errors.ts";
+import { type FailureInfo, failure } from "../failures.ts";
 import type { Logger } from "../logger.ts";
 import { isProviderError, type ProviderError } from "../model-endpoint/provider-error.ts";
 import { redactKnown } from "../secrets.ts";
@@ -66,23 +67,14 @@ function replyTo(error: unknown, context: ErrorContext): ErrorReply {
     return { status: 422, body: { detail: (error as ValidationError).detail.map(echoable) } };
   }
   if (code === "CONVERSION_UNSUPPORTED" || code === "CONVERSION_VALUE") {
-    return failure(422, {
-      class: "invalid_request",
-      stage: "model",
-      retryable: false,
-      message: errorMessage(error),
-    });
+    return answer(422, failure("invalid_request", errorMessage(error), { stage: "model" }));
   }
   if (code === "SERVER_HTTP") return mapHttpError(error as HttpError);
   if (isProviderError(error)) return mapProviderError(error);
   if (code === "SERVER_CALL") return mapCallError(error as ServerCallError);
   if (context.signal.aborted) {
     const reason = errorMessage(context.signal.reason);
-    return failure(504, {
-      class: "timeout",
-      retryable: true,
-      message: `${context.server}${context.path}: ${reason}`,
-    });
+    return answer(504, failure("timeout", `${context.server}${context.path}: ${reason}`));
   }
   const rollout = context.rollout === undefined ? "" : ` of rollout ${context.rollout}`;
   context.log.error(
@@ -130,17 +122,17 @@ const LIBRARY_TYPES: Readonly<Record<number, string>> = {
 function mapProviderError(error: ProviderError): ErrorReply {
   const headers: Record<string, string> = { "x-should-retry": "false" };
   if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
-  return { ...failure(error.status, error.failure), headers };
+  return { ...answer(error.status, error.failure), headers };
 }
 
 /** An error of another server keeps its status and root cause; a wrapper would hide them from the user. */
 function mapCallError(error: ServerCallError): ErrorReply {
   const { info } = error;
   const status = error.status === undefined ? 502 : error.status >= 400 ? error.status : 502;
-  return failure(status, info);
+  return answer(status, info);
 }
 
-function failure(status: number, info: FailureInfo): ErrorReply {
+function answer(status: number, info: FailureInfo): ErrorReply {
   return { status, body: { detail: info.message, error: info } };
 }
 

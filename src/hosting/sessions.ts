@@ -3,6 +3,7 @@ import type { MaybePromise } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
 import { LruCache } from "../definitions/lru-cache.ts";
 import { errorMessage } from "../errors.ts";
+import { failure } from "../failures.ts";
 
 /** Limits on the age and number of sessions; null disables a limit. */
 interface SessionLimits {
@@ -74,7 +75,7 @@ export class SessionStore<Session> {
     const reason = this.#lost.get(sessionId);
     if (reason === undefined) return;
     const message = `The state of this session is gone: ${reason}.`;
-    throw new HttpError(409, message, { failure: { class: "session_lost", retryable: true, message } });
+    throw new HttpError(409, message, { failure: failure("session_lost", message) });
   }
 
   set(sessionId: string, session: Session): void {

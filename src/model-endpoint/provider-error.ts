@@ -1,5 +1,5 @@
-import type { FailureInfo } from "../calls/errors.ts";
 import { GymError } from "../errors.ts";
+import type { FailureClass, FailureInfo } from "../failures.ts";
 
 /** Failures of a model endpoint; each is a failure class of the rollout and a stable error code. */
 const PROVIDER_FAILURES = {
@@ -10,7 +10,7 @@ const PROVIDER_FAILURES = {
   connection: "PROVIDER_CONNECTION",
   invalid_response: "PROVIDER_INVALID_RESPONSE",
   budget_exhausted: "PROVIDER_BUDGET_EXHAUSTED",
-} as const;
+} as const satisfies Partial<Record<FailureClass, string>>;
 
 export type ProviderFailureClass = keyof typeof PROVIDER_FAILURES;
 

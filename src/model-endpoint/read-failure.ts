@@ -1,10 +1,11 @@
 import type { HttpAnswer } from "../calls/http-client.ts";
 import { retryAfterMs } from "../calls/retry.ts";
 import { errorMessage } from "../errors.ts";
+import { classOfProviderStatus } from "../failures.ts";
 import { parseJson } from "../parse-json.ts";
 import { printable } from "../printable.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
-import { AttemptTimeout, ProviderError, type ProviderFailureClass } from "./provider-error.ts";
+import { AttemptTimeout, ProviderError } from "./provider-error.ts";
 
 const MAX_QUOTED = 1_000;
 /** OpenSSL's error for a server that does not answer a handshake with TLS. */
@@ -29,20 +30,13 @@ export function failureOfReply(
   const message = printable(redact(providerMessage(reply.text)).slice(0, MAX_QUOTED));
   const outOfCredit = status === 402 || (status === 429 && OUT_OF_CREDIT.test(reply.text));
   return new ProviderError({
-    class: classOfStatus(status, outOfCredit),
+    class: outOfCredit ? "provider_auth" : classOfProviderStatus(status),
     providerStatus: status,
     body: redact(reply.text),
     retryable: !outOfCredit && isRetryable(status, headers["x-should-retry"]),
     retryAfterMs: requestedPause(headers),
     message: `${status} from ${host}: ${message || "no message"}`,
   });
-}
-
-function classOfStatus(status: number, outOfCredit: boolean): ProviderFailureClass {
-  if (status === 401 || status === 403 || outOfCredit) return "provider_auth";
-  if (status === 429) return "provider_rate_limit";
-  if (status === 408 || status === 504) return "timeout";
-  return "provider_error";
 }
 
 function isRetryable(status: number, advice: string | string[] | undefined): boolean {

@@ -9,6 +9,7 @@ import { type AgentDefinition, defineAgent, type RolloutScope } from "../../defi
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { seedSession, verifyRollout, withSeeded } from "../../definitions/standard-run.ts";
+import { failure } from "../../failures.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { textParts } from "../../wire/read-output.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
@@ -235,7 +236,7 @@ function requireActivity(name: string, items: readonly ResponseOutputItem[], out
   const reason = errors.at(-1) ?? outcome.stderr.trim().slice(-2_000);
   const message = `${name}: the program did nothing and exited with ${outcome.code}${reason === "" ? "" : `: ${reason}`}`;
   throw new HttpError(502, message, {
-    failure: { class: "agent_error", stage: "model", retryable: true, message },
+    failure: failure("agent_error", message, { stage: "model", retryable: true }),
   });
 }
 

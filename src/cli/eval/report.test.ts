@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { FAILURE_CLASSES } from "../../failures.ts";
 import type { RunSummary } from "../../results/summarize.ts";
 import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
-import { FAILURE_CLASSES } from "../../rollouts/collect/failure-classes.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { Evaluation } from "../../run/prepared-evaluation.ts";
 import type { ToolExceptions } from "../../wire/result-members.ts";

@@ -1,5 +1,5 @@
-import type { FailureStage } from "../../calls/errors.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
+import type { FailureStage } from "../../failures.ts";
 import type { JsonlWriter } from "../files/jsonl-writer.ts";
 import type { PendingRow } from "../resume/resume.ts";
 import type { RolloutCaptures } from "../trajectory/captures.ts";

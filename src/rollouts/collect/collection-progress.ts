@@ -1,4 +1,4 @@
-import type { FailureStage } from "../../calls/errors.ts";
+import type { FailureStage } from "../../failures.ts";
 import { tellsOfLoss } from "../../wire/convert/conversion-loss.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { CollectOptions } from "./collect-contract.ts";

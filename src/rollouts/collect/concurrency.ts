@@ -1,3 +1,5 @@
+import type { FailureClass } from "../../failures.ts";
+
 /** Automatic concurrency starts at this value, grows by one per success and stays within these bounds. */
 const START = 64;
 const SMALLEST = 4;
@@ -5,7 +7,7 @@ const LARGEST = 1_024;
 /** Minimum time between two decreases, so that failures of rollouts that are already running do not count again. */
 const COOL_DOWN_MS = 2_000;
 
-const OVERLOAD = new Set(["provider_rate_limit", "connection", "timeout"]);
+const OVERLOAD: ReadonlySet<string> = new Set<FailureClass>(["provider_rate_limit", "connection", "timeout"]);
 
 /** The limit on concurrent rollouts: fixed, or adapted to failures of the servers. */
 export class ConcurrencyLimit {

@@ -1,8 +1,8 @@
+import { type FailureClass, isInfrastructureFailure } from "../../failures.ts";
 import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import type { CollectOptions } from "./collect-contract.ts";
 import type { CollectionProgress } from "./collection-progress.ts";
 import type { ConcurrencyLimit } from "./concurrency.ts";
-import { isInfrastructureFailure } from "./failure-classes.ts";
 import type { Failure } from "./outcome.ts";
 import type { Tried } from "./rollout-runner.ts";
 import type { QueuedRow, RetryQueue } from "./row-queues.ts";
@@ -16,7 +16,7 @@ const GIVE_UP_AFTER_REFUSALS = 10;
  * Failures in the model stage that also end the run once a rollout has no attempts left: the endpoint does not exist,
  * or is not a model API.
  */
-const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
+const ENDPOINT_FAULTS: ReadonlySet<string> = new Set<FailureClass>(["connection", "invalid_response"]);
 
 interface LostRollout {
   queued: QueuedRow;

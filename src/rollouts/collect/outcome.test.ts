@@ -87,28 +87,28 @@ describe("outcomeOfError", () => {
   it.each<[string, unknown, object]>([
     [
       "a refused key",
-      call(401, { class: "model_error", stage: "model", retryable: true }),
+      call(401, { class: "provider_auth", stage: "model", retryable: true }),
       { class: "provider_auth", stage: "model", retryable: false },
     ],
     [
       "a rate limit",
-      call(429, { class: "model_error", stage: "model" }),
+      call(429, { class: "provider_rate_limit", stage: "model" }),
       { class: "provider_rate_limit", retryable: true },
     ],
     [
       "a gateway timeout",
-      call(504, { class: "model_error", stage: "model", retryable: true }),
+      call(504, { class: "timeout", stage: "model", retryable: true }),
       { class: "timeout", retryable: true },
     ],
     [
       "a provider failure",
-      call(503, { class: "model_error", stage: "model", retryable: true }),
+      call(503, { class: "provider_error", stage: "model", retryable: true }),
       { class: "provider_error", retryable: true },
     ],
     [
       "a refused request",
-      call(400, { class: "invalid_request", stage: "model" }),
-      { class: "provider_error", retryable: false },
+      call(422, { class: "invalid_request", stage: "model" }),
+      { class: "invalid_request", retryable: false },
     ],
     [
       "a class that the server reports",

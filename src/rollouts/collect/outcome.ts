@@ -1,24 +1,21 @@
-import {
-  type FailureStage,
-  isServerCallError,
-  type ServerCallError,
-  transportFailure,
-} from "../../calls/errors.ts";
+import { isServerCallError, type ServerCallError, transportFailure } from "../../calls/errors.ts";
 import { errorMessage, GymError } from "../../errors.ts";
+import {
+  classOfStage,
+  type FailureClass,
+  type FailureInfo,
+  type FailureStage,
+  failure as failureOf,
+} from "../../failures.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { FAILURE_CLASSES, type KnownFailureClass } from "./failure-classes.ts";
 
 /** Maximum length of a failure message; longer ones are truncated. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
-export interface Failure {
-  /** One of FAILURE_CLASSES, or a class that a server reported. */
-  class: string;
+export interface Failure extends FailureInfo {
   stage: FailureStage;
-  retryable: boolean;
-  message: string;
   /** The server reported that this row must never be retried, not even by a resumed run. */
   terminal?: boolean;
 }
@@ -56,11 +53,8 @@ export class DeadlineExceeded extends GymError {
 /** Reads the sentinels and the reward of a successful reply of `server`. */
 export function outcomeOfReply(reply: unknown, server: string): Outcome {
   if (!isObject(reply)) {
-    return failed({
-      class: "invalid_response",
-      stage: "run",
-      message: `${server} answered with ${describe(reply)}, not with a JSON object.`,
-    });
+    const message = `${server} answered with ${describe(reply)}, not with a JSON object.`;
+    return failed(failureOf("invalid_response", message), "run");
   }
   const reported = reply["_ng_failure_class"];
   const lost = isTruthy(reply["_ng_no_persist"]);
@@ -94,8 +88,7 @@ function outcomeOfScore(row: Row, server: string): Outcome {
     return { status: "completed", row };
   const shown = reward === null || typeof reward === "number" ? `${reward}` : describe(reward);
   const message = `${server} answered with a reward that is not a number: ${shown}. A reward of NaN or Infinity is sent as null.`;
-  const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
-  return { status: "failed", failure, row, persist: true };
+  return { ...failed(failureOf("verifier_error", message), "verify"), row };
 }
 
 /** The outcome of a rollout after a thrown error; `stage` is its stage, as far as the caller knows. */
@@ -109,53 +102,38 @@ export function outcomeOfError(
     return { status: "cancelled", message: errorMessage(reason) };
   }
   if (reason instanceof DeadlineExceeded) {
-    return failed({ class: "timeout", stage: reason.stage ?? stage, message: reason.message });
+    return failed(failureOf("timeout", reason.message), reason.stage ?? stage);
   }
-  if (isServerCallError(error)) return failed(failureOfCall(error, stage));
+  if (isServerCallError(error)) return failed(failureOfCall(error), stage);
   const transport = transportFailure(error);
-  if (transport) return failed({ class: transport, stage, message: errorMessage(error) });
+  if (transport) return failed(failureOf(transport, errorMessage(error)), stage);
   if ((error as { code?: unknown } | null)?.code === "JSON_INVALID" || error instanceof SyntaxError) {
-    return failed({ class: "invalid_response", stage, message: errorMessage(error) });
+    return failed(failureOf("invalid_response", errorMessage(error)), stage);
   }
-  const name = CLASS_OF_STAGE[stage] ?? "agent_error";
-  return failed({ class: name, stage, retryable: false, message: errorMessage(error) });
+  return failed(failureOf(classOfStage(stage), errorMessage(error), { retryable: false }), stage);
 }
 
-/** The failure behind an error response. Classes that only name a stage are replaced by one that names the cause. */
-function failureOfCall(error: ServerCallError, fallback: FailureStage): Failure {
-  const { info, status } = error;
-  const stage = info.stage ?? fallback;
-  const vague = info.class === "model_error" || info.class === "invalid_request";
-  const name = vague ? providerClass(status) : info.class;
-  const retryable = name === "provider_auth" ? false : name === "provider_rate_limit" || info.retryable;
-  return { class: name, stage, retryable, message: info.message };
+/** A refused key never works a second time, and a rate limit always passes. */
+function failureOfCall({ info }: ServerCallError): FailureInfo {
+  const name = info.class as FailureClass;
+  const retryable = name === "provider_rate_limit" || (name !== "provider_auth" && info.retryable);
+  return { ...info, retryable };
 }
-
-function providerClass(status: number | undefined): KnownFailureClass {
-  if (status === 401 || status === 403) return "provider_auth";
-  if (status === 429) return "provider_rate_limit";
-  if (status === 408 || status === 504) return "timeout";
-  return "provider_error";
-}
-
-const CLASS_OF_STAGE: Partial<Record<FailureStage, KnownFailureClass>> = {
-  model: "provider_error",
-  tool: "tool_error",
-  verify: "verifier_error",
-};
 
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
 }
 
-function failed(failure: Omit<Failure, "retryable"> & { retryable?: boolean }): Outcome {
-  const known = FAILURE_CLASSES[failure.class as KnownFailureClass] as { retryable: boolean } | undefined;
-  const message = failure.message.slice(0, MAX_MESSAGE_CHARACTERS);
+function failed(failure: FailureInfo, stage: FailureStage): Outcome & { status: "failed" } {
   return {
     status: "failed",
-    failure: { ...failure, retryable: failure.retryable ?? known?.retryable ?? false, message },
+    failure: {
+      ...failure,
+      stage: failure.stage ?? stage,
+      message: failure.message.slice(0, MAX_MESSAGE_CHARACTERS),
+    },
     // Without budget no call was made, so the attempt does not count when the run is resumed with a larger budget.
-    persist: failure.class !== "budget_exhausted",
+    persist: failure.class !== ("budget_exhausted" satisfies FailureClass),
   };
 }
 

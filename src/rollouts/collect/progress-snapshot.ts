@@ -1,4 +1,4 @@
-import type { FailureStage } from "../../calls/errors.ts";
+import type { FailureStage } from "../../failures.ts";
 import type { JudgeTally, ToolExceptions } from "../../wire/result-members.ts";
 import type { Boundary } from "../../wire/tokens/token-continuity.ts";
 

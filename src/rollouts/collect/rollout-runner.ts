@@ -1,6 +1,7 @@
 import { neverReached } from "../../calls/run-client.ts";
 import { callServer, type RequiredCall, type ServerReply } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
+import { failure as failureOf } from "../../failures.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { type AttachedRow, withTrajectory } from "../trajectory/captures.ts";
 import type { CallTarget, CollectOptions } from "./collect-contract.ts";
@@ -127,7 +128,7 @@ export class RolloutRunner {
   #notJson(rollout: StartedRollout, error: unknown): RunResult {
     if ((error as { code?: unknown }).code !== "ROLLOUT_ROW_NOT_JSON") throw error;
     const message = `${rollout.target.server}: ${errorMessage(error)}`;
-    const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
+    const failure: Failure = { ...failureOf("verifier_error", message), stage: "verify" };
     const line = lineOf(failureRow(failure, rollout.queued.row, { timing: rollout.timing() }));
     return { status: "failed", failure, persist: true, line };
   }

@@ -1,6 +1,6 @@
 import { abortController, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
-import type { FailureStage } from "../../calls/errors.ts";
 import type { StageListener } from "../../calls/server-client.ts";
+import type { FailureStage } from "../../failures.ts";
 import type { CallTarget } from "./collect-contract.ts";
 import { DeadlineExceeded } from "./outcome.ts";
 import type { RolloutTiming } from "./output-row.ts";

@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
+import { isInfrastructureFailure } from "../../failures.ts";
 import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import { parsePyInt } from "../../python/numbers/parse-number.ts";
 import { isTruthy } from "../../python/truth.ts";
-import { isInfrastructureFailure } from "../collect/failure-classes.ts";
 import { RolloutTally } from "../collect/rollout-tally.ts";
 import { invalidRow, RolloutLineError } from "../errors.ts";
 import type { ArtifactPaths } from "../files/artifact-paths.ts";

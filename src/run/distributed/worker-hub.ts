@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { errorMessage } from "../../errors.ts";
+import { failure as failureOf } from "../../failures.ts";
 import { Board, type RunRecord } from "../../queue/board.ts";
 import { awayTooLong, type Broker, connectBroker } from "../../queue/broker.ts";
 import { collectorSubject, serveControl } from "../../queue/control.ts";
@@ -356,7 +357,7 @@ export class WorkerHub implements WorkersLink {
     const { agent, task: taskIndex, rollout: rolloutIndex, attempt } = ref;
     const deliveries = this.#stream.maxDeliver;
     const message = `${deliveries} workers took this rollout and none came back with a result; it may be what ends them`;
-    const failure: Failure = { class: "worker_lost", stage: "run", retryable: false, message };
+    const failure: Failure = { ...failureOf("worker_lost", message), stage: "run" };
     const input = JSON.parse(this.#rows.lineAt(ref.at)) as Record<string, unknown>;
     const line = lineOf(failureRow(failure, input));
     const result: WorkerResult["result"] = { status: "failed", failure, persist: true, line };

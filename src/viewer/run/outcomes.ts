@@ -1,6 +1,6 @@
+import { isInfrastructureFailure } from "../../failures.ts";
 import type { Coverage } from "../../metrics/coverage.ts";
 import { hashOfRollout } from "../../metrics/rollout-key-map.ts";
-import { isInfrastructureFailure } from "../../rollouts/collect/failure-classes.ts";
 import { isFailureRow, type RowCode, type RowFiles, rowOf } from "../query/select-rows.ts";
 
 const FAILED = 1;
