@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { usualKeyMetrics } from "./key-metrics.ts";
+export { tokenCounts, usualKeyMetrics } from "./key-metrics.ts";
 export {
   averageSampleDeviations,
   type HighestKOptions,
