@@ -164,6 +164,7 @@ describe.skipIf(missing !== undefined)("gym queue up", { timeout: 120_000 }, () 
     expect(await run.ended, run.text() + gym.text()).toBe(0);
     expect(sortedLines(join(cwd, "a.jsonl"))).toHaveLength(ROLLOUTS);
     expect(gym.text()).toContain("refused the login");
+    await up.kill();
   });
 
   it("leaves nothing behind if the directory for its key belongs to somebody else", async () => {

@@ -3,6 +3,7 @@ import { chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { StoreClient } from "../src/queue/store-client.ts";
 import { missingBroker } from "./support/broker.ts";
 import { freePort } from "./support/free-port.ts";
 import { EVALUATION, rows, sortedLines, startGym, until } from "./support/queue-runs.ts";
@@ -12,17 +13,24 @@ const STRANGER = 12_346;
 /** Only root can run programs as two other users. */
 const missing = missingBroker() ?? (process.getuid?.() === 0 ? undefined : "this needs root");
 
-/** Says what a broker says first, and prints what it is sent. */
+/** What a broker says first. */
+const GREETING =
+  'INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576,"headers":true,"jetstream":true}\r\n';
+
+/** Says the greeting, and prints what it is sent. */
 const LISTENER = `
 require("node:net").createServer((socket) => {
   socket.on("error", () => {}).on("data", (data) => process.stdout.write("HEARD " + data));
-  socket.write('INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576,"headers":true,"jetstream":true}\\r\\n');
+  socket.write(process.argv[2]);
 }).listen(Number(process.argv[1]), "127.0.0.1", () => console.log("LISTENS"));
 `;
 
 /** Another user takes the port. */
-function startStranger(port: number): { child: ChildProcess; text(): string; close(): Promise<void> } {
-  const child = spawn(process.execPath, ["-e", LISTENER, String(port)], {
+function startStranger(
+  port: number,
+  greeting = GREETING,
+): { child: ChildProcess; text(): string; close(): Promise<void> } {
+  const child = spawn(process.execPath, ["-e", LISTENER, String(port), greeting], {
     cwd: "/",
     env: { PATH: process.env["PATH"] },
     stdio: ["ignore", "pipe", "ignore"],
@@ -81,6 +89,7 @@ it.skipIf(missing !== undefined)(
     await until("the broker", () => first.text().includes("Broker at"));
     const worker = own("worker", ...queue);
     await until("the worker", () => worker.text().includes("waits for runs"));
+    expect(worker.text()).not.toContain("requires no login");
 
     // The broker ends, and the stranger takes its port.
     first.child.kill("SIGTERM");
@@ -98,6 +107,26 @@ it.skipIf(missing !== undefined)(
     expect(sortedLines(join(cwd, "rollouts.jsonl"))).toHaveLength(20);
     second.child.kill("SIGTERM");
     await second.ended;
+  },
+);
+
+it.skipIf(missing !== undefined)(
+  "sends no token to a stranger who listens where the collector was",
+  async () => {
+    const port = await freePort();
+    const stranger = startStranger(port, "");
+    await until("the stranger", () => stranger.text().includes("LISTENS"));
+    const address = () => ({ url: `http://127.0.0.1:${port}`, token: "secret" });
+    const careful = new StoreClient(address);
+    await expect(careful.row([0, 0, 0, 0])).rejects.toThrow(`User ${STRANGER} of this machine listens`);
+    await careful.close();
+    expect(stranger.text()).toBe("LISTENS\n");
+
+    const trusting = new StoreClient(address, { owner: STRANGER });
+    const row = expect(trusting.row([0, 0, 0, 0])).rejects.toThrow();
+    await until("the request", () => stranger.text().includes("Bearer secret"));
+    await trusting.close();
+    await row;
   },
 );
 
@@ -131,5 +160,7 @@ it.skipIf(missing !== undefined)(
     refusing.child.kill("SIGTERM");
     startGym(["worker", ...queue, "--allow-no-sandbox"], cwd, env);
     expect(await run.ended, run.text()).toBe(0);
+    broker.child.kill("SIGTERM");
+    await broker.ended;
   },
 );

@@ -304,7 +304,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     onTestFinished(() => own.close());
     const cwd = await rows(60);
     const slow = "++policy_model.responses_api_models.random_model.latency_ms=200";
-    startGym(["worker", "--queue", own.url, "--concurrency", "4"], cwd);
+    const taker = startGym(["worker", "--queue", own.url, "--concurrency", "4"], cwd);
     const words = [...EVALUATION, "-i", "rows.jsonl", "-o", "away.jsonl", "--queue", own.url, slow];
     const run = startGym([...words, "++queue_lease_seconds=2"], cwd);
     await until(
@@ -317,6 +317,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(await run.ended, run.text()).toBe(0);
     expect(sortedLines(join(cwd, "away.jsonl"))).toHaveLength(60);
     expect(run.text()).toContain("Connected to the broker");
+    expect(taker.text()).toContain("The broker requires no login");
   });
 
   it("do not send secrets to workers, which supply their own", async () => {

@@ -32,6 +32,8 @@ export interface Broker {
   kvm: Kvm;
   /** The address, without credentials. */
   name: string;
+  /** Whether the broker accepts everybody. */
+  isOpen: boolean;
   /** How long the connection has been lost; 0 while connected. */
   awayMs(): number;
   close(): Promise<void>;
@@ -75,7 +77,9 @@ export async function connectBroker(
   try {
     const jsm = await jetstreamManager(connection);
     const js = jetstream(connection);
-    return { connection, js, jsm, kvm: new Kvm(js), name, awayMs, close: () => close(connection) };
+    const { auth_required: asksLogin, tls_verify: asksCertificate } = connection.info ?? {};
+    const isOpen = !asksLogin && !asksCertificate;
+    return { connection, js, jsm, kvm: new Kvm(js), name, isOpen, awayMs, close: () => close(connection) };
   } catch (error) {
     await connection.close();
     throw new QueueError(

@@ -1,8 +1,9 @@
 import { type NatsConnection, NatsConnectionImpl, setTransportFactory } from "@nats-io/transport-node";
 import type { NodeConnectionOptions } from "@nats-io/transport-node/lib/connect.js";
+// The package exports no other way to see the socket between its opening and the login.
 import { NodeTransport, nodeResolveHost } from "@nats-io/transport-node/lib/node_transport.js";
-import { QueueError } from "./errors.ts";
-import { isLocalPeer, ownerOfPeer } from "./peer-owner.ts";
+import type { QueueError } from "./errors.ts";
+import { refuseStranger } from "./refuse-stranger.ts";
 
 interface CheckedOptions extends NodeConnectionOptions {
   /** See `BrokerSettings.owner`. */
@@ -18,8 +19,8 @@ export function connectChecked(options: CheckedOptions): Promise<NatsConnection>
 }
 
 /**
- * Every user of a machine can listen on a free port of it, and NATS does not authenticate the server: a stranger would get
- * the password and could send runs to workers. TLS does authenticate it.
+ * NATS does not authenticate the server: a stranger would get the password and could send runs to workers. TLS does
+ * authenticate it.
  */
 class CheckedTransport extends NodeTransport {
   override async connect(
@@ -28,22 +29,13 @@ class CheckedTransport extends NodeTransport {
   ): Promise<void> {
     // Resolves after the first message of the broker, before anything is sent to it.
     await super.connect(address, options);
-    const { socket } = this;
-    if (this.isEncrypted() || options.trustedOwner === "any" || !isLocalPeer(socket)) return;
-    const owner = await ownerOfPeer(socket);
-    if (owner !== undefined && [process.getuid?.(), 0, options.trustedOwner].includes(owner)) return;
-    const error = strangerError(`${address.hostname}:${address.port}`, owner);
-    options.onStranger?.(error);
-    socket.destroy();
-    throw error;
+    if (this.isEncrypted()) return;
+    try {
+      await refuseStranger(this.socket, `${address.hostname}:${address.port}`, options.trustedOwner);
+    } catch (error) {
+      options.onStranger?.(error as QueueError);
+      this.socket.destroy();
+      throw error;
+    }
   }
-}
-
-function strangerError(name: string, owner: number | undefined): QueueError {
-  return new QueueError(
-    "QUEUE_UNTRUSTED",
-    owner === undefined
-      ? `It cannot be told which user of this machine listens at ${name}, so nothing was sent there. Use a broker with TLS, or set queue_owner to 'any' if you trust all users.`
-      : `User ${owner} of this machine listens at ${name}, so nothing was sent there. If that is your broker, set queue_owner to ${owner}.`,
-  );
 }

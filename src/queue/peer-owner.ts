@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { isIPv4, type Socket } from "node:net";
 import { endianness } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** The sockets of this machine, with their users (Linux). */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
-/** The table is not read at one moment, so a row can be missing once. */
-const READS = 3;
+/** How long the other end may take to accept the connection. */
+const ACCEPT_MS = 2_000;
+const READ_PAUSE_MS = 5;
 
 /** Whether the other end of a connection is on this machine. */
 export function isLocalPeer({ localAddress, remoteAddress = "" }: Socket): boolean {
@@ -14,19 +16,21 @@ export function isLocalPeer({ localAddress, remoteAddress = "" }: Socket): boole
 
 /**
  * The uid of the process at the other end of a connection on this machine; undefined if it cannot be told. It belongs to the
- * connection, not to the port, so a process that takes over the port later cannot be mistaken for this one. The other end
- * must have sent something: before it accepts the connection, its socket has no user.
+ * connection, not to the port, so a process that takes over the port later cannot be mistaken for this one.
  */
 export async function ownerOfPeer(socket: Socket): Promise<number | undefined> {
   const { localAddress, localPort, remoteAddress, remotePort } = socket;
   const theirs = namesOf(remoteAddress, remotePort);
   const ours = namesOf(localAddress, localPort);
-  for (let read = 0; read < READS; read++)
-    for (const table of TABLES)
-      for (const row of (await readFile(table, "latin1").catch(() => "")).split("\n")) {
-        const [, local = "", remote = "", , , , , uid, , inode] = row.trim().split(/\s+/);
-        if (theirs.includes(local) && ours.includes(remote) && inode !== "0") return Number(uid);
-      }
+  for (const start = performance.now(); performance.now() - start < ACCEPT_MS; await sleep(READ_PAUSE_MS)) {
+    const tables = await Promise.all(TABLES.map((table) => readFile(table, "latin1").catch(() => "")));
+    if (tables.every((table) => table === "")) return undefined;
+    for (const row of tables.join("").split("\n")) {
+      const [, local = "", remote = "", , , , , uid, , inode] = row.trim().split(/\s+/);
+      // A connection that is not yet accepted, or is closed, has no user.
+      if (theirs.includes(local) && ours.includes(remote) && inode !== "0") return Number(uid);
+    }
+  }
   return undefined;
 }
 

@@ -1,11 +1,14 @@
+import type { Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { Pool } from "undici";
+import { buildConnector, Pool } from "undici";
 import { errorMessage } from "../errors.ts";
 import { QueueError } from "./errors.ts";
+import { refuseStranger } from "./refuse-stranger.ts";
 import type { ResultHead, RowAddress, Verdict } from "./store-server.ts";
 
 const MAX_BATCH = 256;
 const MAX_BATCH_CHARACTERS = 4 * 1024 * 1024;
+const CONNECT_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 /** An unreachable collector is detected after this long, so that a moved one is found. */
@@ -24,6 +27,7 @@ interface StoreAddress {
 export class StoreClient {
   readonly #address: () => StoreAddress;
   readonly #onNotice: (text: string) => void;
+  readonly #connect: buildConnector.connector;
   readonly #closed = new AbortController();
   readonly #rows: Batches<RowAddress, string | null>;
   readonly #results: Batches<string, Verdict>;
@@ -35,10 +39,14 @@ export class StoreClient {
   /** Called when the collector becomes unreachable, and when it is reachable again. */
   onAway: () => void = () => {};
 
-  /** `address` is called before every request. */
-  constructor(address: () => StoreAddress, onNotice: (text: string) => void = () => {}) {
+  /** `address` is called before every request; `owner`: see `BrokerSettings.owner`. */
+  constructor(
+    address: () => StoreAddress,
+    { onNotice = () => {}, owner }: { onNotice?: (text: string) => void; owner?: number | "any" } = {},
+  ) {
     this.#address = address;
     this.#onNotice = onNotice;
+    this.#connect = checkedConnector(owner);
     this.#rows = new Batches(async (batch) => {
       const text = await this.#try("POST", "/rows", JSON.stringify(batch));
       return text.split("\n").map((line) => (line === "null" ? null : line));
@@ -125,7 +133,7 @@ export class StoreClient {
     const { url, token } = this.#address();
     if (this.#pool?.url !== url) {
       void this.#pool?.pool.destroy();
-      this.#pool = { url, pool: new Pool(url, { connections: 4, connect: { timeout: 5_000 } }) };
+      this.#pool = { url, pool: new Pool(url, { connections: 4, connect: this.#connect }) };
     }
     const answer = await this.#pool.pool.request({
       method,
@@ -140,6 +148,23 @@ export class StoreClient {
     if (answer.statusCode === 200) return text;
     throw new QueueError("QUEUE_STORE", `${answer.statusCode} from ${url}${path}: ${text.slice(0, 500)}`);
   }
+}
+
+/** The token and results must not reach a stranger who listens where the collector was, nor his config a worker. */
+function checkedConnector(owner: number | "any" | undefined): buildConnector.connector {
+  const connect = buildConnector({ timeout: CONNECT_MS });
+  return (options, callback) =>
+    connect(options, (error, socket) => {
+      if (error) return callback(error, null);
+      const name = `${options.hostname}:${options.port}`;
+      refuseStranger(socket as Socket, name, owner).then(
+        () => callback(null, socket),
+        (refusal: Error) => {
+          socket.destroy();
+          callback(refusal, null);
+        },
+      );
+    });
 }
 
 interface Waiting<In, Out> {

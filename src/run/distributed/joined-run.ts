@@ -8,6 +8,7 @@ import type { RunEvent as ServerEvent } from "../../hosting/processes/run-server
 import type { CostMeter } from "../../model-endpoint/cost.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import type { RunRecord } from "../../queue/board.ts";
+import type { BrokerSettings } from "../../queue/broker-settings.ts";
 import { StoreClient } from "../../queue/store-client.ts";
 import type { ResultHead } from "../../queue/store-server.ts";
 import type { RolloutRef } from "../../queue/subjects.ts";
@@ -21,6 +22,7 @@ import { SharedStore } from "./run-directory.ts";
 import { refuseNoSandbox, resolveForWorker } from "./shared-config.ts";
 
 export interface JoinOptions {
+  broker: Pick<BrokerSettings, "owner">;
   worker: string;
   /** How to find the worker's own settings. */
   resolve: ResolveOptions;
@@ -68,7 +70,7 @@ export class JoinedRun {
    */
   static async join(find: () => RunRecord, options: JoinOptions): Promise<JoinedRun> {
     const { resolve, worker, signal, onNotice } = options;
-    const store = new StoreClient(() => find().store, onNotice);
+    const store = new StoreClient(() => find().store, { onNotice, owner: options.broker.owner });
     const shared = await sharedStore(find(), options);
     const abandon = () => void store.close();
     signal.addEventListener("abort", abandon);

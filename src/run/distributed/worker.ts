@@ -130,6 +130,10 @@ class Worker {
     await this.#look();
     await this.#report();
     this.#notice(`Worker ${this.#id} waits for runs at ${this.#broker.name}.`);
+    if (this.#broker.isOpen)
+      this.#notice(
+        "The broker requires no login: everybody who can reach it can start runs on this worker. `gym queue up` starts one that does.",
+      );
     if (drain?.aborted) onDrain();
     try {
       await this.#pump();
