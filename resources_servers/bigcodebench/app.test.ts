@@ -1,7 +1,11 @@
-import { skipWithoutBubblewrap } from "nemo-gym/testing";
+import { fileURLToPath } from "node:url";
+import { createTestServer, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeServer } from "../../libraries/python-answers/test-server.ts";
+import { forgedFunctions, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
+import { codeServer, pythonAnswer } from "../../libraries/python-answers/test-server.ts";
 import app from "./app.ts";
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 const programs = [
   "import json\ndef task_func(text):\n    return sum(json.loads(text))",
@@ -24,6 +28,57 @@ describe.skipIf(skipWithoutBubblewrap)("bigcodebench", () => {
   it("rewards programs that pass all unit tests", async () => {
     const bodies = await Promise.all(programs.map((code, index) => verify(index, code)));
     expect(bodies.map(({ status }) => status)).toEqual(Array(5).fill("pass"));
+  });
+
+  const onText = (code: string) => `${code}\nimport json\ntask_func = lambda text: add(json.loads(text))`;
+
+  it.each(rightFunctions("add"))("rewards a function that uses %s", async (_title, code) => {
+    expect(await verify(0, onText(code))).toMatchObject({ reward: 1 });
+  });
+
+  const more = {
+    "skipped tests": "import unittest\ndef add(values):\n    raise unittest.SkipTest",
+    "an assertion of the running test": `import sys
+def add(values):
+    frame = sys._getframe()
+    while frame:
+        if "self" in frame.f_locals:
+            frame.f_locals["self"].assertEqual = lambda *arguments: None
+        frame = frame.f_back`,
+    "new code in an assertion":
+      "import unittest\nunittest.TestCase.assertEqual.__code__ = (lambda *arguments, **keywords: None).__code__\ndef add(values):\n    pass",
+    "tests of its own":
+      "import unittest\nclass TestCases(unittest.TestCase):\n    def test_nothing(self):\n        pass\ndef add(values):\n    pass\n",
+  };
+  const forgeries = [...forgedFunctions("add"), ...Object.entries(more)];
+  it.each(forgeries)("does not reward a function that forges by %s", async (_title, code) => {
+    expect(await verify(0, onText(code))).toMatchObject({ reward: 0, status: expect.stringMatching(/./) });
+  });
+
+  it("runs tests that patch the program and Python", async () => {
+    const test = `import unittest
+from unittest.mock import mock_open, patch
+class TestCases(unittest.TestCase):
+    @patch("builtins.open", mock_open(read_data="7"))
+    @patch("__test__.random.randint", return_value=5)
+    def test_patched(self, randint):
+        self.assertEqual(task_func("a file"), 12)
+        randint.assert_called_once()
+    def test_mock(self):
+        with patch("__test__.random") as random, self.assertRaises(FileNotFoundError):
+            random.randint.return_value = 1
+            task_func("not there")
+`;
+    const row = {
+      verifier_metadata: { test, entry_point: "task_func", code_prompt: "def task_func(name):" },
+    };
+    const program = (change: number) =>
+      `import random\ndef task_func(name):\n    with open(name) as file:\n        return int(file.read()) + random.randint(1, 9) + ${change}`;
+    const patched = await createTestServer(app, { config, directory: here("./") });
+    const verify = async (code: string) => (await patched.verify(verifyBody(row, pythonAnswer(code)))).body;
+    expect(await verify(program(0))).toMatchObject({ reward: 1, details: {} });
+    expect(await verify(program(1))).toMatchObject({ reward: 0, status: "fail" });
+    await patched.close();
   });
 
   it("reports failed tests, time-outs, errors and programs that end the process", async () => {

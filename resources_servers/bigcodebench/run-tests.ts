@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { type JsonObject, perServer, type ServerContext } from "nemo-gym";
 import { type CodeRunner, codeRunnerConfig, createCodeRunner, pythonProgram } from "nemo-gym/code-runner";
@@ -48,10 +49,16 @@ export function closeRunner(server: ServerContext<Config>): Promise<void> {
 export const runTests: RunTests = async (task, { config, server, sessionId, signal }) => {
   const { runner, program } = runnerOf(server);
   const seconds = Math.max(config.min_time_limit, config.gt_time_limit);
+  const nonce = randomUUID();
   const answer = await runner.withInterpreter(program, { key: sessionId, signal }, (interpreter) =>
-    interpreter.ask({ ...task, seconds }, { timeoutMs: config.subprocess_timeout * 1000, signal }),
+    interpreter.ask({ ...task, seconds, nonce }, { timeoutMs: config.subprocess_timeout * 1000, signal }),
   );
-  if (answer.status === "answered") return answer.value as TestVerdict;
+  if (answer.status === "answered") {
+    const { nonce: returned, ...verdict } = answer.value;
+    // The program wrote the line, not the harness.
+    if (returned !== nonce) return { status: "error", details: { stderr: "The reply is not genuine." } };
+    return verdict;
+  }
   if (answer.status === "timeout")
     return { status: "timeout", details: { reason: "outer_subprocess_timeout" } };
   return { status: "error", details: { stderr: answer.result.stderr } };

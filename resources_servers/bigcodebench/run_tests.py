@@ -1,28 +1,185 @@
-"""Runs the unit tests of a task against a program, as BigCodeBench does. Needs harness.py before it."""
+"""Runs the unit tests of a task against a program, as BigCodeBench does. Needs harness.py before it.
 
+Tests patch and inspect the program, so both run in one process: a child of this one, which cannot reach its parent. The child
+reports with a token, and `Guard` notices programs that change what the verdict depends on.
+"""
+
+import ctypes
+import functools
+import secrets
+import select
+import time
 import types
 import unittest
+import unittest.mock
 
 LONGEST_DETAIL = 4000
+GRACE_SECONDS = 3
+PR_SET_DUMPABLE = 4
 
 
-def handle(request):
+class Forged(Exception):
+    """The program tries to decide its own verdict."""
+
+
+class Guard:
+    """Remembers the parts of Python that verdicts depend on."""
+
+    def __init__(self):
+        self._modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "unittest"}
+        self._saved = []
+        self.watch(builtins)
+        for module in self._modules.values():
+            self.watch(module)
+            for value in list(vars(module).values()):
+                if isinstance(value, type) and value.__module__ == module.__name__:
+                    self.watch(value)
+
+    def watch(self, owner):
+        methods = (property, staticmethod, classmethod)
+        values = {name: value for name, value in vars(owner).items() if callable(value) or isinstance(value, methods)}
+        codes = {name: value.__code__ for name, value in values.items() if isinstance(value, types.FunctionType)}
+        self._saved.append((owner, values, codes))
+
+    def check(self):
+        if sys.gettrace() is not None or sys.getprofile() is not None:
+            raise Forged("the program traces its tests")
+        for name, module in self._modules.items():
+            if sys.modules.get(name) is not module:
+                raise Forged(f"the program replaces {name}")
+        for owner, values, codes in self._saved:
+            now = vars(owner)
+            for name, value in values.items():
+                if now.get(name, self) is not value or (name in codes and value.__code__ is not codes[name]):
+                    raise Forged(f"the program changes {owner.__name__}.{name}")
+        for name in ("math", "numpy", "numpy.testing", "pandas", "pandas.testing"):
+            for key, value in list(vars(sys.modules.get(name, types)).items()):
+                if getattr(value, "__module__", None) == "__test__":
+                    raise Forged(f"the program changes {name}.{key}")
+
+
+def refuse_forged_values(value, depth=3):
+    """Raises Forged for a value, or one in it, that equals values it cannot know."""
+    if type(value) in (list, tuple, set, frozenset, dict) and depth > 0:
+        items = [*value, *value.values()] if type(value) is dict else value
+        for item in list(items)[:1000]:
+            refuse_forged_values(item, depth - 1)
+    if type(type(value)) is type and type(value).__module__ == "builtins":
+        return
+    text, number = secrets.token_hex(8), secrets.randbits(60)
+    for other in (object(), number, number + 0.5, text, [number], (text,), {text: number}, {number}):
+        try:
+            equal = (value == other) is True or (other == value) is True
+        except Exception:
+            equal = False
+        if equal:
+            raise Forged("the program returns a value that equals everything")
+
+
+class Result(unittest.TestResult):
+    def __init__(self, guard):
+        super().__init__()
+        self._guard = guard
+
+    def stopTest(self, test):
+        self._guard.check()
+        if any(name in vars(unittest.TestCase) for name in vars(test) if name.startswith("assert")):
+            raise Forged("the program changes a test")
+        super().stopTest(test)
+
+
+def checked(function):
+    """The function under test. It may not skip its tests."""
+
+    @functools.wraps(function)
+    def wrapper(*arguments, **keywords):
+        try:
+            value = function(*arguments, **keywords)
+        except unittest.SkipTest as error:
+            raise RuntimeError("the program skips its tests") from error
+        refuse_forged_values(value)
+        return value
+
+    return wrapper
+
+
+def run(request):
+    guard = Guard()
+    module = types.ModuleType("__test__")
+    sys.modules["__test__"] = module
+    # Separately, so that an unfinished text at the end of the program cannot contain the tests.
+    exec(compile(request["code"], "__test__.py", "exec"), module.__dict__)
+    guard.check()
+    module.__dict__.pop("TestCases", None)
+    name = request["entry_point"]
+    if callable(getattr(module, name, None)):
+        setattr(module, name, checked(getattr(module, name)))
+    exec(compile(request["test_code"], "__test__.py", "exec"), module.__dict__)
+    guard.watch(module.TestCases)
+    suite = unittest.TestLoader().loadTestsFromTestCase(module.TestCases)
+    number = suite.countTestCases()
+    result = Result(guard)
+    suite.run(result)
+    guard.check()
+    problems = result.failures + result.errors
+    details = {test.id().split(".")[-1]: trace[-LONGEST_DETAIL:] for test, trace in problems}
+    if number == 0 or result.testsRun != number:
+        return {"status": "fail", "details": details or {"ALL": "no test was run"}}
+    return {"status": "fail" if problems else "pass", "details": details}
+
+
+def report_of(request):
     try:
         with TimeLimit(request["seconds"]):
-            module = types.ModuleType("__test__")
-            sys.modules["__test__"] = module
-            exec(compile(request["code"] + "\n" + request["test_code"], "__test__.py", "exec"), module.__dict__)
-            suite = unittest.TestLoader().loadTestsFromTestCase(module.TestCases)
-            result = unittest.TestResult()
-            suite.run(result)
+            return run(request)
     except TimeoutException:
         return {"status": "timeout", "details": {"reason": "time_limit"}}
     except BaseException as error:
         return {"status": "fail", "details": {"ALL": repr(error)[:LONGEST_DETAIL]}}
-    problems = result.failures + result.errors
-    details = {test.id().split(".")[-1]: trace[-LONGEST_DETAIL:] for test, trace in problems}
-    return {"status": "fail" if problems or result.testsRun == 0 else "pass", "details": details}
+
+
+def in_child(request, token, write, dumps, end):
+    """The functions are arguments because the program may replace them."""
+    try:
+        write(token + dumps(report_of(request)).encode())
+    finally:
+        end(0)
+
+
+def handle(request):
+    token = secrets.token_bytes(16)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        channel.close()
+        os.close(reader)
+        os.setsid()
+        request.pop("nonce")
+        in_child(request, token, open(writer, "wb", buffering=0).write, json.dumps, os._exit)
+    os.close(writer)
+    report = read_all(reader, time.monotonic() + request["seconds"] + GRACE_SECONDS)
+    os.close(reader)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    nonce = {"nonce": request["nonce"]}
+    if report is None:
+        return {**nonce, "status": "timeout", "details": {"reason": "time_limit"}}
+    if not report.startswith(token):
+        return {**nonce, "status": "error", "details": {"stderr": "The program ended its process."}}
+    return {**nonce, **json.loads(report[len(token) :])}
+
+
+def read_all(descriptor, deadline):
+    """What was written to a pipe until its end; None if it did not end in time."""
+    chunks = []
+    while select.select([descriptor], [], [], max(deadline - time.monotonic(), 0))[0]:
+        if not (chunk := os.read(descriptor, 1 << 16)):
+            return b"".join(chunks)
+        chunks.append(chunk)
+    return None
 
 
 channel = Channel()
+# The child may not open the memory and the descriptors of this process.
+ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
 channel.serve(handle)
