@@ -48,6 +48,10 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     const metrics = (name: string) =>
       JSON.parse(readFileSync(join(cwd, `${name}_aggregate_metrics.json`), "utf8"));
     expect(metrics("queued")).toEqual(metrics("local"));
+    const calls = (name: string) =>
+      JSON.parse(readFileSync(join(cwd, `${name}_progress.json`), "utf8")).model_calls;
+    expect(calls("local")).toBeGreaterThanOrEqual(200);
+    expect(calls("queued")).toBe(calls("local"));
     // Nothing of the run remains at the broker.
     const status = await runGym(["queue", "status", "--queue", broker.url, "--json"], { cwd });
     expect(JSON.parse(status.stdout).runs).toEqual([]);

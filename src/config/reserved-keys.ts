@@ -69,7 +69,8 @@ export const reservedKeys = [
   {
     key: "model_endpoint_readiness_timeout_seconds",
     default: "600",
-    description: "How long to wait for model endpoints. 0 or less: do not wait.",
+    description:
+      "How long to wait for model endpoints; by default 30 for addresses of this machine. 0 or less: do not wait.",
   },
   {
     key: "results_dir",

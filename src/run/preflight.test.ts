@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { checkModelEndpoints } from "./preflight.ts";
+import { checkModelEndpoints, waitSeconds } from "./preflight.ts";
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -26,6 +26,7 @@ async function check(own: object, seconds: unknown = 5, heard = () => {}): Promi
   const notices: string[] = [];
   const config = {
     get: () => seconds,
+    explain: () => ({ sources: [{ where: "command line", won: true }] }),
     servers: [
       { name: "policy", type: "responses_api_models", implementation: "openai_model", config: own },
       {
@@ -73,12 +74,23 @@ it("waits up to the limit and accepts an endpoint that starts late", async () =>
   servers.splice(0).map((server) => server.close());
   const before = performance.now();
   await expect(check({ base_url: `http://127.0.0.1:${port}` }, 0.3)).rejects.toThrow(
-    `did not answer within 0.3 s:\n  - http://127.0.0.1:${port} (policy.responses_api_models.openai_model.base_url)`,
+    `did not answer:\n  - http://127.0.0.1:${port} (policy.responses_api_models.openai_model.base_url), within 0.3 s: `,
   );
   expect(performance.now() - before).toBeGreaterThan(290);
   const open = () => void endpoint(200, "", port);
   const notices = await check({ base_url: `http://127.0.0.1:${port}` }, 1, open);
   expect(notices).toEqual([expect.stringContaining(`waiting for http://127.0.0.1:${port} (up to 1 s more`)]);
+});
+
+it.each([
+  ["http://127.0.0.1:9/v1", "default", 30],
+  ["http://localhost:9/v1", "default", 30],
+  ["http://[::1]:9/v1", "default", 30],
+  ["http://127.0.0.1:9/v1", "command line: ++model_endpoint_readiness_timeout_seconds", 600],
+  ["http://10.0.0.7:8000/v1", "default", 600],
+])("waits for %s, limit from %s, %i s", async (url, where, seconds) => {
+  const explanation = { path: "", value: 600, sources: [{ where, value: 600, won: true }] };
+  expect(waitSeconds({ get: () => 600, explain: () => explanation }, url)).toBe(seconds);
 });
 
 it.each([0, -1])("is skipped with %s", async (seconds) => {

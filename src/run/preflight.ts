@@ -5,13 +5,16 @@ import { ConfigError } from "../config/errors.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { providerMessage } from "../model-endpoint/read-failure.ts";
 import { printable } from "../printable.ts";
+import { isLoopback } from "../request-guard.ts";
 import { redactor, secretsIn } from "../secrets.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;
 /** Interval between notices while an endpoint does not answer. */
 const NOTICE_EVERY_MS = 30_000;
-const DEFAULT_WAIT_SECONDS = 600;
+const LIMIT_KEY = "model_endpoint_readiness_timeout_seconds";
+/** The default for addresses of this machine: a wrong port is likelier than a model that still loads. */
+const LOOPBACK_WAIT_SECONDS = 30;
 const MAX_QUOTED = 300;
 const CHECK_WITH_KEY = [401, 403];
 
@@ -35,25 +38,33 @@ interface Endpoint {
  * notice.
  */
 export async function checkModelEndpoints(config: ResolvedConfig, options: PreflightOptions): Promise<void> {
-  const limit = Number(config.get("model_endpoint_readiness_timeout_seconds") ?? DEFAULT_WAIT_SECONDS);
-  if (!(limit > 0)) return;
-  const deadline = performance.now() + limit * 1000;
+  const start = performance.now();
   const endpoints = endpointsOf(config);
   const redact = redactor(secretsIn(config.servers.map((server) => server.config)));
   const shown = (text: string) => printable(redact(text)).slice(0, MAX_QUOTED);
   const unreachable: string[] = [];
   await Promise.all(
     endpoints.map(async (endpoint) => {
-      const problem = await waitFor(endpoint, deadline, { ...options, shown });
-      if (problem) unreachable.push(`  - ${endpoint.url} (${endpoint.key}): ${problem}`);
+      const limit = waitSeconds(config, endpoint.url);
+      if (!(limit > 0)) return;
+      const problem = await waitFor(endpoint, start + limit * 1000, { ...options, shown });
+      if (problem) unreachable.push(`  - ${endpoint.url} (${endpoint.key}), within ${limit} s: ${problem}`);
     }),
   );
   if (unreachable.length > 0) {
     throw new ConfigError(
-      `These model endpoints did not answer within ${limit} s:\n${unreachable.join("\n")}\n` +
-        "Correct the URL, start the endpoint, or set model_endpoint_readiness_timeout_seconds=0 to skip this check.",
+      `These model endpoints did not answer:\n${unreachable.join("\n")}\n` +
+        `Correct the URL, or start the endpoint. ++${LIMIT_KEY}=600 waits longer, and 0 skips this check.`,
     );
   }
+}
+
+/** How long to wait for an endpoint: the configured time, but by default shorter for this machine. */
+export function waitSeconds(config: Pick<ResolvedConfig, "get" | "explain">, url: string): number {
+  const limit = Number(config.get(LIMIT_KEY));
+  const isDefault = config.explain(LIMIT_KEY).sources.some(({ won, where }) => won && where === "default");
+  const isLocal = URL.canParse(url) && isLoopback(new URL(url).hostname);
+  return isDefault && isLocal ? Math.min(limit, LOOPBACK_WAIT_SECONDS) : limit;
 }
 
 function endpointsOf(config: ResolvedConfig): Endpoint[] {
@@ -121,9 +132,7 @@ async function waitFor(
       if (now >= nextNotice) {
         nextNotice = now + NOTICE_EVERY_MS;
         const seconds = Math.round((deadline - now) / 1000);
-        onNotice(
-          `waiting for ${url} (up to ${seconds} s more; ++model_endpoint_readiness_timeout_seconds=0 skips this): ${problem}`,
-        );
+        onNotice(`waiting for ${url} (up to ${seconds} s more; ++${LIMIT_KEY}=0 skips this): ${problem}`);
       }
       await sleep(Math.min(PROBE_PAUSE_MS, deadline - now), signal);
     }

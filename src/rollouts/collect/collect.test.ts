@@ -69,6 +69,38 @@ async function collecting(
 
 const broken = (post: () => Promise<never>): ServerClient => ({ ...answering(() => null), post });
 
+it("counts the model calls that only the rows report", async () => {
+  const reply = { reward: 1, response: { usage: { ng_model_calls: 3 } } };
+  let collection: Collection | undefined;
+  await collecting(
+    2,
+    answering(() => reply),
+    {},
+    (one) => {
+      collection = one;
+    },
+  );
+  expect(collection?.progress.snapshot([], 1, 0).model_calls).toBe(6);
+});
+
+it("counts the calls of a rollout once, whoever reports them", async () => {
+  const client = answering(() => ({ reward: 1, response: { usage: { ng_model_calls: 2 } } }));
+  let collection: Collection | undefined;
+  const staged: ServerClient = {
+    ...client,
+    post: (server, path, body, options) => {
+      for (const stage of ["model", "tool", "model"] as const) options?.onStage?.(stage);
+      return client.post(server, path, body, options);
+    },
+  };
+  await collecting(2, staged, {}, (one) => {
+    collection = one;
+  });
+  expect(collection?.progress.snapshot([], 1, 0).model_calls).toBe(4);
+  const [line = ""] = (await readFile(at("o.jsonl"), "utf8")).split("\n");
+  expect(JSON.parse(line)).toMatchObject({ _ng_timing: { model_calls: 2 } });
+});
+
 describe("Collection", () => {
   it("never measures a negative duration", async () => {
     const took: number[] = [];

@@ -308,8 +308,11 @@ export class Collection {
     this.#wake();
   }
 
-  #ended({ queued, startedAt }: StartedRollout, outcome: Tried, willRetry: boolean): void {
+  #ended({ queued, startedAt, modelCalls }: StartedRollout, outcome: Tried, willRetry: boolean): void {
     const milliseconds = Math.round(performance.now() - startedAt);
+    // Calls of a worker, or of an agent that does not report its stages.
+    if ("modelCalls" in outcome)
+      this.progress.modelCalled(Math.max(0, (outcome.modelCalls ?? 0) - modelCalls));
     this.progress.ended(outcome, queued, willRetry);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });

@@ -71,9 +71,9 @@ export class CollectionProgress {
     rows.push({ task_index: taskIndex, rollout_index: rolloutIndex, line: line ?? null });
   }
 
-  /** An agent has asked a model for a turn. */
-  modelCalled(): void {
-    this.#modelCalls++;
+  /** Agents have asked a model for turns. */
+  modelCalled(times = 1): void {
+    this.#modelCalls += times;
   }
 
   /** A server has warned of a problem that may delay rollouts. */

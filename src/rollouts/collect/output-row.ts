@@ -1,5 +1,6 @@
 import { errorMessage } from "../../errors.ts";
 import { copyWith } from "../../python/json/key-order.ts";
+import { countOf } from "../../wire/convert/usage.ts";
 import { resultJson } from "../../wire/result-json.ts";
 import { maskMembers } from "../../wire/result-members.ts";
 import { RolloutError } from "../errors.ts";
@@ -13,6 +14,15 @@ export interface RolloutTiming {
   /** Times of the seed and verify stages, if the agent runs in the collector's process. */
   seed?: StageTiming;
   verify?: StageTiming;
+  /** Model calls of the attempt, if the agent runs in the process that started it. */
+  model_calls?: number;
+}
+
+/** The model calls of a finished attempt: those that were seen, or those that the model server counted for the agent. */
+export function modelCallsOf(row: Row): number {
+  const { model_calls: seen } = (row["_ng_timing"] ?? {}) as Partial<RolloutTiming>;
+  const { usage } = (row["response"] ?? {}) as { usage?: { ng_model_calls?: unknown } | null };
+  return Math.max(countOf(seen) ?? 0, countOf(usage?.ng_model_calls) ?? 0);
 }
 
 /** A part of an attempt; `at` is in seconds after its start. */

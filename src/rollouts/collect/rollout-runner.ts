@@ -6,14 +6,14 @@ import type { Row } from "../files/jsonl-rows.ts";
 import { type AttachedRow, withTrajectory } from "../trajectory/captures.ts";
 import type { CallTarget, CollectOptions } from "./collect-contract.ts";
 import { type Failure, type Outcome, outcomeOfError, outcomeOfReply } from "./outcome.ts";
-import { failureRow, lineOf, outputRow } from "./output-row.ts";
+import { failureRow, lineOf, modelCallsOf, outputRow } from "./output-row.ts";
 import type { QueuedRow } from "./row-queues.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 
 /** How a rollout ended, with the line for a file of the run. */
 export type RunResult =
-  | { status: "completed"; row: Row; line: string; settle?: AttachedRow["settle"] }
-  | { status: "failed"; failure: Failure; persist: boolean; line?: string }
+  | { status: "completed"; row: Row; line: string; modelCalls: number; settle?: AttachedRow["settle"] }
+  | { status: "failed"; failure: Failure; persist: boolean; line?: string; modelCalls?: number }
   | { status: "cancelled"; message: string }
   /** The row never reached its server, so it does not use an attempt. */
   | { status: "unreachable"; server: string; message: string };
@@ -107,14 +107,14 @@ export class RolloutRunner {
         const attached = this.#attach(outputRow(outcome.row, input, timing), input, "completed");
         // Without captures the row is available immediately.
         const { row, settle } = attached instanceof Promise ? await attached : attached;
-        return { status: "completed", row, line: lineOf(row), settle };
+        return { status: "completed", row, line: lineOf(row), modelCalls: modelCallsOf(row), settle };
       }
       if (outcome.status !== "failed") return outcome;
       const { failure, persist } = outcome;
       if (!persist) return { status: "failed", failure, persist };
       const reply = "row" in outcome ? outcome.row : undefined;
       const { row } = await this.#attach(failureRow(failure, input, { reply, timing }), input, "failed");
-      return { status: "failed", failure, persist, line: lineOf(row) };
+      return { status: "failed", failure, persist, line: lineOf(row), modelCalls: modelCallsOf(row) };
     } catch (error) {
       return this.#notJson(rollout, error);
     }

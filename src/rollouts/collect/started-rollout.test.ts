@@ -30,6 +30,7 @@ it("records the times of the seed and verify stages", () => {
   expect(rollout.timing()).toEqual({
     started_at: "2026-01-31T00:00:00.000Z",
     seconds: 2.26,
+    model_calls: 2,
     seed: { at: 0.01, seconds: 0.2 },
     verify: { at: 2.01, seconds: 0.25 },
   });

@@ -86,6 +86,7 @@ export class StartedRollout {
       started_at: new Date(Date.now() - milliseconds).toISOString(),
       seconds: inSeconds(milliseconds),
       ...this.#timed,
+      ...(this.modelCalls > 0 && { model_calls: this.modelCalls }),
     };
   }
 

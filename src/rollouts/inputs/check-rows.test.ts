@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 /** Replies of agents by name; refuses rows with `bad`. */
-function clientOf(statuses: Record<string, number>) {
+function clientOf(statuses: Record<string, number>, reply?: () => unknown) {
   const asked: number[] = [];
   const post = async (agent: string, _path: string, body: unknown): Promise<ServerReply> => {
     const status = statuses[agent] ?? 404;
@@ -22,17 +22,17 @@ function clientOf(statuses: Record<string, number>) {
     const { rows } = body as { rows: Row[] };
     asked.push(rows.length);
     const problems = rows.flatMap((row, index) => (row["bad"] ? [{ index, problems: ["it is bad"] }] : []));
-    return { status, ok: status === 200, json: () => ({ problems }) } as unknown as ServerReply;
+    return { status, ok: status === 200, json: reply ?? (() => ({ problems })) } as unknown as ServerReply;
   };
   return { client: { post }, asked };
 }
 
-async function check(rows: object[], statuses: Record<string, number>, repeats = 1) {
+async function check(rows: object[], statuses: Record<string, number>, repeats = 1, reply?: () => unknown) {
   const inputPath = path.join(directory, "rows.jsonl");
   const lines = rows.map((row) => JSON.stringify({ responses_create_params: { input: "?" }, ...row }));
   await writeFile(inputPath, lines.join("\n"));
   const expand = { inputPath, agentName: "agent", knownAgents: Object.keys(statuses), repeats };
-  const { client, asked } = clientOf(statuses);
+  const { client, asked } = clientOf(statuses, reply);
   const notices: string[] = [];
   const error = await checkRows(expandRows(expand), {
     client,
@@ -63,6 +63,13 @@ describe("checkRows", () => {
     expect(broken.notices).toEqual(["The rows of 'agent' are not checked: POST /check_rows answered 500."]);
     const away = await check(rows, { agent: 0 });
     expect(away.notices).toEqual(["The rows of 'agent' are not checked: no connection"]);
+    for (const reply of [{}, null, "ok", { problems: [{}] }]) {
+      const foreign = await check(rows, { agent: 200 }, 1, () => reply);
+      expect(foreign.error).toBeUndefined();
+      expect(foreign.notices).toEqual([
+        "The rows of 'agent' are not checked: POST /check_rows answered without a list 'problems'.",
+      ]);
+    }
     const mixed = await check(
       [{ agent_ref: { name: "python" } }, { agent_ref: { name: "agent" }, bad: true }],
       { agent: 200, python: 404 },

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { ServerClient, ServerReply } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
 import { RolloutError } from "../errors.ts";
@@ -76,11 +77,26 @@ async function askAgent(
       onNotice(`The rows of '${agent}' are not checked: POST /check_rows answered ${reply.status}.`);
     return undefined;
   }
-  const { problems } = reply.json() as { problems: { index: number; problems: string[] }[] };
+  const problems = problemsOf(reply);
+  if (problems === undefined) {
+    onNotice(`The rows of '${agent}' are not checked: POST /check_rows answered without a list 'problems'.`);
+    return undefined;
+  }
   return problems.flatMap(({ index, problems: texts }) => {
     const task = batch[index];
     return task === undefined ? [] : [[task.taskIndex, texts] as [number, string[]]];
   });
+}
+
+/** Servers in other languages may answer 200 to any route. */
+function problemsOf(reply: ServerReply): { index: number; problems: string[] }[] | undefined {
+  const Reply = z.object({ problems: z.array(z.object({ index: z.int(), problems: z.array(z.string()) })) });
+  try {
+    return Reply.safeParse(reply.json()).data?.problems;
+  } catch {
+    // The reply is not JSON.
+    return undefined;
+  }
 }
 
 async function refusal(

@@ -1,6 +1,7 @@
 import type { ResultHead } from "../../queue/store-server.ts";
 import type { WorkerResult } from "../../rollouts/collect/collect-contract.ts";
 import type { Failure } from "../../rollouts/collect/outcome.ts";
+import { modelCallsOf } from "../../rollouts/collect/output-row.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
@@ -19,12 +20,12 @@ export function readResult(head: ResultHead, line: string, file: string): Worker
       status: "failed",
       failure: head.failure as Failure,
       persist: head.persist,
-      ...(row && { line }),
+      ...(row && { line, modelCalls: modelCallsOf(row) }),
     };
   const reward = row?.["reward"];
   if (!row || (reward !== undefined && !Number.isFinite(reward)))
     throw new Error(`the reward of rollout ${rollout} of task ${task} is not a number`);
-  return { status: "completed", row, line } satisfies RunResult;
+  return { status: "completed", row, line, modelCalls: modelCallsOf(row) } satisfies RunResult;
 }
 
 export function readRow(text: string, file: string): Row {
