@@ -81,6 +81,8 @@ export interface RunHead {
   /** Start time, or the time of the last write if unknown; ISO 8601. */
   when: string;
   state: RunState;
+  /** Rollouts of a run that is done that failed in every attempt. */
+  failed: number;
   bytes: number;
 }
 

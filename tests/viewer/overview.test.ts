@@ -52,13 +52,18 @@ describe.skipIf(executable === undefined)("the overview", () => {
   it("shows the caveats of the intervals", async () => {
     const row = (task: number) => ({ ...rollout(task, 0, "yes"), reward: 1 });
     const cwd = await project({
-      "run.jsonl": lines([row(0), row(1)]),
+      "run.jsonl": lines([row(0), row(1), { ...row(1), _ng_rollout_index: 1 }]),
       "run_manifest.json": JSON.stringify({ materialized_inputs: { rows: 4 } }),
     });
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page } = await openPage(browser, `${url}#/overview`);
     await page.getByText("All 2 tasks have the same result, so the interval has no width").waitFor();
     await page.getByText("Some rollouts have no reward").waitFor();
+    // A k with fewer tasks says so.
+    expect(await page.getByLabel("pass@k").last().locator("tbody td:last-child").allTextContents()).toEqual([
+      "2",
+      "1 of 2",
+    ]);
   });
 
   it("draws pass@k and pass^k with the bands of the statistics file", async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CollectionProgress } from "../../rollouts/collect/collection-progress.ts";
 import type { Terminal } from "../render/terminal.ts";
-import { progressLines, progressText } from "./progress-lines.ts";
+import { isLineDue, progressLines, progressText } from "./progress-lines.ts";
 
 const plain = (text: string) => text;
 const terminal = { green: plain, dim: plain, yellow: plain } as unknown as Terminal;
@@ -12,10 +12,26 @@ it("shows why a run waits, on one line and without control characters", () => {
   progress.warned("policy_model", `500 from host:\n\u001b[31m${"x".repeat(500)}`);
   expect(progressText(progress.snapshot([], 1, 0))).not.toContain("waiting");
   const snapshot = progress.snapshot([], 1, 2);
-  expect(progressText(snapshot)).toMatch(/waiting for \S+: \(policy_model\) 500 from host: \\x1b\[31mx+…$/);
+  expect(progressText(snapshot)).toMatch(
+    /waiting for \S+: \(policy_model\) 500 from host: \\x1b\[31mx+…; Ctrl-C and --resume/,
+  );
   const lines = progressLines(snapshot, 80, terminal);
   expect(lines.filter((line) => line.includes("(policy_model) 500"))).toHaveLength(1);
   expect(lines.every((line) => line.length < 80 && !line.includes("\n"))).toBe(true);
+});
+
+it("writes one line when the endpoint goes down, and then one a minute", () => {
+  const progress = new CollectionProgress({ total: 2, alreadyDone: 0 });
+  const at = (elapsed_seconds: number) => ({ ...progress.snapshot([], 1, 1), elapsed_seconds });
+  const before = at(10);
+  expect(isLineDue(before, undefined)).toBe(true);
+  progress.warned("policy_model", "host refused; trying again (attempt 1 of 20 failed, after 567 s)");
+  expect(progressText(at(20))).toContain("host refused; trying again; Ctrl-C and --resume continue later");
+  expect(isLineDue(at(20), before)).toBe(true);
+  expect(isLineDue(at(30), at(20))).toBe(false);
+  expect(isLineDue(at(80), at(20))).toBe(true);
+  progress.recovered();
+  expect(isLineDue(at(30), before)).toBe(true);
 });
 
 it("shows the number of model calls, including those of unfinished rollouts", () => {

@@ -78,9 +78,20 @@ export function progressText(snapshot: ProgressSnapshot): string {
     ...judgeTexts(snapshot),
     ...(failures ? [failures] : []),
     ...(trouble ? [trouble] : []),
-    ...(slow.length > 0 ? [`slowest: ${slow.join(" · ")}`] : []),
+    ...(slow.length > 0 && !trouble ? [`slowest: ${slow.join(" · ")}`] : []),
   ].join(", ");
 }
+
+/** Seconds between the lines of a log while nothing changes. */
+const WAITING_SECONDS = 60;
+
+/** Whether a log gets another line: a run that waits for its endpoint says so at once, and then once a minute. */
+export function isLineDue(now: ProgressSnapshot, last: ProgressSnapshot | undefined): boolean {
+  if (!last || !waits(now) || !waits(last) || now.done !== last.done) return true;
+  return now.elapsed_seconds - last.elapsed_seconds >= WAITING_SECONDS;
+}
+
+const waits = (snapshot: ProgressSnapshot): boolean => troubleText(snapshot) !== "";
 
 function counts({ done, total, elapsed_seconds, eta_seconds, rate }: ProgressSnapshot): string {
   const left = eta_seconds === null ? "" : `, ${duration(eta_seconds * 1000)} left`;
@@ -139,9 +150,15 @@ const MAX_TROUBLE = 200;
 /** Why no rollout completes, in one line. */
 function troubleText({ trouble, in_flight, retrying }: ProgressSnapshot): string {
   if (!trouble || in_flight + retrying === 0) return "";
-  const message = printable(trouble.message.replace(/\s+/g, " ").replace(/^warning: /, ""));
+  // Each rollout counts its own attempts, so the number of one says nothing about the run.
+  const message = printable(
+    trouble.message
+      .replace(/\s+/g, " ")
+      .replace(/^warning: /, "")
+      .replace(/ \(attempt \d+(?: of \d+)? failed, after [\d.]+ s\)$/, ""),
+  );
   const cause = message.length > MAX_TROUBLE ? `${message.slice(0, MAX_TROUBLE)}…` : message;
-  return `waiting for ${duration(trouble.seconds * 1000)}: (${trouble.server}) ${cause}`;
+  return `waiting for ${duration(trouble.seconds * 1000)}: (${trouble.server}) ${cause}; Ctrl-C and --resume continue later`;
 }
 
 function slowText({ id, seconds, stage, what, model_calls }: ProgressSnapshot["slowest"][number]): string {

@@ -147,23 +147,35 @@ describe("the summary of a run", () => {
 
   it("omits the fields that the framework adds to rows", () => {
     const text = summaryText({});
-    expect(text).toContain("mean/reward");
+    expect(text).toMatch(/^ {2}reward, 95 % interval {5}0\.5000 \[0\.3000, 0\.7000\] \(4 tasks\)$/m);
+    expect(text).not.toContain("mean/reward");
     expect(text).not.toMatch(/_ng_|mask_sample/);
     expect(text).toContain("Coverage: 6 of 6 rollouts scored (0 failed, 0 masked, 0 missing)");
   });
 
   it("marks percentages, and uses one unit for every pass@k", () => {
-    const metrics = { key_metrics: { "pass@1[avg-of-4]/accuracy": 35, "mean/reward": 0.35 } };
+    const metrics = { key_metrics: { "pass@1[avg-of-4]/accuracy": 35, "mean/steps": 3.5 } };
     const rate = { ...interval, value: 0.35, low: 0.2, high: 0.5, tasks: 4 };
     const text = summaryText({ pass: [{ k: 1, pass_at_k: rate, pass_hat_k: rate }] }, {}, metrics);
-    expect(text).toMatch(/pass@1\[avg-of-4\]\/accuracy +35 %$/m);
-    expect(text).toMatch(/mean\/reward +0.35$/m);
-    expect(text).toContain("35.00 % [20.00, 50.00] / 35.00 % [20.00, 50.00] (4 tasks)");
+    expect(text).toMatch(/pass@1\[avg-of-4\]\/accuracy +35\.00 %$/m);
+    expect(text).toMatch(/mean\/steps +3\.5000$/m);
+    expect(text).toMatch(/pass@1 +35\.00 % \[20\.00, 50\.00\] \(4 tasks\)$/m);
+    expect(text).toMatch(/pass\^1 +35\.00 % \[20\.00, 50\.00\] \(4 tasks\)$/m);
   });
 
   it("shows the number of tasks of each rate", () => {
     const pass = [{ k: 2, pass_at_k: { ...interval, tasks: 1 }, pass_hat_k: { ...interval, tasks: 1 } }];
-    expect(summaryText({ pass })).toMatch(/pass@2 \/ pass\^2 .*\] \(1 task\)$/m);
+    expect(summaryText({ pass })).toMatch(/pass@2 .*\] \(1 of 4 tasks\)$/m);
+  });
+
+  it("fits 80 columns", () => {
+    const rate = { ...interval, value: 1, low: 0.1234, high: 1, tasks: 1_000 };
+    const pass = [1, 2, 8].map((k) => ({ k, pass_at_k: rate, pass_hat_k: rate }));
+    const key_metrics = { "pass@1[avg-of-8]/symbolic_accuracy": 80.416667, "mean/output_tokens": 12345.6 };
+    const reward = { ...interval, low: 0.5, high: 0.5 };
+    const text = summaryText({ pass, reward, tasks: 2_000 }, { failed: 3, ok: 3 }, { key_metrics });
+    expect(text).toContain("(1000 of 2000 tasks)");
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
   it("explains that an interval without width does not mean certainty", () => {

@@ -9,6 +9,7 @@ import type { CommandContext } from "../command.ts";
 import { relativePath } from "../files.ts";
 import { interruptedExitCode } from "../interruption.ts";
 import { countText } from "../render/progress.ts";
+import { wrapText } from "../render/text-width.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { finishedJsonEvent } from "./json-events.ts";
 
@@ -40,6 +41,7 @@ export function printReport(
     out(`Intervals: ${show(paths.statistics)}`);
   }
   if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures:  ${show(paths.failures)}`);
+  if ((summary?.coverage.ok ?? result.completed) > 0) out(`Read them: gym eval view ${show(paths.output)}`);
 }
 
 /** The runs in the tracking services. */
@@ -117,24 +119,27 @@ function rowsText({ paths, result }: Evaluation, context: CommandContext): strin
   return `First rows: ${rows.join(", ")}; all are in ${relativePath(context, paths.failures)}.`;
 }
 
+type Statistics = NonNullable<RunSummary["agents"][number]["statistics"]>;
+
+/** One line of the summary: a name and its value. */
+type Fact = [name: string, value: string];
+
+/** A line with a name, an interval and a count fits 80 columns. Longer names move their own value only. */
+const MAX_NAME = 30;
+const LINE_WIDTH = 78;
+
 /** Metrics with their intervals by agent, and their coverage of the run. */
 export function printSummary({ agents, coverage }: RunSummary, { out, terminal }: CommandContext): void {
   for (const { agent, metrics, statistics } of agents) {
     out("");
     out(terminal.bold(agent || "(no agent)"));
-    for (const [name, value] of Object.entries(metrics.key_metrics))
-      if (!isInternal(name))
-        out(`  ${name.padEnd(28)} ${numberText(value)}${IN_PERCENT.test(name) ? " %" : ""}`);
+    const facts = [...metricFacts(metrics.key_metrics, statistics), ...statisticFacts(statistics)];
+    const width = Math.min(MAX_NAME, Math.max(0, ...facts.map(([name]) => name.length)));
+    for (const [name, value] of facts) out(`  ${name.padEnd(width)} ${value}`);
     if (!statistics) continue;
-    out(
-      `  ${"reward, 95 % interval".padEnd(28)} ${estimateText(statistics.reward)} (${countText(statistics.tasks, "task")}, ${countText(statistics.rollouts, "rollout")})`,
-    );
-    for (const { k, pass_at_k, pass_hat_k } of passRows(statistics.pass)) {
-      const rates = `${percentText(pass_at_k)} / ${percentText(pass_hat_k)}`;
-      out(`  ${`pass@${k} / pass^${k}`.padEnd(28)} ${rates} (${countText(pass_at_k.tasks, "task")})`);
-    }
     const unscored = coverage.expected - coverage.ok;
-    for (const caveat of intervalCaveats({ ...statistics, unscored })) out(terminal.dim(`  ${caveat}`));
+    for (const caveat of intervalCaveats({ ...statistics, unscored }))
+      for (const line of wrapText(caveat, LINE_WIDTH)) out(terminal.dim(`  ${line}`));
   }
   const { expected, ok, masked, failed, missing } = coverage;
   const scored = agents.reduce((sum, { statistics }) => sum + (statistics?.rollouts ?? 0), 0);
@@ -144,6 +149,27 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
   out("");
   const line = `Coverage: ${counting} of ${expected} rollouts scored (${failed} failed, ${masked} masked, ${missing} missing${unscored})`;
   out(counting === expected ? terminal.green(line) : terminal.yellow(line));
+}
+
+/** The mean of the rewards is left out if its interval is shown. */
+function metricFacts(metrics: Readonly<Record<string, unknown>>, statistics: Statistics | undefined): Fact[] {
+  return Object.entries(metrics)
+    .filter(([name]) => !isInternal(name) && !(statistics && name === "mean/reward"))
+    .map(([name, value]) => [name, IN_PERCENT.test(name) ? percent(value) : number(value)]);
+}
+
+function statisticFacts(statistics: Statistics | undefined): Fact[] {
+  if (!statistics) return [];
+  const rows = passRows(statistics.pass);
+  const ofTasks = (tasks: number) =>
+    tasks < statistics.tasks
+      ? `(${tasks} of ${countText(statistics.tasks, "task")})`
+      : `(${countText(tasks, "task")})`;
+  return [
+    ["reward, 95 % interval", `${aligned(estimateText(statistics.reward))} ${ofTasks(statistics.tasks)}`],
+    ...rows.map(({ k, pass_at_k }): Fact => [`pass@${k}`, rateText(pass_at_k, ofTasks)]),
+    ...rows.map(({ k, pass_hat_k }): Fact => [`pass^${k}`, rateText(pass_hat_k, ofTasks)]),
+  ];
 }
 
 /** Metrics that servers compute in percent, like the original. */
@@ -194,13 +220,24 @@ export function estimateText({ value, low, high }: Estimate): string {
 }
 
 /** A share with its interval in percent, like the metrics of the servers. */
-function percentText({ value, low, high }: Estimate): string {
+function rateText({ value, low, high, tasks }: Estimate, ofTasks: (tasks: number) => string): string {
   const text = (share: number) => (100 * share).toFixed(2);
-  return low === null || high === null
-    ? `${text(value)} %`
-    : `${text(value)} % [${text(low)}, ${text(high)}]`;
+  const interval = low === null || high === null ? "" : ` [${text(low)}, ${text(high)}]`;
+  return `${percent(100 * value)}${interval} ${ofTasks(tasks)}`;
 }
 
-function numberText(value: unknown): string {
-  return typeof value === "number" ? String(Number(value.toFixed(6))) : JSON.stringify(value);
+/** Width of a number without its interval. */
+const NUMBER_WIDTH = 10;
+
+function aligned(text: string): string {
+  const [value = "", ...rest] = text.split(" ");
+  return [value.padStart(NUMBER_WIDTH), ...rest].join(" ");
+}
+
+function number(value: unknown): string {
+  return typeof value === "number" ? value.toFixed(4).padStart(NUMBER_WIDTH) : JSON.stringify(value);
+}
+
+function percent(value: unknown): string {
+  return typeof value === "number" ? `${value.toFixed(2)} %`.padStart(NUMBER_WIDTH) : JSON.stringify(value);
 }

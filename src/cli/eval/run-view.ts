@@ -1,17 +1,19 @@
 import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
+import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
 import type { EvaluationEvent } from "../../run/prepared-evaluation.ts";
 import type { EvaluationRun, ScoredRun } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
+import { relativePath } from "../files.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
 import { countText } from "../render/progress.ts";
 import { lagText, ownFrames } from "../render/server-text.ts";
 import { createTerminal } from "../render/terminal.ts";
 import { evaluationJsonEvent, type JsonEvent, serverJsonEvent } from "./json-events.ts";
-import { progressLines, progressText } from "./progress-lines.ts";
+import { isLineDue, progressLines, progressText } from "./progress-lines.ts";
 
 const REDRAW_MS = 250;
 /** Interval between lines without a terminal. */
@@ -72,6 +74,7 @@ class TextView implements RunView {
   #collection: Collection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #drawn = 0;
+  #lastLine: ProgressSnapshot | undefined;
 
   constructor(context: CommandContext, label: string) {
     this.#context = context;
@@ -111,7 +114,9 @@ class TextView implements RunView {
             this.#print("A torn last line of the output was repaired; its rollout runs again.");
         }
         if (summary.materializedRows === 0) this.notice("The input has no rows: there is nothing to run.");
-        this.#print(`Collecting ${countText(summary.remaining, "rollout")} into ${paths.output}`);
+        this.#print(
+          `Collecting ${countText(summary.remaining, "rollout")} into ${relativePath(this.#context, paths.output)}`,
+        );
         break;
       }
       case "started":
@@ -176,6 +181,8 @@ class TextView implements RunView {
     const snapshot = this.#collection?.snapshot();
     if (!snapshot) return;
     if (!this.#tty) {
+      if (!isLineDue(snapshot, this.#lastLine)) return;
+      this.#lastLine = snapshot;
       this.#context.io.stderr.write(`${progressText(snapshot)}\n`);
       return;
     }

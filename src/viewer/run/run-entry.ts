@@ -26,7 +26,7 @@ export async function headOfRun(run: ViewedRun): Promise<RunHead> {
     path: run.copyOf ?? run.files.rollouts,
     ...aboutConfig(run.info, columns.agents.all, columns.models.all[0]),
     when: run.info.createdAt ?? new Date(mtimeMs).toISOString(),
-    state: await stateOf(run.files, progress, coverage, columns.length),
+    ...(await stateOf(run.files, progress, coverage, columns.length)),
     bytes,
   };
 }
@@ -68,7 +68,7 @@ export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry
     path: rollouts,
     ...aboutConfig(info, names.length > 0 ? names : (first?.agents ?? []), first?.model),
     when: info.createdAt ?? new Date(entry?.mtimeMs ?? 0).toISOString(),
-    state: await stateOf(files, progress, () => coverage, entry?.size ?? 0),
+    ...(await stateOf(files, progress, () => coverage, entry?.size ?? 0)),
     // Several agents have separate means; with one agent, its mean is that of the run.
     reward:
       agents.length === 1
@@ -97,11 +97,12 @@ async function stateOf(
   progress: Progress | undefined,
   coverage: () => Coverage | null,
   content: number,
-): Promise<RunState> {
-  if (await isUnderWay(lock, progress)) return "running";
-  if (content === 0) return "empty";
+): Promise<{ state: RunState; failed: number }> {
+  if (await isUnderWay(lock, progress)) return { state: "running", failed: 0 };
+  if (content === 0) return { state: "empty", failed: 0 };
   // Without a manifest, only the progress file has the number of requested rollouts.
-  return !isUnfinished(progress) && coverage()?.missing === 0 ? "done" : "stopped";
+  const counted = isUnfinished(progress) ? null : coverage();
+  return counted?.missing === 0 ? { state: "done", failed: counted.failed } : { state: "stopped", failed: 0 };
 }
 
 async function isUnderWay(lock: string, progress: Progress | undefined): Promise<boolean> {

@@ -249,7 +249,12 @@ function Figures({
                   <th scope="row">{k}</th>
                   <td>{shareText(pass_at_k)}</td>
                   <td>{shareText(pass_hat_k)}</td>
-                  <td>{pass_at_k.tasks.toLocaleString("en")}</td>
+                  <td>
+                    {pass_at_k.tasks.toLocaleString("en")}
+                    {overview.reward !== null &&
+                      pass_at_k.tasks < overview.reward.tasks &&
+                      ` of ${overview.reward.tasks.toLocaleString("en")}`}
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -259,7 +259,7 @@ function RunRow({
         {dollarText(run.cost)}
       </TablePart>
       <TablePart role="cell" className="run-state">
-        <StateBadge state={run.state} />
+        <StateBadge run={run} />
       </TablePart>
     </TablePart>
   );

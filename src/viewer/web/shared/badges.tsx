@@ -1,4 +1,4 @@
-import type { GridCell, ListedRow, RunState } from "../../api-types.ts";
+import type { GridCell, ListedRow, RunHead, RunState } from "../../api-types.ts";
 import { rewardText, verdictOf } from "./format.ts";
 
 /** The reward of a row, or why it has none. */
@@ -59,6 +59,9 @@ const STATES: Record<RunState, string> = {
   empty: "empty",
 };
 
-export function StateBadge({ state }: { state: RunState }) {
-  return <span className={`state ${state}`}>{STATES[state]}</span>;
+export function StateBadge({ run: { state, failed } }: { run: Pick<RunHead, "state" | "failed"> }) {
+  if (failed === 0) return <span className={`state ${state}`}>{STATES[state]}</span>;
+  return (
+    <span className="state with-failures">{`${STATES[state]}, ${failed.toLocaleString("en")} failed`}</span>
+  );
 }

@@ -66,7 +66,7 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
         )}
         {isRun && status && (
           <>
-            <StateBadge state={status.run.state} />
+            <StateBadge run={status.run} />
             <span className="run-about">
               {[status.run.environment, status.run.model, whenText(status.run.when)]
                 .filter(Boolean)
