@@ -29,7 +29,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     const printed = (pattern: RegExp) => pattern.exec(stdout)?.slice(1) ?? [`not printed: ${pattern}`];
     const { page, problems } = await open(cwd, "#/overview", "out");
     const [mean, interval, tasks, rollouts] = printed(
-      /reward, 95 % interval\s+(\S+) (\[.*?\]) \((\d+) tasks\)[^]*Coverage: (\d+) of/,
+      /reward, 95 % interval\s+(\S+) (\[.*?\]) \((\d+) tasks\).*Coverage: (\d+) of/s,
     );
     await eventually(() => page.locator(".fact-value").first().textContent()).toBe(mean);
     expect(await page.locator(".fact-about").first().textContent()).toBe(interval);
