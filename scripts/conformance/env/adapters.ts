@@ -23,6 +23,8 @@ export interface Adapter {
   reduced?: readonly string[];
   /** Result fields that end with the text of an exception: only their first words are compared. */
   firstWord?: readonly string[];
+  /** Result fields that fixtures omit. */
+  unlisted?: readonly string[];
   /** Result fields that are never compared. */
   ignore?: readonly string[];
   /** Reads a file that does not consist of fixture rows. */

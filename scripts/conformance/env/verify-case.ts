@@ -64,7 +64,12 @@ function fieldsDifference(
   const { adapter } = environment;
   const observers = { ...derived, ...adapter.observe };
   const echoed = Array.isArray(expected["echoed_fields"]) ? expected["echoed_fields"].map(String) : undefined;
-  const known = new Set(["responses_create_params", "response", ...(echoed ?? [])]);
+  const known = new Set([
+    "responses_create_params",
+    "response",
+    ...(echoed ?? []),
+    ...(adapter.unlisted ?? []),
+  ]);
   if (expected["_ng_failure_class"] !== undefined) for (const key of MASK_KEYS) known.add(key);
   for (const key of Object.keys(expected)) {
     if (describing.has(key) && !(ownStatus && key === "status")) continue;
