@@ -20,7 +20,9 @@ export async function runMetricsCase(row: FixtureRow, environment: Environment):
     const computed = hooks.compute(tasks);
     const found = difference(computed, row.expected["compute_metrics"], "compute_metrics", comparison);
     if (found !== undefined) return found;
-    const key = hooks.key ? hooks.key(computed) : means(computed);
+    const added = row["agent_metrics_added"];
+    const all = { ...computed, ...(isObject(added) && added) };
+    const key = hooks.key ? hooks.key(all) : means(all);
     return difference(key, row.expected["get_key_metrics"], "get_key_metrics", comparison);
   } finally {
     await installed.remove();
