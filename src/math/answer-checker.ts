@@ -6,8 +6,9 @@ import { Semaphore } from "../calls/semaphore.ts";
 import type { CheckTask } from "./check-worker.ts";
 import { type AnswerVerdict, type Mode, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
 
-/** A pair with more steps (about 5 ms) is compared in a thread. */
+/** A pair with more steps (about 5 ms) or more time is compared in a thread. */
 const INLINE_STEPS = 4000;
+const INLINE_MS = 15;
 /** Longer texts are searched in a thread. */
 const INLINE_CHARS = 50_000;
 const IDLE_MS = 30_000;
@@ -40,7 +41,7 @@ export class AnswerChecker {
     signal?.throwIfAborted();
     const { mode = "compat" } = this.#options;
     if (text.length + gold.length <= INLINE_CHARS) {
-      const verdict = verifyAnswer(gold, text, { mode, steps: INLINE_STEPS });
+      const verdict = verifyAnswer(gold, text, { mode, steps: INLINE_STEPS, timeoutMs: INLINE_MS });
       if (!verdict.exhausted) return verdict;
     }
     return this.#threads.run(() => this.#checkInThread({ gold, text, options: { mode } }, signal), signal);

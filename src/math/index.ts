@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { Budget } from "./budget.ts";
+import { Budget, withBudget } from "./budget.ts";
 import type { Node } from "./expression/node.ts";
-import { printNode } from "./expression/print.ts";
+import { printNode as print } from "./expression/print.ts";
 import { extract } from "./extract/extract.ts";
 import { normalizeAnswer } from "./extract/normalize.ts";
 import { parseAnswer } from "./parse/parser.ts";
@@ -14,7 +14,6 @@ import type { Mode } from "./verify-answer.ts";
 export { AnswerChecker, type AnswerCheckerOptions } from "./answer-checker.ts";
 export { BudgetError } from "./budget.ts";
 export type { Node } from "./expression/node.ts";
-export { printNode } from "./expression/print.ts";
 export { ParseError } from "./parse/tokens.ts";
 export {
   type AnswerVerdict,
@@ -31,8 +30,10 @@ export {
  * extractAnswer("So $x = \\boxed{\\frac{6}{8}}$.") // "3/4"
  */
 export function extractAnswer(text: string, options: { mode?: Mode } = {}): string | undefined {
-  const { node, text: written } = extract(text, "all", new Budget(), options.mode ?? "compat");
-  return node ? printNode(node) : written;
+  return withBudget(new Budget(), () => {
+    const { node, text: written } = extract(text, "all", options.mode ?? "compat");
+    return node ? print(node) : written;
+  });
 }
 
 /**
@@ -43,5 +44,12 @@ export function extractAnswer(text: string, options: { mode?: Mode } = {}): stri
  * printNode(parse("x^2 + 2x")) // "x**2 + 2*x"
  */
 export function parse(answer: string, options: { mode?: Mode } = {}): Node {
-  return parseAnswer(normalizeAnswer(answer.trim()), new Budget(), options.mode ?? "compat");
+  return withBudget(new Budget(), () =>
+    parseAnswer(normalizeAnswer(answer.trim()), options.mode ?? "compat"),
+  );
+}
+
+/** The text of a parsed answer in SymPy's notation. */
+export function printNode(node: Node): string {
+  return withBudget(new Budget(), () => print(node));
 }

@@ -1,4 +1,4 @@
-import { Budget, DEFAULT_STEPS, isGivenUp } from "./budget.ts";
+import { Budget, DEFAULT_STEPS, isExhausted, isGivenUp, withBudget } from "./budget.ts";
 import { compareNodes } from "./compare/compare.ts";
 import type { Comparison, Verdict } from "./compare/compare-values.ts";
 import { strictReadings } from "./compare/strict-readings.ts";
@@ -13,6 +13,8 @@ export interface VerifyOptions {
   readonly mode?: Mode;
   /** The limit of the work. The same limit always gives the same result. */
   readonly steps?: number;
+  /** A limit in milliseconds as well. With it, the result of a hard pair depends on the machine. */
+  readonly timeoutMs?: number;
 }
 
 export interface AnswerVerdict {
@@ -40,6 +42,8 @@ export interface ReadAnswer {
 
 const NOTHING_READ: ReadAnswer = { parsed: null, text: null, problem: null };
 const CANNOT_TELL = "cannot tell";
+/** Steps for the texts of the result, as a share of those for the comparison. */
+const PRINT_SHARE = 0.25;
 
 /** The verdict if the work was stopped. */
 export const UNDECIDED: AnswerVerdict = {
@@ -59,21 +63,28 @@ export const UNDECIDED: AnswerVerdict = {
  * verifyAnswer("\\frac{1}{2}", "The answer is $\\boxed{0.5}$.").equal // true
  */
 export function verifyAnswer(gold: string, text: string, options: VerifyOptions = {}): AnswerVerdict {
-  const { mode = "compat", steps = DEFAULT_STEPS } = options;
+  const { mode = "compat", steps = DEFAULT_STEPS, timeoutMs } = options;
   if (mode !== "compat" && mode !== "strict")
     throw new TypeError(`The mode must be 'compat' or 'strict', not '${String(mode)}'.`);
-  const budget = new Budget(steps);
-  const expected = guarded(() => extract(boxedGold(gold), "latex", budget, mode));
-  const hasGold = expected.node !== undefined || expected.text !== undefined;
-  const given = hasGold ? guarded(() => extract(text, "all", budget, mode)) : {};
-  const decision = decide(expected, given, { mode, budget });
+  const budget = new Budget({ steps, timeoutMs });
+  const { decision, expected, given } = withBudget(budget, () => compareTexts(gold, text, mode));
+  // The result names both answers, even if their comparison took all steps.
+  const printing = new Budget({ steps: steps * PRINT_SHARE, timeoutMs });
+  const read = (answer: Extracted) => withBudget(printing, () => readAnswer(answer));
   return {
     ...decision,
     undecided: decision.rule === CANNOT_TELL,
-    exhausted: budget.exhausted,
-    gold: readAnswer(expected),
-    answer: readAnswer(given),
+    gold: read(expected),
+    answer: read(given),
+    exhausted: budget.exhausted || printing.exhausted,
   };
+}
+
+function compareTexts(gold: string, text: string, mode: Mode) {
+  const expected = guarded(() => extract(boxedGold(gold), "latex", mode));
+  const hasGold = expected.node !== undefined || expected.text !== undefined;
+  const given = hasGold ? guarded(() => extract(text, "all", mode)) : {};
+  return { decision: decide(expected, given, { mode }), expected, given };
 }
 
 function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verdict {
@@ -85,7 +96,7 @@ function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verd
     if (sameText) return { equal: true, rule: "the same text" };
     return {
       equal: false,
-      rule: comparison.budget.exhausted ? CANNOT_TELL : "an answer that cannot be read",
+      rule: isExhausted() ? CANNOT_TELL : "an answer that cannot be read",
     };
   }
   const decision = compareReadings(gold.node, given.node, comparison);
@@ -95,10 +106,10 @@ function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verd
 }
 
 function compareReadings(gold: Node, given: Node, comparison: Comparison): Verdict {
-  const [golds, givens] =
-    comparison.mode === "strict" ? [strictReadings(gold), strictReadings(given)] : [[gold], [given]];
   let decision: Verdict = { equal: false, rule: CANNOT_TELL };
   try {
+    const [golds, givens] =
+      comparison.mode === "strict" ? [strictReadings(gold), strictReadings(given)] : [[gold], [given]];
     for (const g of golds) {
       for (const a of givens) {
         decision = compareNodes(g, a, comparison);

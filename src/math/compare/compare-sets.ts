@@ -140,7 +140,7 @@ function distinctValues(items: readonly Node[], comparison: Comparison, compare:
 function isDuplicate(a: Node, b: Node, comparison: Comparison, compare: CompareNodes): boolean {
   if (![a, b].some((node) => some(node, ({ kind }) => kind === "float")))
     return compare(a, b, comparison).equal;
-  const [x, y] = [a, b].map((node) => withinBudget(() => exactValue(node, comparison.budget)));
+  const [x, y] = [a, b].map((node) => withinBudget(() => exactValue(node)));
   return x !== undefined && y !== undefined && equal(x, y);
 }
 
@@ -158,7 +158,7 @@ export function realSet(node: Node, comparison: Comparison): RealSet | undefined
     }
     case "set": {
       const points = node.items.map((item) =>
-        comparison.mode === "strict" && isRelation(item) ? solve(item, comparison.budget) : single(item),
+        comparison.mode === "strict" && isRelation(item) ? solve(item) : single(item),
       );
       return points.every((value) => value !== undefined) ? union(...points) : undefined;
     }

@@ -1,4 +1,4 @@
-import { type Budget, isGivenUp, withinBudget } from "../budget.ts";
+import { isGivenUp, withinBudget } from "../budget.ts";
 import { matrixValue, sameShape } from "../expression/matrix.ts";
 import { infinityOf, type Node, some } from "../expression/node.ts";
 import { printNode } from "../expression/print.ts";
@@ -32,7 +32,6 @@ export interface Verdict {
 
 export interface Comparison {
   readonly mode: Mode;
-  readonly budget: Budget;
 }
 
 const verdict = (same: boolean, rule: string): Verdict => ({ equal: same, rule });
@@ -53,7 +52,6 @@ const AGREEING_POINTS = 3;
 
 /** Compares two expressions, numbers or matrices. */
 export function compareValues(gold: Node, answer: Node, comparison: Comparison): Verdict {
-  const { budget } = comparison;
   if (printNode(gold) === printNode(answer) && sameKinds(gold, answer))
     return verdict(!isUndefined(gold), "written the same");
   const letters = compareLetters(gold, answer, comparison.mode);
@@ -67,7 +65,7 @@ export function compareValues(gold: Node, answer: Node, comparison: Comparison):
     const decimals = compareDecimals(gold, answer, comparison);
     if (decimals) return decimals;
   }
-  return compareExactly(gold, answer, points, budget) ?? compareNumerically(gold, answer, points, budget);
+  return compareExactly(gold, answer, points) ?? compareNumerically(gold, answer, points);
 }
 
 /** Real symbols and others have the same text but differ. */
@@ -107,7 +105,7 @@ function lettersOf(node: Node, mode: Mode): string | undefined {
 }
 
 function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verdict {
-  const [a, b] = [matrixValue(gold, comparison.budget), matrixValue(answer, comparison.budget)];
+  const [a, b] = [matrixValue(gold), matrixValue(answer)];
   if (a?.kind !== "matrix" || b?.kind !== "matrix") return verdict(false, "a matrix and something else");
   if (!sameShape(a, b)) return verdict(false, "matrices of different shapes");
   const same = a.rows.every((row, i) =>
@@ -117,8 +115,8 @@ function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verd
 }
 
 /** Compares numbers with a decimal point after rounding. Undefined if neither side has one. */
-function compareDecimals(gold: Node, answer: Node, { mode, budget }: Comparison): Verdict | undefined {
-  const [a, b] = [decimalOf(gold, mode, budget), decimalOf(answer, mode, budget)];
+function compareDecimals(gold: Node, answer: Node, { mode }: Comparison): Verdict | undefined {
+  const [a, b] = [decimalOf(gold, mode), decimalOf(answer, mode)];
   if (!a?.decimal && !b?.decimal) return undefined;
   if (a && b) {
     if (equal(a.value, b.value)) return verdict(true, "equal numbers");
@@ -132,7 +130,7 @@ function compareDecimals(gold: Node, answer: Node, { mode, budget }: Comparison)
     );
   }
   const known = (a ?? b) as { value: Rational };
-  const other = evaluate(a ? answer : gold, budget);
+  const other = evaluate(a ? answer : gold);
   if (!other || !c.isKnown(other) || Math.abs(other.im) > 1e-12)
     return verdict(false, "a decimal and another kind of value");
   const digits = roundedDigits(Math.abs(toNumber(known.value)), mode);
@@ -154,40 +152,36 @@ interface Decimal {
   readonly decimal: boolean;
 }
 
-function decimalOf(node: Node, mode: Mode, budget: Budget): Decimal | undefined {
+function decimalOf(node: Node, mode: Mode): Decimal | undefined {
   const decimal = some(node, (part) => part.kind === "float");
-  const value = withinBudget(() =>
-    decimal && mode === "compat" ? doubleValue(node, budget) : exactValue(node, budget),
-  );
+  const value = withinBudget(() => (decimal && mode === "compat" ? doubleValue(node) : exactValue(node)));
   return value && { value, decimal };
 }
 
 /** Compares exact values at rational points. Decides numbers, polynomials and rational functions. */
-function compareExactly(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict | undefined {
+function compareExactly(gold: Node, answer: Node, points: SamplePoints): Verdict | undefined {
   const isNumber = points.symbols.length === 0;
   const wanted = isNumber ? 1 : EXACT_POINTS;
   let agreed = 0;
   for (let index = 0; index < wanted + 2 && agreed < wanted; index++) {
-    const same = sameAt(gold, answer, points.rational(index), budget);
+    const same = sameAt(gold, answer, points.rational(index));
     if (same === "too large" && index > 1) return undefined;
     if (same === false) return verdict(false, isNumber ? "exact numbers" : "exact values at a point");
     if (same === true) agreed++;
   }
   if (agreed < wanted) return undefined;
   if (isNumber) return verdict(true, "exact numbers");
-  return differsFarOut(gold, answer, points, budget)
+  return differsFarOut(gold, answer, points)
     ? verdict(false, "exact values at a point")
     : verdict(true, "exact values at several points");
 }
 
 /** Finds differences far from zero or at whole numbers, as between |x - 3| and 3 - x. */
-function differsFarOut(gold: Node, answer: Node, points: SamplePoints, budget: Budget): boolean {
+function differsFarOut(gold: Node, answer: Node, points: SamplePoints): boolean {
   const seed = hashOf(`${printNode(gold)} ${printNode(answer)}`);
   for (let index = 0; index < WIDE_POINTS; index++)
-    if (sameAt(gold, answer, points.wide(index, seed), budget) === false) return true;
-  return turningPoints(gold, answer).some(
-    (value) => sameAt(gold, answer, points.near(value), budget) === false,
-  );
+    if (sameAt(gold, answer, points.wide(index, seed)) === false) return true;
+  return turningPoints(gold, answer).some((value) => sameAt(gold, answer, points.near(value)) === false);
 }
 
 /** Values around the points where piecewise functions change, as between |x - 1000| and 1000 - x. */
@@ -223,11 +217,10 @@ function sameAt(
   gold: Node,
   answer: Node,
   point: ReturnType<SamplePoints["rational"]>,
-  budget: Budget,
 ): boolean | "too large" | undefined {
   try {
-    const a = exactValue(gold, budget, point);
-    const b = a && exactValue(answer, budget, point);
+    const a = exactValue(gold, point);
+    const b = a && exactValue(answer, point);
     return a && b && equal(a, b);
   } catch (error) {
     // After large powers and divisions by zero, another point or the next step decides.
@@ -243,13 +236,13 @@ function hashOf(text: string): number {
 }
 
 /** Compares floating-point values with error bounds. Constants that agree are computed again to 60 digits. */
-function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict {
+function compareNumerically(gold: Node, answer: Node, points: SamplePoints): Verdict {
   const count = points.symbols.length === 0 ? 1 : NUMERIC_POINTS;
   let agreed = 0;
   for (let index = 0; index < count; index++) {
     const point = points.complex(index);
-    const a = evaluate(gold, budget, point);
-    const b = a && evaluate(answer, budget, point);
+    const a = evaluate(gold, point);
+    const b = a && evaluate(answer, point);
     if (!a || !b || !c.isKnown(a) || !c.isKnown(b)) continue;
     const error = a.error + b.error;
     const scale = Math.max(c.size(a), c.size(b));
@@ -258,7 +251,7 @@ function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budg
     if (error <= 1e-6 * scale || error <= 1e-9) agreed++;
   }
   if (agreed < Math.min(AGREEING_POINTS, count)) return verdict(false, "cannot tell");
-  return count === 1 && differPrecisely(gold, answer, budget)
+  return count === 1 && differPrecisely(gold, answer)
     ? verdict(false, "numeric values to 60 digits")
     : verdict(true, "numeric values");
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { withinBudget } from "../budget.ts";
+import { spend, withinBudget } from "../budget.ts";
 import {
   children,
   freeSymbols,
@@ -41,7 +41,7 @@ const NOTHING = union();
 
 /** Compares the expected answer with a given one. The order matters: an interval can answer an expected inequality. */
 export function compareNodes(gold: Node, answer: Node, comparison: Comparison): Verdict {
-  comparison.budget.spend();
+  spend();
   const g = unchained(gold);
   const a = unchained(answer);
   if (isEquation(a) && !isEquation(g)) return compareNodes(g, a.right, comparison);
@@ -91,7 +91,7 @@ function isOfSymbols(node: Node): boolean {
 }
 
 function compareSolutions(relationNode: Node, set: Node, comparison: Comparison): Verdict {
-  const solution = solve(unwrapped(relationNode), comparison.budget);
+  const solution = solve(unwrapped(relationNode));
   if (solution === undefined) return { equal: false, rule: "a relation that is not solved, and a set" };
   const numbers = realSet(set, comparison);
   return {
@@ -116,7 +116,7 @@ function compareRelations(gold: Node, answer: Node, comparison: Comparison): Ver
   }
   if (gold.kind !== "relation" || answer.kind !== "relation") {
     return isRelation(gold) && isRelation(answer) && comparison.mode === "strict"
-      ? compareSolvedRelations(gold, answer, comparison)
+      ? compareSolvedRelations(gold, answer)
       : no("a relation and something else");
   }
   if ([gold.left, gold.right, answer.left, answer.right].some(isCollection)) {
@@ -140,17 +140,15 @@ function compareRelations(gold: Node, answer: Node, comparison: Comparison): Ver
   ) {
     if (isConstantFactor(g, a, comparison)) return { equal: true, rule: "equations that differ by a factor" };
   }
-  return comparison.mode === "strict"
-    ? compareSolvedRelations(gold, answer, comparison)
-    : no("different relations");
+  return comparison.mode === "strict" ? compareSolvedRelations(gold, answer) : no("different relations");
 }
 
 /** Compares the solutions of two relations in the same variable. */
-function compareSolvedRelations(gold: Node, answer: Node, comparison: Comparison): Verdict {
+function compareSolvedRelations(gold: Node, answer: Node): Verdict {
   const [a, b] = [freeSymbols(gold), freeSymbols(answer)];
   if (a.size !== 1 || b.size !== 1 || [...a][0] !== [...b][0])
     return { equal: false, rule: "different relations" };
-  const [x, y] = [solve(gold, comparison.budget), solve(answer, comparison.budget)];
+  const [x, y] = [solve(gold), solve(answer)];
   // Two equations without real solutions can have different complex solutions.
   const noneIsReal = isEquation(gold) && isEquation(answer) && x !== undefined && sameSet(x, NOTHING);
   if (x === undefined || y === undefined || noneIsReal) return { equal: false, rule: "cannot tell" };

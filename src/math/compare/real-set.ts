@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { spend } from "../budget.ts";
 
 interface Piece {
   readonly from: number;
@@ -39,6 +40,7 @@ export function point(value: number): RealSet {
 
 export function union(...sets: readonly RealSet[]): RealSet {
   const pieces = sets.flat().sort((a, b) => a.from - b.from || Number(a.openFrom) - Number(b.openFrom));
+  spend(pieces.length / 8);
   const merged: Piece[] = [];
   for (const piece of pieces) {
     const last = merged.at(-1);

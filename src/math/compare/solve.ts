@@ -1,4 +1,3 @@
-import type { Budget } from "../budget.ts";
 import {
   freeSymbols,
   infinityOf,
@@ -11,6 +10,7 @@ import {
 import { complex } from "../numbers/complex.ts";
 import { evaluate } from "../numbers/evaluate.ts";
 import { polynomialAt, rationalFunction, realRoots } from "../numbers/polynomial.ts";
+import { toNumber } from "../numbers/rational.ts";
 import { ALL, complement, intersection, interval, point, type RealSet, union } from "./real-set.ts";
 
 /** The search grid for sign changes on each side of 0: dense near 0, wide far away. */
@@ -32,9 +32,9 @@ type At = (x: number) => number;
 const MAX_BREAKS = 30;
 
 /** The real solutions of a relation, or of several at the same time. Undefined if there is not exactly one variable. */
-export function solve(node: Node, budget: Budget): RealSet | undefined {
+export function solve(node: Node): RealSet | undefined {
   if (node.kind === "and") {
-    const parts = node.parts.map((part) => solve(part, budget));
+    const parts = node.parts.map((part) => solve(part));
     if (freeSymbols(node).size !== 1) return undefined;
     return parts.reduce((left, right) => left && right && intersection(left, right));
   }
@@ -42,7 +42,7 @@ export function solve(node: Node, budget: Budget): RealSet | undefined {
   const unbounded = solveUnbounded(node);
   if (unbounded) return unbounded;
   if (some(node, (part) => ["set", "interval", "tuple", "matrix"].includes(part.kind))) return undefined;
-  return solveRelation(node, budget);
+  return solveRelation(node);
 }
 
 /** Solves the comparison of a symbol with infinity: every real number, or none. */
@@ -56,13 +56,14 @@ function solveUnbounded({ operator, left, right }: RelationNode): RealSet | unde
   return isBelow === infinity > 0 ? ALL : union();
 }
 
-function solveRelation({ operator, left, right }: RelationNode, budget: Budget): RealSet | undefined {
+function solveRelation({ operator, left, right }: RelationNode): RealSet | undefined {
   const difference = sumOf([left, negated(right)]);
   const [name = ""] = freeSymbols(difference);
   const quotient = rationalFunction(difference, name);
+  const [top = [], bottom = []] = [quotient?.top, quotient?.bottom].map((terms) => terms?.map(toNumber));
   const at = quotient
-    ? (x: number) => polynomialAt(quotient.top, x) / polynomialAt(quotient.bottom, x)
-    : (x: number) => realValue(difference, name, x, budget);
+    ? (x: number) => polynomialAt(top, x) / polynomialAt(bottom, x)
+    : (x: number) => realValue(difference, name, x);
   const { zeros, breaks } = quotient
     ? {
         zeros: outside(realRoots(quotient.top), realRoots(quotient.bottom)),
@@ -75,8 +76,8 @@ function solveRelation({ operator, left, right }: RelationNode, budget: Budget):
   return regions(at, zeros, breaks, operator);
 }
 
-function realValue(node: Node, name: string, x: number, budget: Budget): number {
-  const value = evaluate(node, budget, new Map([[name, complex(x, 0, 0)]]));
+function realValue(node: Node, name: string, x: number): number {
+  const value = evaluate(node, new Map([[name, complex(x, 0, 0)]]));
   return value && Math.abs(value.im) <= 1e-12 ? value.re : Number.NaN;
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Budget, isGivenUp } from "../budget.ts";
+import { isGivenUp, withinSteps } from "../budget.ts";
 import {
   constant,
   integer,
@@ -68,7 +68,7 @@ function withRealRoots(node: Node): Node {
 
 function exactOrNone(node: Node): Rational | undefined {
   try {
-    return exactValue(node, new Budget(ROOT_STEPS));
+    return withinSteps(ROOT_STEPS, () => exactValue(node));
   } catch (error) {
     if (isGivenUp(error)) return undefined;
     throw error;

@@ -1,3 +1,4 @@
+import { spend } from "../budget.ts";
 import {
   call,
   integer,
@@ -14,6 +15,7 @@ import {
 
 /** The derivative of an expression. Undefined for functions without a rule. */
 export function differentiate(node: Node, variable: SymbolNode): Node | undefined {
+  spend();
   const key = symbolKey(variable);
   if (!some(node, (part) => part.kind === "symbol" && symbolKey(part) === key)) return integer(0);
   switch (node.kind) {

@@ -1,4 +1,4 @@
-import type { Budget } from "../budget.ts";
+import { spend } from "../budget.ts";
 import { exactValue } from "../numbers/exact.ts";
 import { integer, type Node, negated, productOf, sumOf } from "./node.ts";
 
@@ -13,6 +13,7 @@ export function transposed({ rows }: Matrix): Matrix {
 
 /** Laplace expansion along the first row. Undefined if the matrix is not square or too large. */
 export function determinant(rows: Rows): Node | undefined {
+  spend();
   const [first = []] = rows;
   if (rows.length !== first.length || rows.length > MAX_SIZE) return undefined;
   if (rows.length === 1) return first[0];
@@ -27,18 +28,18 @@ export function determinant(rows: Rows): Node | undefined {
 }
 
 /** Computes the sums, products and powers of an expression with matrices. Undefined if shapes do not match. */
-export function matrixValue(node: Node, budget: Budget): Node | undefined {
-  budget.spend();
+export function matrixValue(node: Node): Node | undefined {
+  spend();
   switch (node.kind) {
     case "add":
     case "multiply": {
       const combine = node.kind === "add" ? add : multiply;
-      const parts = node.args.map((arg) => matrixValue(arg, budget));
-      return parts.reduce((left, right) => left && right && combine(left, right, budget));
+      const parts = node.args.map((arg) => matrixValue(arg));
+      return parts.reduce((left, right) => left && right && combine(left, right));
     }
     case "power": {
-      const base = matrixValue(node.base, budget);
-      return base?.kind === "matrix" ? power(base, node.exponent, budget) : node;
+      const base = matrixValue(node.base);
+      return base?.kind === "matrix" ? power(base, node.exponent) : node;
     }
     default:
       return node;
@@ -54,12 +55,12 @@ function add(left: Node, right: Node): Node | undefined {
   };
 }
 
-function multiply(left: Node, right: Node, budget: Budget): Node | undefined {
+function multiply(left: Node, right: Node): Node | undefined {
   if (left.kind !== "matrix" && right.kind !== "matrix") return productOf([left, right]);
   if (left.kind !== "matrix") return scaled(right as Matrix, left);
   if (right.kind !== "matrix") return scaled(left, right);
   if (left.rows[0]?.length !== right.rows.length) return undefined;
-  budget.spend(left.rows.length * right.rows.length * (right.rows[0]?.length ?? 1) * 4);
+  spend(left.rows.length * right.rows.length * (right.rows[0]?.length ?? 1) * 4);
   const columns = transposed(right).rows;
   return {
     kind: "matrix",
@@ -77,13 +78,13 @@ export function sameShape(left: Matrix, right: Matrix): boolean {
   return left.rows.length === right.rows.length && left.rows[0]?.length === right.rows[0]?.length;
 }
 
-function power(base: Matrix, exponent: Node, budget: Budget): Node | undefined {
-  const value = exactValue(exponent, budget);
+function power(base: Matrix, exponent: Node): Node | undefined {
+  const value = exactValue(exponent);
   if (value?.d !== 1n || value.n > 16n || value.n < -16n) return undefined;
   const start = value.n < 0n ? inverse(base) : base;
   const count = Number(value.n < 0n ? -value.n : value.n);
   let result: Node | undefined = identity(base.rows.length);
-  for (let index = 0; index < count; index++) result = result && start && multiply(result, start, budget);
+  for (let index = 0; index < count; index++) result = result && start && multiply(result, start);
   return result;
 }
 

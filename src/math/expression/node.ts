@@ -1,3 +1,4 @@
+import { spend } from "../budget.ts";
 import { negate, ONE, type Rational, rational } from "../numbers/rational.ts";
 
 export type RelationOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
@@ -40,6 +41,9 @@ export type SymbolNode = Readonly<{ kind: "symbol"; name: string; real: boolean 
 export type RelationNode = Extract<Node, { kind: "relation" }>;
 export type IntervalNode = Extract<Node, { kind: "interval" }>;
 
+/** Nodes that are visited in one step. */
+const VISITED_NODES = 16;
+
 export const number = (value: Rational): Node => ({ kind: "number", value });
 export const integer = (value: number | bigint): Node => number(rational(BigInt(value)));
 export const constant = (name: Extract<Node, { kind: "constant" }>["name"]): Node => ({
@@ -59,11 +63,13 @@ export const relation = (operator: RelationOperator, left: Node, right: Node): R
 
 export function sumOf(args: readonly Node[]): Node {
   const flat = args.flatMap((arg) => (arg.kind === "add" ? arg.args : [arg]));
+  spend(flat.length / VISITED_NODES);
   return flat.length === 1 && flat[0] ? flat[0] : { kind: "add", args: flat };
 }
 
 export function productOf(args: readonly Node[]): Node {
   const flat = args.flatMap((arg) => (arg.kind === "multiply" ? arg.args : [arg]));
+  spend(flat.length / VISITED_NODES);
   return flat.length === 1 && flat[0] ? flat[0] : { kind: "multiply", args: flat };
 }
 
@@ -88,6 +94,7 @@ export function isMinusOne(node: Node | undefined): boolean {
 
 /** The parts of a node, in order. */
 export function children(node: Node): readonly Node[] {
+  spend(1 / VISITED_NODES);
   switch (node.kind) {
     case "number":
     case "float":
@@ -150,6 +157,7 @@ export function symbolKey(node: SymbolNode): string {
 /** A copy of `node` in which `change` replaces every part, from the leaves up. */
 export function rewrite(node: Node, change: (part: Node) => Node): Node {
   const each = (parts: readonly Node[]) => parts.map((part) => rewrite(part, change));
+  spend(2 / VISITED_NODES);
   switch (node.kind) {
     case "number":
     case "float":

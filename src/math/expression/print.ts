@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { Budget } from "../budget.ts";
+import { spend, withinSteps } from "../budget.ts";
 import { evaluateConstant } from "../numbers/evaluate.ts";
 import { rationalText, toNumber } from "../numbers/rational.ts";
 import { children, isMinusOne, type Node, negated } from "./node.ts";
@@ -20,6 +20,12 @@ const NUMBER_SETS = {
 const CONSTANTS = { pi: "pi", e: "E", i: "I", infinity: "oo", undefined: "zoo" } as const;
 const FUNCTION_NAMES: Readonly<Record<string, string>> = { abs: "Abs", max: "Max", min: "Min", mod: "Mod" };
 
+const PRINT_STEPS = 0.5;
+/** Terms and elements with a value that takes longer to compute are ordered by their text. */
+const VALUE_STEPS = 500;
+/** Names of terms that are compared in one step. */
+const COMPARED_NAMES = 8;
+
 const SUM = 1;
 const PRODUCT = 2;
 const POWER = 3;
@@ -27,6 +33,7 @@ const ATOM = 4;
 
 /** The text of an answer. */
 export function printNode(node: Node): string {
+  spend(PRINT_STEPS);
   const list = (items: readonly Node[]) => items.map(printNode).join(", ");
   switch (node.kind) {
     case "number":
@@ -190,9 +197,9 @@ function orderedTerms(args: readonly Node[]): readonly Node[] {
     const exponents = new Map(powers(node));
     return names.map((name) => exponents.get(name) ?? 0);
   };
-  const budget = new Budget();
+  spend((args.length * names.length) / COMPARED_NAMES);
   return args
-    .map((node) => ({ node, key: key(node), value: evaluateConstant(node, budget) ?? 0 }))
+    .map((node) => ({ node, key: key(node), value: orderValue(node) ?? 0 }))
     .sort((a, b) => {
       for (const [index, power] of a.key.entries()) {
         const difference = (b.key[index] ?? 0) - power;
@@ -206,6 +213,7 @@ function orderedTerms(args: readonly Node[]): readonly Node[] {
 const FUNCTION_ORDER = ["exp", "log", "sin", "cos", "tan", "cot"];
 
 function powers(node: Node): [string, number][] {
+  spend(PRINT_STEPS / 2);
   if (node.kind === "multiply") return node.args.flatMap(powers);
   if (node.kind === "power" && node.exponent.kind === "number") {
     const exponent = toNumber(node.exponent.value);
@@ -221,10 +229,13 @@ function powers(node: Node): [string, number][] {
     : [];
 }
 
+function orderValue(node: Node): number | undefined {
+  return withinSteps(VALUE_STEPS, () => evaluateConstant(node));
+}
+
 /** Orders numbers by value and everything else by text. */
 function sorted(items: readonly Node[]): Node[] {
-  const budget = new Budget();
-  const keyed = items.map((node) => ({ node, value: evaluateConstant(node, budget), text: printNode(node) }));
+  const keyed = items.map((node) => ({ node, value: orderValue(node), text: printNode(node) }));
   keyed.sort((a, b) => {
     if (a.value !== undefined && b.value !== undefined) return a.value - b.value;
     if (a.value !== undefined || b.value !== undefined) return a.value === undefined ? 1 : -1;

@@ -113,8 +113,10 @@ export class EnvironmentScanner {
 
   #bracket(position: number): Single | undefined {
     const close = this.#closing("]", position);
+    if (close >= this.#text.length || close === position + 2) return undefined;
+    if (Math.min(this.#closing("\n", position + 2), this.#closing("$", position + 2)) < close)
+      return undefined;
     const content = this.#text.slice(position + 2, close);
-    if (close >= this.#text.length || content === "" || /[\n$]/.test(content)) return undefined;
     return /\s/.test(this.#text[close + 1] ?? "") ? { content, end: close + 2, close } : undefined;
   }
 

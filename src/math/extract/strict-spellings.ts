@@ -33,7 +33,7 @@ const SPELLINGS: readonly Spelling[] = [
   [/\\mathbb\{R\}\s*(?:-|\\backslash)\s*(?=\\\{)/g, "\\mathbb{R}\\setminus "],
   // Open intervals with reversed brackets: ]2,5[.
   [/^\s*\](?=[^[\]]*,)/, "("],
-  [/,([^[\]]*)\[\s*$/, ",$1)"],
+  [/\[(?=\s*$)(?<=,[^[\]]*\[)\s*$/, ")"],
   // A prime makes another name.
   [/([a-zA-Z])('{1,3})(?!\w)/g, (_, letter = "", primes = "") => `${letter}_{${"p".repeat(primes.length)}}`],
   [/\\degree\b|°/g, "^\\circ"],
@@ -67,7 +67,7 @@ const SPELLINGS: readonly Spelling[] = [
   ],
   [/(?<![\d.\w])(\d+)\s+(\d+)\s*\/\s*(\d+)(?!\d)/g, "$1\\frac{$2}{$3}"],
   [/(?<![a-zA-Z\d.])(\d+(?:\.\d+)?|\.\d+)[eE]([+-]?\d+)(?![\d.])/g, "$1\\times 10^{$2}"],
-  [new RegExp(`(?<!${SPACE})${SPACE}+$`), ""],
+  [new RegExp(`(?<!\\\\|${SPACE})${SPACE}+$`), ""],
   [/(?<!\\)[.,;]\s*$/, ""],
 ];
 

@@ -1,4 +1,4 @@
-import { Budget, withinBudget } from "../budget.ts";
+import { spend, withinBudget } from "../budget.ts";
 import { differentiate } from "../expression/differentiate.ts";
 import { infinityOf, type Node, symbolKey } from "../expression/node.ts";
 import * as c from "./complex.ts";
@@ -10,11 +10,14 @@ export type ComplexPoint = ReadonlyMap<string, c.Complex>;
 
 const NOWHERE: ComplexPoint = new Map();
 const ONE = c.complex(1, 0, 0);
+/** Entries of a map that are copied in one step. */
+const MAP_ENTRIES = 16;
+const GAMMA_STEPS = 8;
 
 /** The value of an expression at a point. Undefined if it has none. */
-export function evaluate(node: Node, budget: Budget, point: ComplexPoint = NOWHERE): c.Complex | undefined {
-  const value = (part: Node) => evaluate(part, budget, point);
-  budget.spend();
+export function evaluate(node: Node, point: ComplexPoint = NOWHERE): c.Complex | undefined {
+  const value = (part: Node) => evaluate(part, point);
+  spend();
   switch (node.kind) {
     case "number":
     case "float": {
@@ -59,29 +62,28 @@ export function evaluate(node: Node, budget: Budget, point: ComplexPoint = NOWHE
     case "apply":
       return unknownFunction(node.name, node.args.map(value));
     case "bound":
-      return boundOf(node, budget, point);
+      return boundOf(node, point);
     default:
       return undefined;
   }
 }
 
-function boundOf(
-  node: Extract<Node, { kind: "bound" }>,
-  budget: Budget,
-  point: ComplexPoint,
-): c.Complex | undefined {
+function boundOf(node: Extract<Node, { kind: "bound" }>, point: ComplexPoint): c.Complex | undefined {
   const key = symbolKey(node.variable);
-  const at = (x: c.Complex) => evaluate(node.body, budget, new Map(point).set(key, x));
+  const at = (x: c.Complex) => {
+    spend(point.size / MAP_ENTRIES);
+    return evaluate(node.body, new Map(point).set(key, x));
+  };
   const end = (part: Node | undefined): number | undefined => {
     if (part === undefined) return undefined;
     const infinity = infinityOf(part);
     if (infinity !== undefined) return infinity;
-    const value = evaluate(part, budget, point);
+    const value = evaluate(part, point);
     return value && Math.abs(value.im) < 1e-12 ? value.re : undefined;
   };
   if (node.operator === "derivative") {
     const derivative = differentiate(node.body, node.variable);
-    return derivative && evaluate(derivative, budget, point);
+    return derivative && evaluate(derivative, point);
   }
   const from = end(node.from);
   if (from === undefined) return undefined;
@@ -153,7 +155,10 @@ const UNARY: Readonly<Record<string, (a: c.Complex) => c.Complex>> = {
   atanh: c.atanh,
   exp: c.exp,
   abs: c.abs,
-  factorial: (a) => c.gamma(c.add(a, ONE)),
+  factorial: (a) => {
+    spend(GAMMA_STEPS);
+    return c.gamma(c.add(a, ONE));
+  },
   degrees: (a) => a,
 };
 
@@ -166,6 +171,7 @@ function step(a: c.Complex, round: (value: number) => number): c.Complex | undef
 }
 
 function binomial(n: c.Complex, k: c.Complex): c.Complex {
+  spend(3 * GAMMA_STEPS);
   if (k.im === 0 && Number.isInteger(k.re) && k.re >= 0 && k.re <= 64) {
     let result = ONE;
     for (let index = 0; index < k.re; index++) {
@@ -193,15 +199,15 @@ function unknownFunction(name: string, args: readonly (c.Complex | undefined)[])
 }
 
 /** The real or infinite value of an expression without symbols. Undefined if it has none. */
-export function evaluateConstant(node: Node, budget: Budget = new Budget()): number | undefined {
+export function evaluateConstant(node: Node): number | undefined {
   const infinity = infinityOf(node);
   if (infinity !== undefined) return infinity;
   const exact = withinBudget(() => {
-    const value = exactValue(node, budget);
+    const value = exactValue(node);
     return value && toNumber(value);
   });
   if (exact !== undefined) return exact;
-  const value = evaluate(node, budget);
+  const value = evaluate(node);
   return value && c.isKnown(value) && Math.abs(value.im) <= 1e-12 * (1 + Math.abs(value.re))
     ? value.re
     : undefined;

@@ -1,9 +1,8 @@
-import { type Budget, BudgetError } from "../budget.ts";
+import { BudgetError, spend } from "../budget.ts";
 import { type Node, symbolKey } from "../expression/node.ts";
 import { rationalFunction } from "./polynomial.ts";
 import {
   add,
-  bitLength,
   compare,
   divide,
   equal,
@@ -29,6 +28,8 @@ export type RationalPoint = ReadonlyMap<string, Rational>;
 /** Longer sums and products are not computed term by term. */
 export const MAX_TERMS = 20_000;
 const MAX_FACTORIAL = 2000n;
+/** Squared factors of a factorial per step. */
+const FACTORIAL_SQUARE = 4000;
 const MAX_ROOT = 64n;
 const NOWHERE: RationalPoint = new Map();
 
@@ -36,9 +37,9 @@ const NOWHERE: RationalPoint = new Map();
  * The exact value of an expression whose symbols have the values of `point`. Undefined if it is not a rational number. Decimals
  * are exact.
  */
-export function exactValue(node: Node, budget: Budget, point: RationalPoint = NOWHERE): Rational | undefined {
-  const value = (part: Node) => exactValue(part, budget, point);
-  budget.spend();
+export function exactValue(node: Node, point: RationalPoint = NOWHERE): Rational | undefined {
+  const value = (part: Node) => exactValue(part, point);
+  spend();
   switch (node.kind) {
     case "number":
     case "float":
@@ -56,15 +57,14 @@ export function exactValue(node: Node, budget: Budget, point: RationalPoint = NO
       for (const arg of node.args) {
         const next = value(arg);
         if (next === undefined) return undefined;
-        total = charged(combine(total, next), budget);
+        total = combine(total, next);
       }
       return total;
     }
     case "power": {
       const base = value(node.base);
       const exponent = base && value(node.exponent);
-      const result = base && exponent && rationalPower(base, exponent);
-      return result && charged(result, budget);
+      return base && exponent && rationalPower(base, exponent);
     }
     case "call": {
       if (node.name === "det" || node.name === "transpose") return undefined;
@@ -77,20 +77,11 @@ export function exactValue(node: Node, budget: Budget, point: RationalPoint = NO
       return callValue(node.name, args);
     }
     case "bound":
-      if (node.operator === "sum" || node.operator === "product") return series(node, budget, point);
+      if (node.operator === "sum" || node.operator === "product") return series(node, point);
       return node.operator === "integral" && !node.from && !node.to ? antiderivative(node, point) : undefined;
     default:
       return undefined;
   }
-}
-
-const SMALL = 1n << 256n;
-
-/** Large numbers cost more steps. */
-function charged(value: Rational, budget: Budget): Rational {
-  const large = value.n > SMALL || value.n < -SMALL || value.d > SMALL;
-  if (large) budget.spend(Math.ceil((bitLength(value.n) + bitLength(value.d)) / 16));
-  return value;
 }
 
 function rationalPower(base: Rational, exponent: Rational): Rational | undefined {
@@ -103,17 +94,17 @@ function rationalPower(base: Rational, exponent: Rational): Rational | undefined
 
 type Series = Extract<Node, { kind: "bound" }>;
 
-function series(node: Series, budget: Budget, point: RationalPoint): Rational | undefined {
-  const from = node.from && exactValue(node.from, budget, point);
-  const to = node.to && exactValue(node.to, budget, point);
+function series(node: Series, point: RationalPoint): Rational | undefined {
+  const from = node.from && exactValue(node.from, point);
+  const to = node.to && exactValue(node.to, point);
   if (!from || !to || !isInteger(from) || !isInteger(to)) return undefined;
-  if (to.n - from.n > BigInt(MAX_TERMS)) return longSum(node, from, to, budget, point);
+  if (to.n - from.n > BigInt(MAX_TERMS)) return longSum(node, from, to, point);
   const combine = node.operator === "sum" ? add : multiply;
   let total = node.operator === "sum" ? ZERO : ONE;
   const inside = new Map(point);
   for (let index = from.n; index <= to.n; index++) {
     inside.set(symbolKey(node.variable), rational(index));
-    const term = exactValue(node.body, budget, inside);
+    const term = exactValue(node.body, inside);
     if (term === undefined) return undefined;
     total = combine(total, term);
   }
@@ -139,18 +130,18 @@ function longSum(
   { operator, body, variable }: Series,
   from: Rational,
   to: Rational,
-  budget: Budget,
   point: RationalPoint,
 ): Rational {
   const key = symbolKey(variable);
   const terms = operator === "sum" ? rationalFunction(body, key) : undefined;
   if (terms?.bottom.length !== 1) throw new BudgetError("A sum or product has too many terms.");
   let row = terms.top.map((_, index) =>
-    exactValue(body, budget, new Map(point).set(key, add(from, rational(BigInt(index))))),
+    exactValue(body, new Map(point).set(key, add(from, rational(BigInt(index))))),
   );
   const count = add(subtract(to, from), ONE);
   let total = ZERO;
   for (let order = 1n; row.length > 0; order++) {
+    spend(row.length);
     const ways = binomial(count, rational(order));
     total = add(total, multiply(row[0] ?? ZERO, ways ?? ZERO));
     row = row.slice(1).map((value, index) => subtract(value ?? ZERO, row[index] ?? ZERO));
@@ -215,6 +206,8 @@ function lcm(a: Rational, b: Rational): Rational {
 function factorial(a: Rational): Rational | undefined {
   if (!isInteger(a) || a.n < 0n) return undefined;
   if (a.n > MAX_FACTORIAL) throw new BudgetError("A factorial is too large.");
+  // The cost of a product grows with its length.
+  spend(Number(a.n) ** 2 / FACTORIAL_SQUARE);
   let product = 1n;
   for (let factor = 2n; factor <= a.n; factor++) product *= factor;
   return rational(product);
@@ -227,6 +220,7 @@ function binomial(n: Rational, k: Rational): Rational | undefined {
   if (short > MAX_FACTORIAL) throw new BudgetError("A binomial coefficient is too large.");
   let result = ONE;
   for (let index = 0n; index < short; index++) {
+    spend(2);
     result = divide(multiply(result, subtract(n, rational(index))), rational(index + 1n));
   }
   return result;
@@ -247,8 +241,9 @@ function logarithm(value: Rational, base: Rational): Rational | undefined {
 }
 
 /** Like {@link exactValue}, but decimals are rounded to doubles after every step, as in floating-point programs. */
-export function doubleValue(node: Node, budget: Budget): Rational | undefined {
-  const exact = (part: Node) => doubleValue(part, budget);
+export function doubleValue(node: Node): Rational | undefined {
+  const exact = (part: Node) => doubleValue(part);
+  spend();
   switch (node.kind) {
     case "float":
       return node.digits > 15 ? node.value : fromNumber(toNumber(node.value));
@@ -268,6 +263,6 @@ export function doubleValue(node: Node, budget: Budget): Rational | undefined {
       return inner && fromNumber(toNumber(divide(inner, rational(100n))));
     }
     default:
-      return exactValue(node, budget);
+      return exactValue(node);
   }
 }

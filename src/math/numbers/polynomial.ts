@@ -1,3 +1,4 @@
+import { spend } from "../budget.ts";
 import { type Node, symbolKey } from "../expression/node.ts";
 import { add, divide, isZero, multiply, ONE, type Rational, rational, toNumber, ZERO } from "./rational.ts";
 
@@ -11,9 +12,12 @@ interface RationalFunction {
 }
 
 const MAX_DEGREE = 40;
+/** Terms of a polynomial that are evaluated in one step. */
+const EVALUATED_TERMS = 64;
 
 /** Converts an expression to a quotient of polynomials with rational coefficients. Undefined if it is not one. */
 export function rationalFunction(node: Node, variable: string): RationalFunction | undefined {
+  spend();
   switch (node.kind) {
     case "number":
     case "float":
@@ -27,9 +31,13 @@ export function rationalFunction(node: Node, variable: string): RationalFunction
     case "add":
     case "multiply": {
       const combine = node.kind === "add" ? sum : product;
-      return node.args
-        .map((arg) => rationalFunction(arg, variable))
-        .reduce((a, b) => a && b && combine(a, b));
+      let total = node.args[0] && rationalFunction(node.args[0], variable);
+      for (const arg of node.args.slice(1)) {
+        const next = total && rationalFunction(arg, variable);
+        total = total && next && combine(total, next);
+        if (total === undefined) return undefined;
+      }
+      return total;
     }
     case "power": {
       if (node.exponent.kind !== "number" || node.exponent.value.d !== 1n) return undefined;
@@ -68,6 +76,7 @@ function plus(a: Polynomial, b: Polynomial): Polynomial {
 
 function times(a: Polynomial, b: Polynomial): Polynomial | undefined {
   if (a.length + b.length > MAX_DEGREE) return undefined;
+  spend(a.length * b.length);
   const result: Rational[] = new Array(Math.max(0, a.length + b.length - 1)).fill(ZERO);
   for (const [i, x] of a.entries()) {
     for (const [j, y] of b.entries()) result[i + j] = add(result[i + j] ?? ZERO, multiply(x, y));
@@ -81,8 +90,10 @@ function trimmed(values: readonly Rational[]): Polynomial {
   return values.slice(0, length);
 }
 
-export function polynomialAt(coefficients: Polynomial, x: number): number {
-  return coefficients.reduceRight((total, value) => total * x + toNumber(value), 0);
+/** The value of a polynomial whose coefficients are doubles. */
+export function polynomialAt(coefficients: readonly number[], x: number): number {
+  spend(coefficients.length / EVALUATED_TERMS);
+  return coefficients.reduceRight((total, value) => total * x + value, 0);
 }
 
 /** The distinct real zeros. They are at the zeros of the derivative or between them. */
@@ -92,33 +103,27 @@ export function realRoots(coefficients: Polynomial): number[] {
   const turns = realRoots(
     trimmed(coefficients.slice(1).map((value, index) => multiply(value, rational(BigInt(index + 1))))),
   );
-  const bound =
-    1 +
-    Math.max(
-      ...coefficients.map((value) => Math.abs(toNumber(value) / toNumber(coefficients.at(-1) ?? ONE))),
-    );
+  const doubles = coefficients.map(toNumber);
+  const bound = 1 + Math.max(...doubles.map((value) => Math.abs(value / (doubles.at(-1) ?? 1))));
   const ends = [-bound, ...turns, bound];
   const roots: number[] = [];
   for (const [index, to] of ends.slice(1).entries()) {
     const from = ends[index] as number;
-    if (index > 0 && isRoot(coefficients, from)) roots.push(nice(coefficients, from));
-    else if (
-      polynomialAt(coefficients, from) * polynomialAt(coefficients, to) < 0 &&
-      !isRoot(coefficients, to)
-    ) {
-      roots.push(nice(coefficients, bisect(coefficients, from, to)));
+    if (index > 0 && isRoot(doubles, from)) roots.push(nice(doubles, from));
+    else if (polynomialAt(doubles, from) * polynomialAt(doubles, to) < 0 && !isRoot(doubles, to)) {
+      roots.push(nice(doubles, bisect(doubles, from, to)));
     }
   }
   return roots;
 }
 
 /** Whether x is a zero, within the precision of doubles. */
-function isRoot(coefficients: Polynomial, x: number): boolean {
-  const size = coefficients.reduceRight((total, value) => total * Math.abs(x) + Math.abs(toNumber(value)), 0);
+function isRoot(coefficients: readonly number[], x: number): boolean {
+  const size = coefficients.reduceRight((total, value) => total * Math.abs(x) + Math.abs(value), 0);
   return Math.abs(polynomialAt(coefficients, x)) <= 1e-13 * size;
 }
 
-function bisect(coefficients: Polynomial, from: number, to: number): number {
+function bisect(coefficients: readonly number[], from: number, to: number): number {
   let [low, high] = [from, to];
   const sign = Math.sign(polynomialAt(coefficients, from));
   for (let index = 0; index < 100 && high - low > 0; index++) {
@@ -131,7 +136,7 @@ function bisect(coefficients: Polynomial, from: number, to: number): number {
 }
 
 /** Replaces a zero by the nearest whole number if that is a zero too. */
-function nice(coefficients: Polynomial, x: number): number {
+function nice(coefficients: readonly number[], x: number): number {
   const whole = Math.round(x);
   return Math.abs(whole - x) < 1e-9 * Math.max(1, Math.abs(x)) && isRoot(coefficients, whole) ? whole : x;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Budget, BudgetError } from "../budget.ts";
+import { BudgetError, isExhausted, spend } from "../budget.ts";
 import type { Node } from "../expression/node.ts";
 import { exactValue } from "./exact.ts";
 import { bitLength } from "./rational.ts";
@@ -16,8 +16,8 @@ const TRUSTED_BITS = 200n;
 const MAX_EXPONENT = 4096n * UNIT;
 
 /** Whether two expressions without symbols differ. Undefined if one of them cannot be computed here. */
-export function differPrecisely(a: Node, b: Node, budget: Budget): boolean | undefined {
-  const work = new PreciseEvaluation(budget);
+export function differPrecisely(a: Node, b: Node): boolean | undefined {
+  const work = new PreciseEvaluation();
   const [x, y] = [work.value(a), work.value(b)];
   if (x === undefined || y === undefined) return undefined;
   return magnitude(x - y) > work.peak >> TRUSTED_BITS;
@@ -30,24 +30,19 @@ const over = (a: bigint, b: bigint) => (a << BITS) / b;
 class PreciseEvaluation {
   /** The largest number so far. Errors are relative to it. */
   peak = UNIT;
-  readonly #budget: Budget;
-
-  constructor(budget: Budget) {
-    this.#budget = budget;
-  }
 
   value(node: Node): bigint | undefined {
-    this.#budget.spend(20);
+    spend(20);
     const value = this.#compute(node);
     if (value === undefined) return undefined;
-    this.#budget.spend(Math.ceil(bitLength(value) / 64));
+    spend(Math.ceil(bitLength(value) / 64));
     return this.#noted(value);
   }
 
   #compute(node: Node): bigint | undefined {
     if (node.kind === "constant")
       return node.name === "pi" ? PI() : node.name === "e" ? exp(UNIT) : undefined;
-    const exact = exactly(node, this.#budget);
+    const exact = exactly(node);
     if (exact) return (exact.n << BITS) / exact.d;
     switch (node.kind) {
       case "add":
@@ -75,7 +70,7 @@ class PreciseEvaluation {
   #power(baseNode: Node, exponentNode: Node): bigint | undefined {
     const base = this.value(baseNode);
     if (base === undefined) return undefined;
-    const exact = exactly(exponentNode, this.#budget);
+    const exact = exactly(exponentNode);
     if (exact?.d === 1n && magnitude(exact.n) <= 64n) {
       if (base === 0n && exact.n <= 0n) return undefined;
       let result = UNIT;
@@ -95,11 +90,11 @@ class PreciseEvaluation {
   }
 }
 
-function exactly(node: Node, budget: Budget) {
+function exactly(node: Node) {
   try {
-    return exactValue(node, budget);
+    return exactValue(node);
   } catch (error) {
-    if (error instanceof RangeError || (error instanceof BudgetError && !budget.exhausted)) return undefined;
+    if (error instanceof RangeError || (error instanceof BudgetError && !isExhausted())) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { BudgetError, MAX_INTEGER_BITS } from "../budget.ts";
+import { BudgetError, MAX_INTEGER_BITS, spend } from "../budget.ts";
 
 /** An exact fraction in lowest terms with a positive denominator. */
 export interface Rational {
@@ -10,21 +10,29 @@ export const ZERO: Rational = { n: 0n, d: 1n };
 export const ONE: Rational = { n: 1n, d: 1n };
 
 /** The limit is lower for fractions, because reducing them is slow. */
-const FRACTION_LIMIT = 1n << 4096n;
+const MAX_FRACTION_BITS = 4096;
 const LIMIT = 1n << BigInt(MAX_INTEGER_BITS);
+/** Smaller numbers cost nothing extra. */
+const WORD = 1n << 64n;
+/** Bits of a product, and of the smaller operand of a common divisor, per step. */
+const PRODUCT_BITS = 256;
+const DIVISOR_BITS = 8;
 
 export function rational(n: bigint, d = 1n): Rational {
   if (d === 1n) return { n: bounded(n), d };
   if (d === 0n) throw new RangeError("A fraction cannot have the denominator 0.");
-  if (n > FRACTION_LIMIT && d > FRACTION_LIMIT) throw new BudgetError("A fraction is too large.");
   const divisor = gcd(n, d) * (d < 0n ? -1n : 1n);
   return { n: bounded(n / divisor), d: bounded(d / divisor) };
 }
 
 function bounded(value: bigint): bigint {
+  if (isShort(value)) return value;
   if (value > LIMIT || value < -LIMIT) throw new BudgetError("An integer is too large.");
+  spend(bitLength(value) / PRODUCT_BITS);
   return value;
 }
+
+const isShort = (value: bigint) => value < WORD && value > -WORD;
 
 /** Reads `12`, `.5`, `1.50` or `1.5E-3` exactly. */
 export function parseDecimal(text: string): Rational {
@@ -41,6 +49,11 @@ export function parseDecimal(text: string): Rational {
 export function gcd(a: bigint, b: bigint): bigint {
   let x = a < 0n ? -a : a;
   let y = b < 0n ? -b : b;
+  if (!isShort(x) && !isShort(y)) {
+    const bits = Math.min(bitLength(x), bitLength(y));
+    if (bits > MAX_FRACTION_BITS) throw new BudgetError("A fraction is too large.");
+    spend(bits / DIVISOR_BITS);
+  }
   while (y > 0n) [x, y] = [y, x % y];
   return x;
 }
@@ -70,6 +83,7 @@ export function power(base: Rational, exponent: bigint): Rational | undefined {
   if (exponent < 0n) return isZero(base) ? undefined : power({ n: base.d, d: base.n }, -exponent);
   const bits = BigInt(Math.max(bitLength(base.n), bitLength(base.d)) - 1) * exponent;
   if (bits > BigInt(MAX_INTEGER_BITS)) throw new BudgetError("A power is too large.");
+  spend(Number(bits) / PRODUCT_BITS);
   const n = base.n ** exponent;
   const d = base.d ** exponent;
   return d < 0n ? { n: -n, d: -d } : { n, d };
@@ -87,6 +101,7 @@ function integerRoot(value: bigint, index: number): bigint | undefined {
   const k = BigInt(index);
   let guess = 1n << BigInt(Math.floor(bitLength(value) / index) + 1);
   for (;;) {
+    spend(bitLength(value) / PRODUCT_BITS + 1);
     const next = ((k - 1n) * guess + value / guess ** (k - 1n)) / k;
     if (next >= guess) return guess ** k === value ? guess : undefined;
     guess = next;

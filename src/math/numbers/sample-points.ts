@@ -1,3 +1,4 @@
+import { spend } from "../budget.ts";
 import { children, freeSymbols, type Node, some } from "../expression/node.ts";
 import { complex } from "./complex.ts";
 import type { ComplexPoint } from "./evaluate.ts";
@@ -22,6 +23,7 @@ export class SamplePoints {
 
   /** Fractions of both signs. Limits of sums are small whole numbers. */
   rational(index: number): RationalPoint {
+    spend(this.#names.length);
     return new Map(this.#names.map((name, place) => [name, this.#rational(name, place, index)]));
   }
 
@@ -30,6 +32,7 @@ export class SamplePoints {
    * an expression that is right at all of them.
    */
   wide(index: number, seed: number): RationalPoint {
+    spend(this.#names.length);
     return new Map(
       this.#names.map((name, place) => {
         if (this.#whole.has(name)) return [name, this.#rational(name, place, index)];
@@ -44,6 +47,7 @@ export class SamplePoints {
 
   /** All symbols near one value, each at a slightly different place. */
   near(value: Rational): RationalPoint {
+    spend(this.#names.length);
     return new Map(
       this.#names.map((name, place) => [
         name,
@@ -56,6 +60,7 @@ export class SamplePoints {
 
   /** As {@link rational}, off the real line for symbols that are not real. */
   complex(index: number): ComplexPoint {
+    spend(this.#names.length);
     return new Map(
       this.#names.map((name, place) => {
         const { n, d } = this.#rational(name, place, index);

@@ -1,4 +1,3 @@
-import type { Budget } from "../budget.ts";
 import { transposed } from "../expression/matrix.ts";
 import {
   call,
@@ -24,8 +23,8 @@ const STARTS_FUNCTION = new Set(["sum", "prod", "int", "lim", "sqrt", "det", ...
 
 /** Parses sums, products and powers. */
 export class ExpressionParser extends FunctionParser {
-  constructor(text: string, budget: Budget, reading: Reading) {
-    super(new TokenReader(text, budget), reading);
+  constructor(text: string, reading: Reading) {
+    super(new TokenReader(text), reading);
   }
 
   override additive(): Node {
@@ -51,14 +50,14 @@ export class ExpressionParser extends FunctionParser {
 
   override multiplicative(noFunctions = false): Node {
     const { reader } = this;
-    let left = this.#signed(noFunctions);
+    let factors = [this.#signed(noFunctions)];
     for (;;) {
-      if (reader.take("*")) left = productOf([left, this.#signed(noFunctions)]);
-      else if (reader.take("/")) left = quotient(left, this.#signed(noFunctions));
+      if (reader.take("*")) factors.push(this.#signed(noFunctions));
+      else if (reader.take("/")) factors = [quotient(productOf(factors), this.#signed(noFunctions))];
       else if (reader.isCommand("mod")) {
         reader.next();
-        left = call("mod", left, this.#signed(noFunctions));
-      } else return left;
+        factors = [call("mod", productOf(factors), this.#signed(noFunctions))];
+      } else return productOf(factors);
     }
   }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Budget, withinBudget } from "../budget.ts";
+import { withinBudget } from "../budget.ts";
 import {
   type Node,
   type NumberSetName,
@@ -33,10 +33,10 @@ const NUMBER_SETS: Readonly<Record<string, NumberSetName>> = {
 const COMPLEX = /\bi\b|\\mathbb\{C\}|\b(?:Re|Im|det|rank|ker|tr|arg)\b/;
 
 /** Parses the text of an answer. Throws a ParseError with the position of the error. */
-export function parseAnswer(text: string, budget: Budget, mode: Mode = "compat"): Node {
+export function parseAnswer(text: string, mode: Mode = "compat"): Node {
   const grouped = groupedNumber(text);
   if (grouped !== undefined) return grouped;
-  const parser = new AnswerParser(text, budget, {
+  const parser = new AnswerParser(text, {
     real: mode === "strict" || !COMPLEX.test(text),
     strict: mode === "strict",
   });

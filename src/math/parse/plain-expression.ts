@@ -1,16 +1,15 @@
-import type { Budget } from "../budget.ts";
 import { inverse, type Node, negated, number, powerOf, productOf, sumOf } from "../expression/node.ts";
 import { divide, isZero } from "../numbers/rational.ts";
 import { numberNode } from "./build-node.ts";
 import { ParseError, TokenReader } from "./tokens.ts";
 
 /** Parses arithmetic outside LaTeX, such as `2*(3+4)` or `2**10`. Throws a ParseError otherwise. */
-export function parsePlainExpression(text: string, budget: Budget): Node {
+export function parsePlainExpression(text: string): Node {
   if (/[×÷]/.test(text))
     throw new ParseError("Only ASCII operators are read outside of LaTeX", text.search(/[×÷]/));
   // `5.` is a float in Python, and so is a number at the end of a sentence.
   const floats = text.replaceAll(/(\d)\.(?!\d)/g, "$1.0");
-  const reader = new TokenReader(floats.replaceAll("**", "^"), budget);
+  const reader = new TokenReader(floats.replaceAll("**", "^"));
   const node = sum(reader);
   if (reader.token.kind !== "end") throw reader.unexpected("expected the end of the expression");
   return node;

@@ -1,4 +1,4 @@
-import { type Budget, MAX_DEPTH } from "../budget.ts";
+import { MAX_DEPTH, spend } from "../budget.ts";
 import { ACCENTS, ALIASES, GREEK_CHARACTERS, SPACES, WORDS } from "./commands.ts";
 
 /** A token with its position in the text. */
@@ -23,6 +23,8 @@ export class ParseError extends Error {
   }
 }
 
+/** Characters that are split into tokens in one step. */
+const READ_CHARS = 4;
 const NUMBER = /(?:\d+(?:\.\d+)?|\.\d+)(?:E[+-]?\d+)?/y;
 const COMMAND = /\\(?:[a-zA-Z]+|[^a-zA-Z])/y;
 const OPERATORS = /[+\-*/^_=<>!(){}[\]|,;&%'∪∩∖∈∉⊆⊂∅π±⌊⌋⌈⌉∑∏]/;
@@ -31,6 +33,7 @@ const NAMED = new Set(["text", "mbox", "mathbb", "operatorname", "begin", "end",
 
 /** Splits an answer into tokens. Throws a ParseError at an unknown character or command. */
 export function tokenize(text: string): Token[] {
+  spend(text.length / READ_CHARS);
   const tokens: Token[] = [];
   let position = 0;
   while (position < text.length) {
@@ -130,14 +133,12 @@ const FAILURE_STEPS = 20;
 /** Reads tokens with backtracking. */
 export class TokenReader {
   readonly #tokens: readonly Token[];
-  readonly #budget: Budget;
   #index = 0;
   #depth = 0;
   readonly #failed = new Set<string>();
 
-  constructor(text: string, budget: Budget) {
+  constructor(text: string) {
     this.#tokens = tokenize(text);
-    this.#budget = budget;
   }
 
   get token(): Token {
@@ -149,7 +150,7 @@ export class TokenReader {
   }
 
   next(): Token {
-    this.#budget.spend();
+    spend();
     const token = this.token;
     this.#index++;
     return token;
@@ -195,7 +196,7 @@ export class TokenReader {
       if (accept(value)) return value;
     } catch (error) {
       if (!(error instanceof ParseError)) throw error;
-      this.#budget.spend(FAILURE_STEPS);
+      spend(FAILURE_STEPS);
     }
     this.#index = start;
     this.#depth = depth;
