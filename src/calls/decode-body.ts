@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { ConnectionError } from "./errors.ts";
+import { ConnectionError } from "./transport/errors.ts";
 
 const MAX_CODINGS = 2;
 

@@ -1,8 +1,8 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { LONGEST_TIMER_MS } from "./deadline.ts";
 import { decodeBody } from "./decode-body.ts";
-import { ConnectionError, connectionError } from "./errors.ts";
 import { LARGE_BODY_BYTES, largeBodies } from "./large-bodies.ts";
+import { ConnectionError, connectionError } from "./transport/errors.ts";
 
 /** Maximum size of response headers. */
 const MAX_HEADER_BYTES = 64 * 1024;

@@ -1,4 +1,5 @@
-import { isServerCallError, transportFailure } from "../calls/errors.ts";
+import { isServerCallError } from "../calls/errors.ts";
+import { transportFailure } from "../calls/transport/errors.ts";
 import type { FailureInfo } from "../failures.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
 import type { StreamOutcome } from "../wire/stream/sse.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConnectionError } from "../calls/errors.ts";
+import { ConnectionError } from "../calls/transport/errors.ts";
 import { AttemptTimeout } from "./provider-error.ts";
 import {
   failureOfError,

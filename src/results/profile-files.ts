@@ -19,8 +19,8 @@ import {
 } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { LineNumbering } from "../rollouts/files/line-identity.ts";
+import { givenTaskIndex } from "../rollouts/files/row-fields.ts";
 import { agentAtEnd, materializedKey, textWithoutIndices } from "../rollouts/files/row-key.ts";
-import { givenTaskIndex } from "../rollouts/inputs/expand.ts";
 import { refuseOtherInputs, refuseOtherPrompt } from "./same-inputs.ts";
 
 export interface ProfiledRun {

@@ -11,10 +11,10 @@ import { invalidRow } from "../rollouts/errors.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { parseRow, type Row, readLines, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
+import { agentNameOf } from "../rollouts/files/row-fields.ts";
 import { materializedKey, requireKey } from "../rollouts/files/row-key.ts";
-import { agentNameOf } from "../rollouts/inputs/expand.ts";
+import { coverageOf } from "./coverage-of-files.ts";
 import { rewardOf } from "./export/export-selection.ts";
-import { coverageOf } from "./summarize.ts";
 
 /** The rollouts of one task. */
 export interface RunTask {

@@ -17,9 +17,9 @@ import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 import { belongsToRun, heldAt, otherFileError, setAside } from "../rollouts/files/earlier-results.ts";
 import { type Row, readLines, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
+import { agentNameOf } from "../rollouts/files/row-fields.ts";
 import { requireKey } from "../rollouts/files/row-key.ts";
 import { lockRun } from "../rollouts/files/run-lock.ts";
-import { agentNameOf } from "../rollouts/inputs/expand.ts";
 
 interface Shards {
   paths: string[];

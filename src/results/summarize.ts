@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { isServerCallError } from "../calls/errors.ts";
 import { callServer, type ServerClient } from "../calls/server-client.ts";
 import { errorMessage } from "../errors.ts";
 import { type AggregateMetrics, aggregateMetrics } from "../metrics/aggregate.ts";
-import { type Coverage, CoverageCounter } from "../metrics/coverage.ts";
+import type { Coverage } from "../metrics/coverage.ts";
 import { type RunStatistics, runStatistics } from "../metrics/run-statistics.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { isObject } from "../python/json/json-object.ts";
@@ -11,8 +10,8 @@ import type { TurnBoundaries } from "../rollouts/collect/progress-snapshot.ts";
 import { type AgentRows, RunTotals } from "../rollouts/collect/run-totals.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
-import { type Row, readLineBatches, readRows } from "../rollouts/files/jsonl-rows.ts";
-import { keyOfRow, materializedKey } from "../rollouts/files/row-key.ts";
+import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { type CoverageSources, coverageOf } from "./coverage-of-files.ts";
 
 export interface AgentSummary {
   agent: string;
@@ -27,15 +26,9 @@ export interface RunSummary {
   turnBoundaries: TurnBoundaries | null;
 }
 
-interface SummarySources {
+interface SummarySources extends CoverageSources {
   /** Files of rollouts: the output of a run, or its shards. */
   rollouts: readonly string[];
-  /** Sidecars with the failed and the planned rollouts; missing files are skipped. */
-  failures: readonly string[];
-  materializedInputs: readonly string[];
-  /** The planned rollouts, if no file lists them. */
-  expected?: Iterable<readonly [taskIndex: number, rolloutIndex: number]>;
-  signal?: AbortSignal;
 }
 
 interface SummaryOptions {
@@ -104,23 +97,6 @@ async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Prom
   };
   if (agents.length > 0) await writeSummary(summary, options.targets);
   return summary;
-}
-
-/** The planned and failed rollouts, before the completed rollouts are counted. */
-export async function coverageOf(options: Omit<SummarySources, "rollouts">): Promise<CoverageCounter> {
-  const coverage = new CoverageCounter();
-  for (const [taskIndex, rolloutIndex] of options.expected ?? [])
-    coverage.expect({ taskIndex, rolloutIndex });
-  for (const path of options.materializedInputs.filter((file) => existsSync(file))) {
-    for await (const batch of readLineBatches(path, { signal: options.signal })) {
-      for (const line of batch) coverage.expect(materializedKey(path, line));
-    }
-  }
-  for (const path of options.failures.filter((file) => existsSync(file))) {
-    const lenient = { signal: options.signal, skipBlank: true, onTornLine: () => {} };
-    for await (const { row } of readRows(path, lenient)) if (keyOfRow(row)) coverage.fail(row);
-  }
-  return coverage;
 }
 
 async function metricsOf(

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { ServerContext } from "../calls/server-client.ts";
 import { attribution } from "./attribution.ts";
 import { createSandboxProvider } from "./create-provider.ts";
 import type { Cancellable, SandboxProvider } from "./provider.ts";
@@ -23,7 +22,11 @@ export const sandboxConfig = {
 };
 
 /** The part of a server's context that sandboxes need. */
-export type SandboxServer = Pick<ServerContext<unknown>, "name" | "config" | "globalConfig">;
+export interface SandboxServer {
+  readonly name: string;
+  readonly config: unknown;
+  readonly globalConfig: Readonly<Record<string, unknown>>;
+}
 
 /** All sandboxes of a server share a provider and its concurrency limits. */
 const providers = new WeakMap<SandboxServer, Promise<SandboxProvider>>();

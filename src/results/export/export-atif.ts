@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isObject } from "../../python/json/json-object.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+import { agentNameOf } from "../../rollouts/files/row-fields.ts";
 import { ToolCall, Turn } from "../../rollouts/trajectory/trajectory-parts.ts";
 import { type Evidence, evidenceOf, isSuccessful, type ModelCall } from "../health/evidence.ts";
 import { type AgentItems, AtifProblem, readConversation } from "./atif-conversation.ts";

@@ -1,7 +1,7 @@
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+import { agentNameOf } from "../../rollouts/files/row-fields.ts";
 import type { ChatMessage } from "../../wire/schemas/chat-types.ts";
 import type { TokenInformation } from "../../wire/schemas/item-types.ts";
 import { type Conversation, type ConversationOptions, conversationOf } from "./export-conversation.ts";

@@ -12,7 +12,7 @@ import { floatCompact } from "../../python/numbers/float-text.ts";
 import { fileError } from "../../rollouts/errors.ts";
 import { makeDirectory } from "../../rollouts/files/artifact-paths.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+import { agentNameOf } from "../../rollouts/files/row-fields.ts";
 import { conversationOf, finalText } from "./export-conversation.ts";
 import { type ExportedRollout, isOwnField } from "./export-records.ts";
 

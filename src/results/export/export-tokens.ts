@@ -1,6 +1,6 @@
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+import { agentNameOf } from "../../rollouts/files/row-fields.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import {
   type DriftPolicy,

@@ -4,7 +4,7 @@ import { isObject } from "../../python/json/json-object.ts";
 import { invalidRow } from "../../rollouts/errors.ts";
 import type { RolloutAnnotation } from "../../rollouts/files/annotations.ts";
 import type { Row, RowLine } from "../../rollouts/files/jsonl-rows.ts";
-import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+import { agentNameOf } from "../../rollouts/files/row-fields.ts";
 
 /** When two tasks are duplicates: never, with the same prompt, or with the same words in it. */
 export const DUPLICATE_RULES = ["none", "prompt", "words"] as const;

@@ -1,4 +1,5 @@
-import { isServerCallError, type ServerCallError, transportFailure } from "../../calls/errors.ts";
+import { isServerCallError, type ServerCallError } from "../../calls/errors.ts";
+import { transportFailure } from "../../calls/transport/errors.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import {
   classOfStage,

@@ -1,4 +1,4 @@
-import { agentNameOf } from "../inputs/expand.ts";
+import { agentNameOf } from "../files/row-fields.ts";
 import type { PendingRow } from "../resume/resume.ts";
 
 /** Number of rows read ahead, so that every agent has work even if the file lists one agent after the other. */

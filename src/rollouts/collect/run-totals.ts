@@ -3,7 +3,7 @@ import { RolloutTable } from "../../metrics/rollout-table.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { agentNameOf } from "../inputs/expand.ts";
+import { agentNameOf } from "../files/row-fields.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 /** With more rows than this for one agent, its servers are not asked, because the request would not fit in memory. */

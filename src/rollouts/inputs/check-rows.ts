@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { ServerClient, ServerReply } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
 import { RolloutError } from "../errors.ts";
+import { agentNameOf } from "../files/row-fields.ts";
 import type { PendingRow } from "../resume/resume.ts";
-import { agentNameOf, type ExpandOptions, expandRows } from "./expand.ts";
+import { type ExpandOptions, expandRows } from "./expand.ts";
 
 /** Rows per request to an agent. */
 const BATCH_ROWS = 16;

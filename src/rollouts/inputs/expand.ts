@@ -1,17 +1,16 @@
 import { createHash } from "node:crypto";
 import { errorMessage } from "../../errors.ts";
 import { PositionRanges } from "../../files/position-ranges.ts";
-import { agentName } from "../../metrics/rollout-row.ts";
 import { TaskNumberMap } from "../../metrics/task-number-map.ts";
 import { dumps, dumpsCompact } from "../../python/json/json-dumps.ts";
 import { loads } from "../../python/json/json-loads.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { copyWith } from "../../python/json/key-order.ts";
-import { PyFloat } from "../../python/numbers/py-float.ts";
 import { invalidRow, RolloutError } from "../errors.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import { type JsonlLine, type Row, readRows } from "../files/jsonl-rows.ts";
 import { LineNumbering } from "../files/line-identity.ts";
+import { agentNameOf, givenTaskIndex } from "../files/row-fields.ts";
 import { AgentCheck } from "./agent-check.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./prompt-config.ts";
 import { Repeats, type RepeatsSetting } from "./repeats.ts";
@@ -184,20 +183,6 @@ function withCurrentAgent(row: Row, { knownAgents, renamedAgent }: ExpandOptions
   const renamed = renamedAgent?.(name);
   if (renamed === undefined) return row;
   return copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: renamed } });
-}
-
-/** The agent of a row; undefined for `agent_ref: null` and one without a name. */
-export function agentNameOf(row: Row): string | undefined {
-  return agentName(row) || undefined;
-}
-
-/** The task index in a row; undefined without one. */
-export function givenTaskIndex(row: Row, path: string, line: JsonlLine): number | undefined {
-  const given = row["_ng_task_index"];
-  if (given === undefined || given === null) return undefined;
-  const index = given instanceof PyFloat ? given.value : given;
-  if (typeof index === "number" && Number.isSafeInteger(index)) return index;
-  throw invalidRow(path, line, "'_ng_task_index' is not a whole number.");
 }
 
 function seeded(row: Row, seed: number, path: string, line: JsonlLine): Row {

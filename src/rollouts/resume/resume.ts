@@ -8,8 +8,8 @@ import { RolloutTally } from "../collect/rollout-tally.ts";
 import { invalidRow, RolloutLineError } from "../errors.ts";
 import type { ArtifactPaths } from "../files/artifact-paths.ts";
 import { type JsonlReadOptions, parseRow, type Row, readLineBatches, readRows } from "../files/jsonl-rows.ts";
+import { agentNameOf } from "../files/row-fields.ts";
 import { keyOfRow, materializedKey, requireKey } from "../files/row-key.ts";
-import { agentNameOf } from "../inputs/expand.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 3;
 /** Rows are read as slots become free, so only a few are read ahead. */

@@ -5,7 +5,7 @@ import { copyWith } from "../../python/json/key-order.ts";
 import { idInRow } from "../../wire/rollout-id.ts";
 import { fileError, RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { agentNameOf } from "../inputs/expand.ts";
+import { agentNameOf } from "../files/row-fields.ts";
 import { callMetrics, readModelCalls, withoutPayload } from "./call-record.ts";
 import { joinObservations, readObservations } from "./join-calls.ts";
 import { deliverTokens } from "./token-delivery.ts";

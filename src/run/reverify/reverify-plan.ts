@@ -5,8 +5,8 @@ import { RolloutFileError, RolloutLineError } from "../../rollouts/errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { parseRow, type Row, readLineBatches, readRows } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
+import { agentNameOf } from "../../rollouts/files/row-fields.ts";
 import { materializedKey, requireKey } from "../../rollouts/files/row-key.ts";
-import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 
 export interface ReverifySources {
   materializedInputsPath: string;
