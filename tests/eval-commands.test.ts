@@ -93,6 +93,23 @@ async function storedRun(rewards: readonly number[] = [1, 0, 1, 1, 0, 0]) {
   });
 }
 
+describe("gym eval run --benchmark", () => {
+  it("prepares the rows that are missing, runs and scores them", async () => {
+    const cwd = await project({});
+    const words = ["eval", "run", "--benchmark", "mmlu", "--model-type", "random_model"];
+    const first = await runGym([...words, "-o", "first.jsonl"], { cwd });
+    expect(first.exitCode, first.stderr).toBe(0);
+    expect(first.stderr).toContain("mmlu: using the included rows.");
+    expect(first.stderr).toContain("mmlu: prepared benchmarks/mmlu/data/mmlu_benchmark.jsonl");
+    expect(first.stdout).toContain("Coverage: 10 of 10 rollouts scored");
+    const second = await runGym([...words, "-o", "second.jsonl"], { cwd });
+    expect(second.exitCode, second.stderr).toBe(0);
+    expect(second.stderr).not.toContain("prepared");
+    const input = await runGym([...words, "-o", "third.jsonl", "-i", "none.jsonl"], { cwd });
+    expect(input).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("none.jsonl") });
+  });
+});
+
 describe("gym eval profile", () => {
   it("writes both files and reports the coverage", async () => {
     const cwd = await storedRun();

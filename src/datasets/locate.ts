@@ -35,7 +35,7 @@ export function chooseSource(entry: DatasetEntry, access: DownloadAccess): DataS
   if (entry.type === "benchmark") {
     throw new DatasetError(
       "DATASET_NO_SOURCE",
-      `The benchmark file '${entry.jsonlPath}' does not exist and cannot be downloaded; run 'gym eval prepare' to create it.`,
+      `The benchmark file '${entry.jsonlPath}' does not exist and cannot be downloaded; run 'gym eval prepare' with the same config or --benchmark to create it.`,
     );
   }
   const { gitlab, huggingface } = entry;

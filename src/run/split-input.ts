@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { findExistingPath } from "../config/paths.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { hubAccess, registryAccess } from "../datasets/access.ts";
+import { prepareBenchmarks } from "../datasets/benchmarks/prepare-benchmarks.ts";
 import { collate } from "../datasets/collate.ts";
 import { GymError } from "../errors.ts";
 import { configuredAgents, datasetList, preprocessedDirectory } from "./evaluation-input.ts";
@@ -26,6 +28,7 @@ export async function splitFile(config: ResolvedConfig, options: SplitOptions): 
   const file = path.join(directory, `${split}.jsonl`);
   if (!(reuse && existsSync(file))) {
     onStatus("preparing the datasets");
+    if (split === "benchmark") await prepareMissing(config, options);
     await collateDatasets(config, directory, options);
   }
   if (existsSync(file)) return file;
@@ -33,6 +36,36 @@ export async function splitFile(config: ResolvedConfig, options: SplitOptions): 
     "EVAL_NO_SPLIT",
     `The config has no dataset of type '${split}'. Its agents' datasets: ${datasetList(config)}.`,
   );
+}
+
+/** Runs the scripts of benchmarks whose file does not exist. */
+async function prepareMissing(config: ResolvedConfig, options: SplitOptions): Promise<void> {
+  const { cwd, roots, env, signal = new AbortController().signal, onNotice } = options;
+  const agents = configuredAgents(config).agents.map(({ name, datasets }) => ({
+    name,
+    datasets: datasets.filter(
+      ({ type, jsonlPath }) => type === "benchmark" && findExistingPath(jsonlPath, roots) === undefined,
+    ),
+  }));
+  if (agents.every(({ datasets }) => datasets.length === 0)) return;
+  await prepareBenchmarks({
+    agents,
+    instances: [],
+    args: (config.get("prepare_script_args") ?? {}) as Record<string, unknown>,
+    useCached: true,
+    concurrency: 1,
+    cwd,
+    roots,
+    env,
+    python: String(config.get("python_executable") ?? "python3"),
+    hub: hubAccess({ get: (key: string) => config.get(key), env, signal, onNotice }),
+    signal,
+    onEvent: (event) => {
+      if (event.type === "log") onNotice(event.line);
+      if (event.type === "done") onNotice(`${event.benchmark}: prepared ${path.relative(cwd, event.file)}`);
+      if (event.type === "done" && event.warning !== undefined) onNotice(`Warning: ${event.warning}`);
+    },
+  });
 }
 
 async function collateDatasets(

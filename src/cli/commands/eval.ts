@@ -98,7 +98,7 @@ export const evalCommands = [
       flags["no-serve"] ? collectionKeys : { ...collectionKeys, ...servingKeys, ...queuedRunKeys },
     examples: [
       "gym eval run --resources-server mcqa --model-type random_model",
-      "gym eval run --benchmark gsm8k --model-type openai_model --split benchmark --num-repeats 4 -o results/gsm8k.jsonl",
+      "gym eval run --benchmark gsm8k --model-type openai_model --num-repeats 4 -o results/gsm8k.jsonl",
       "gym eval run --benchmark gsm8k --model-type vllm_model --queue nats://broker:4222 -o results/gsm8k.jsonl",
       "gym eval run --no-serve -a my_agent -i rows.jsonl -o out.jsonl --resume",
     ],

@@ -109,7 +109,7 @@ export const servingKeys = {
     type: "str",
     choices: ["train", "validation", "benchmark"],
     flag: {},
-    help: "collate the config's datasets and run this split",
+    help: "collate the config's datasets and run this split; with --benchmark: benchmark",
   },
   reuse_existing_data_preparation: {
     type: "bool",

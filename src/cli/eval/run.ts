@@ -62,7 +62,9 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   refuseUnusedModelUrl(context.flags, config);
   const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
   checkKeys(keys);
-  const { input_jsonl_fpath: input, split, reuse_existing_data_preparation: reusePreparedData } = keys;
+  const { input_jsonl_fpath: input, reuse_existing_data_preparation: reusePreparedData } = keys;
+  const isBenchmark = context.flags["benchmark"] !== undefined && input === undefined;
+  const split = keys.split ?? (isBenchmark ? "benchmark" : undefined);
   if (input !== undefined && split !== undefined)
     throw new UsageError(
       "--input and --split cannot be combined: give a file, or collate a split of the config's datasets",
