@@ -15,6 +15,7 @@ const servers = readdirSync(folder).filter((name) => existsSync(path.join(folder
 
 /** Servers whose rows hold no ground truth. */
 const WITHOUT_GROUND_TRUTH = new Map([
+  ["aegis_v4_safety", "a classifier scores any answer"],
   ["blackjack", "the game is dealt at random"],
   ["example_mcp_weather", "rows that name no city ask for Paris"],
   ["example_single_tool_call", "every call of the tool earns 1"],
