@@ -145,17 +145,18 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
   });
 
   it("ignores a failure of an expired lease, but accepts a success", async () => {
-    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 1_000, maxDeliver: 5 });
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 6_000, maxDeliver: 5 });
     const producer = new JetStreamQueue<string>({ broker });
     await producer.enqueue(ref(0));
     await producer.enqueue(ref(1));
-    const frozen = await consumer(await connected(), 1_000);
+    const frozen = await consumer(await connected(), 6_000);
     const held = await frozen.pull(2);
     expect(held).toHaveLength(2);
-    await pause(1_300);
-    const other = await consumer(await connected(), 1_000);
+    // Longer than its open request for more: a worker that is really frozen receives nothing.
+    await pause(6_300);
+    const other = await consumer(await connected(), 6_000);
     const again = await other.pull(2);
-    for (const { deliveries } of again) expect(deliveries).toBeGreaterThan(1);
+    for (const { message } of again) expect(message.info.deliveryCount).toBeGreaterThan(1);
     // The frozen worker wakes up and detects with the monotonic clock that it is late.
     await frozen.queue.settle(held[0] as Lease<string>, "failed");
     expect(frozen.saved).toEqual([]);
@@ -164,6 +165,25 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     // Its heartbeats and acknowledgements belong to an old delivery: the other worker keeps the rollouts.
     for (const lease of again) await other.queue.settle(lease, "completed");
     expect(other.saved).toHaveLength(2);
+    await producer.close();
+  });
+
+  it("gives a consumer one suspect at a time, and counts only deliveries of this one", async () => {
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 4 });
+    const producer = new JetStreamQueue<string>({ broker });
+    for (const task of [0, 1, 2]) await producer.enqueue(ref(task));
+    const { queue, saved, pull } = await consumer(await connected(), 30_000);
+    for (const deliveries of [1, 2])
+      for (const lease of await pull(3)) {
+        expect(lease.message.info.deliveryCount).toBe(deliveries);
+        await queue.settle(lease, undefined);
+      }
+    for (const _ of [0, 1, 2]) {
+      const suspects = await pull(2);
+      expect(suspects.map(({ message }) => message.info.deliveryCount)).toEqual([1]);
+      for (const lease of suspects) await queue.settle(lease, "completed");
+    }
+    expect(saved.toSorted()).toEqual([0, 1, 2]);
     await producer.close();
   });
 

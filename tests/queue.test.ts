@@ -235,16 +235,13 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(JSON.parse(status.stdout).runs).toEqual([]);
   });
 
-  it("fail a rollout that crashes every worker", async () => {
+  it("fail a rollout that crashes every worker, and no other", { timeout: 300_000 }, async () => {
     const cwd = await rows(1);
     const app = [
       'import { defineResourcesServer } from "nemo-gym";',
       "export default defineResourcesServer({",
       "  verify: async ({ row }) => {",
-      "    if (row.number === 1) {",
-      "      await new Promise((resolve) => setTimeout(resolve, 500));",
-      "      process.kill(process.pid, 'SIGKILL');",
-      "    }",
+      "    if (row.number === 7) process.kill(process.pid, 'SIGKILL');",
       "    return { reward: 1 };",
       "  },",
       "});",
@@ -266,7 +263,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
         },
       }),
     );
-    const lines = [0, 1, 2].map((number) => JSON.stringify({ ...JSON.parse(ROW), number }));
+    const lines = Array.from({ length: 30 }, (_, number) => JSON.stringify({ ...JSON.parse(ROW), number }));
     await writeFile(join(cwd, "rows.jsonl"), `${lines.join("\n")}\n`);
     const words = [
       "eval",
@@ -286,20 +283,20 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
         "--queue",
         broker.url,
         "++queue_lease_seconds=1",
-        "++queue_max_deliver=3",
+        "++queue_max_deliver=4",
       ],
       cwd,
     );
-    while (run.child.exitCode === null) {
-      const { ended } = startGym(worker(), cwd);
-      await Promise.race([ended, run.ended]);
-    }
-    expect(sortedLines(join(cwd, "deadly.jsonl"))).toHaveLength(2);
+    const restarted = async () => {
+      while (run.child.exitCode === null) await Promise.race([startGym(worker(), cwd).ended, run.ended]);
+    };
+    await Promise.all([restarted(), restarted()]);
+    expect(sortedLines(join(cwd, "deadly.jsonl"))).toHaveLength(29);
     const [failure, ...others] = sortedLines(join(cwd, "deadly_failures.jsonl")).map((line) =>
       JSON.parse(line),
     );
     expect(others).toEqual([]);
-    expect(failure).toMatchObject({ _ng_task_index: 1, _ng_failure_class: "worker_lost" });
+    expect(failure).toMatchObject({ _ng_task_index: 7, _ng_failure_class: "worker_lost" });
   });
 
   it("wait for a missing broker and continue", async () => {

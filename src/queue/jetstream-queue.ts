@@ -3,7 +3,17 @@ import { type Consumer, type ConsumerMessages, JetStreamApiError, type JsMsg } f
 import { errorMessage } from "../errors.ts";
 import { type Broker, flush } from "./broker.ts";
 import { QueueError } from "./errors.ts";
-import { agentToken, payloadOf, type RolloutRef, readReference, streamOf, subjectOf } from "./subjects.ts";
+import { FREE_DELIVERIES } from "./run-stream.ts";
+import {
+  agentToken,
+  payloadOf,
+  type RolloutRef,
+  readReference,
+  streamOf,
+  subjectOf,
+  suspectSubjectOf,
+  suspectToken,
+} from "./subjects.ts";
 
 /** Maximum number of references that are published but not yet confirmed by the broker. */
 const MAX_PUBLISHING = 512;
@@ -11,6 +21,8 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
 /** How long a request for messages stays open at the broker. */
 const FETCH_MS = 5_000;
+/** Shorter for suspects, because only one agent at a time is asked for them. */
+const SUSPECT_FETCH_MS = 1_000;
 /** How long a request may stay open here, also if the end of it was lost with a connection. */
 const LONGEST_FETCH_MS = 30_000;
 /** References pulled beyond the free slots, so that the next rollout starts without delay. */
@@ -45,6 +57,8 @@ interface Feed<Result> {
   store: ResultStore<Result>;
   buffer: Lease<Result>[];
   isAsking: boolean;
+  /** Whether its rollouts may end this process. */
+  isSuspects: boolean;
   /** Whether pulling from the feed is paused. */
   isSuspended: boolean;
   /** The open request for messages. */
@@ -65,11 +79,6 @@ export class Lease<Result> {
     this.feed = feed;
     this.renewedAt = performance.now();
   }
-
-  /** How often the reference was delivered, including this time. */
-  get deliveries(): number {
-    return this.message.info.deliveryCount;
-  }
 }
 
 /**
@@ -80,8 +89,11 @@ export class JetStreamQueue<Result> {
   readonly #options: JetStreamQueueOptions<Result>;
   readonly #feeds = new Map<string, Feed<Result>>();
   readonly #choice = new WeightedChoice<Feed<Result>>();
+  readonly #suspectChoice = new WeightedChoice<Feed<Result>>();
   /** Pulled from the broker and not settled. */
   readonly #held = new Set<Lease<Result>>();
+  /** The suspect among them. */
+  #suspect: Lease<Result> | undefined;
   #publishing = 0;
   /** Calls of `enqueue` that wait until fewer references are being published. */
   readonly #waiting: (() => void)[] = [];
@@ -166,13 +178,17 @@ export class JetStreamQueue<Result> {
     store: ResultStore<Result>;
   }): Promise<void> {
     const { run, agent } = feed;
-    const key = `${run}/${agent}`;
-    if (this.#feeds.has(key)) return;
-    const consumer = await this.#options.broker.js.consumers.get(streamOf(run), agentToken(agent));
-    // A second feed would replace one that may already hold references, which then nobody would run.
-    if (this.#feeds.has(key)) return;
-    this.#feeds.set(key, { ...feed, key, consumer, buffer: [], isAsking: false, isSuspended: false });
-    this.#arrived();
+    for (const token of [agentToken(agent), suspectToken(agent)]) {
+      const key = `${run}/${token}`;
+      if (this.#feeds.has(key)) continue;
+      const consumer = await this.#options.broker.js.consumers.get(streamOf(run), token);
+      // A second feed would replace one that may already hold references, which then nobody would run.
+      if (this.#feeds.has(key)) continue;
+      const isSuspects = token === suspectToken(agent);
+      const idle = { buffer: [], isAsking: false, isSuspended: false };
+      this.#feeds.set(key, { ...feed, key, consumer, isSuspects, ...idle });
+      this.#arrived();
+    }
   }
 
   /** Pauses or resumes pulling from a run; buffered references are kept. */
@@ -194,13 +210,34 @@ export class JetStreamQueue<Result> {
    */
   async giveBack(lease: Lease<Result>): Promise<void> {
     const { broker } = this.#options;
-    this.#held.delete(lease);
+    const { message, item } = lease;
+    this.#release(lease);
     try {
-      if (!(await lease.message.ackAck({ timeout: PUBLISH_TIMEOUT_MS }))) return;
-      await broker.js.publish(subjectOf(lease.item), payloadOf(lease.item), { timeout: PUBLISH_TIMEOUT_MS });
+      if (!(await message.ackAck({ timeout: PUBLISH_TIMEOUT_MS }))) return;
+      await broker.js.publish(message.subject, payloadOf(item), { timeout: PUBLISH_TIMEOUT_MS });
     } catch {
       // The broker is unreachable. Without the acknowledgement the lease expires and the broker delivers again.
     }
+  }
+
+  /** Moves a reference to the suspects of its agent. */
+  async #suspectOf(lease: Lease<Result>): Promise<void> {
+    const { message, item } = lease;
+    this.#release(lease);
+    try {
+      await this.#options.broker.js.publish(suspectSubjectOf(item), payloadOf(item), {
+        timeout: PUBLISH_TIMEOUT_MS,
+      });
+    } catch (error) {
+      // If the broker is unreachable, the lease expires and the next worker moves the reference.
+      if (!ALREADY_QUEUED.test(errorMessage(error))) return;
+    }
+    message.ack();
+  }
+
+  #release(lease: Lease<Result>): void {
+    this.#held.delete(lease);
+    if (this.#suspect === lease) this.#suspect = undefined;
   }
 
   /** Stops pulling from a run and returns buffered references. */
@@ -251,19 +288,26 @@ export class JetStreamQueue<Result> {
    * one open request.
    */
   #ask(places: number): void {
-    const feeds = [...this.#feeds.values()].filter(({ isSuspended }) => !isSuspended);
+    if (this.#closed) return;
+    const active = [...this.#feeds.values()].filter(({ isSuspended }) => !isSuspended);
+    const feeds = active.filter(({ isSuspects }) => !isSuspects);
+    const suspects = active.filter(({ isSuspects }) => isSuspects);
+    if (this.#suspect === undefined && !suspects.some(({ isAsking }) => isAsking)) {
+      const feed = this.#suspectChoice.next(suspects);
+      if (feed) void this.#fetch(feed, 1, SUSPECT_FETCH_MS);
+    }
     const weights = feeds.reduce((total, { weight }) => total + weight, 0);
     for (const feed of feeds) {
       const share = Math.ceil((places * feed.weight) / weights) + AHEAD - feed.buffer.length;
-      if (!feed.isAsking && !this.#closed && feed.buffer.length < AHEAD / 2) void this.#fetch(feed, share);
+      if (!feed.isAsking && feed.buffer.length < AHEAD / 2) void this.#fetch(feed, share, FETCH_MS);
     }
   }
 
-  async #fetch(feed: Feed<Result>, count: number): Promise<void> {
+  async #fetch(feed: Feed<Result>, count: number, expires: number): Promise<void> {
     feed.isAsking = true;
     let limit: NodeJS.Timeout | undefined;
     try {
-      const messages = await feed.consumer.fetch({ max_messages: count, expires: FETCH_MS });
+      const messages = await feed.consumer.fetch({ max_messages: count, expires });
       feed.request = messages;
       limit = setTimeout(() => messages.stop(), LONGEST_FETCH_MS).unref();
       if (this.#feeds.get(feed.key) !== feed) messages.stop();
@@ -282,7 +326,9 @@ export class JetStreamQueue<Result> {
     const ref = readReference(feed.run, message);
     const lease = new Lease(message, ref, feed);
     this.#held.add(lease);
+    if (feed.isSuspects) this.#suspect = lease;
     if (this.#feeds.get(feed.key) !== feed || this.#closed) void this.giveBack(lease);
+    else if (!feed.isSuspects && message.info.deliveryCount > FREE_DELIVERIES) void this.#suspectOf(lease);
     else feed.buffer.push(lease);
     this.#arrived();
   }
@@ -304,7 +350,7 @@ export class JetStreamQueue<Result> {
   async settle(lease: Lease<Result>, result: Result | undefined): Promise<void> {
     const { isFinal } = this.#options;
     if (result === undefined) {
-      this.#held.delete(lease);
+      this.#release(lease);
       lease.message.nak();
       return;
     }
@@ -312,20 +358,20 @@ export class JetStreamQueue<Result> {
     // Another worker has the rollout now. A failure of this worker, possibly because it was disconnected, is not
     // relevant.
     if (isLate && !isFinal?.(result)) {
-      this.#held.delete(lease);
+      this.#release(lease);
       return;
     }
     try {
       await lease.feed.store.save(lease.item, result);
       lease.message.ack();
     } finally {
-      this.#held.delete(lease);
+      this.#release(lease);
     }
   }
 
   /** Removes a reference whose rollout already has a result. */
   drop(lease: Lease<Result>): void {
-    this.#held.delete(lease);
+    this.#release(lease);
     lease.message.ack();
   }
 

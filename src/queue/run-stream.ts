@@ -14,8 +14,10 @@ import {
   readReference,
   streamOf,
   subjectOf,
-  subjectsOfAgent,
   subjectsOfRun,
+  subjectsOfToken,
+  suspectSubjectOf,
+  suspectToken,
 } from "./subjects.ts";
 
 const NANOSECONDS = 1_000_000;
@@ -24,6 +26,11 @@ const MAX_MESSAGES = 2_000_000;
 const STREAM_NOT_FOUND = 10_059;
 const CONSUMER_NOT_FOUND = 10_014;
 const CONSUMER_EXISTS = new Set([10_013, 10_148]);
+/**
+ * A rollout that was delivered more often than this may be what ends the workers that take it: it is a suspect. Each worker
+ * takes one suspect at a time, so that other rollouts are not blamed.
+ */
+export const FREE_DELIVERIES = 2;
 /** Acknowledgements sent before the broker is asked whether it has received them. */
 const MAX_UNCONFIRMED = 10_000;
 
@@ -59,28 +66,37 @@ export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSe
   const existed = await exists(jsm, run);
   if (!existed) await jsm.streams.add(config);
   for (const agent of agents) {
-    try {
-      await jsm.consumers.add(streamOf(run), {
-        durable_name: agentToken(agent),
-        filter_subject: subjectsOfAgent(run, agent),
-        ack_policy: AckPolicy.Explicit,
-        deliver_policy: DeliverPolicy.All,
-        ack_wait: leaseMs * NANOSECONDS,
-        max_deliver: maxDeliver,
-        max_ack_pending: -1,
-      });
-    } catch (error) {
-      if (!(error instanceof JetStreamApiError && CONSUMER_EXISTS.has(error.code))) throw error;
-    }
+    const suspectDeliveries = Math.max(1, maxDeliver - FREE_DELIVERIES);
+    await addConsumer(jsm, { run, token: agentToken(agent), leaseMs, maxDeliver });
+    await addConsumer(jsm, { run, token: suspectToken(agent), leaseMs, maxDeliver: suspectDeliveries });
   }
   return existed;
 }
 
+async function addConsumer(
+  jsm: JetStreamManager,
+  { run, token, leaseMs, maxDeliver }: { run: string; token: string; leaseMs: number; maxDeliver: number },
+): Promise<void> {
+  try {
+    await jsm.consumers.add(streamOf(run), {
+      durable_name: token,
+      filter_subject: subjectsOfToken(run, token),
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
+      ack_wait: leaseMs * NANOSECONDS,
+      max_deliver: maxDeliver,
+      max_ack_pending: -1,
+    });
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError && CONSUMER_EXISTS.has(error.code))) throw error;
+  }
+}
+
 /** Replaces the consumers of a run. The new ones deliver every reference in the stream, including leased ones. */
 export async function renewConsumers(jsm: JetStreamManager, settings: RunStreamSettings): Promise<void> {
-  for (const agent of settings.agents) {
+  for (const token of settings.agents.flatMap((agent) => [agentToken(agent), suspectToken(agent)])) {
     try {
-      await jsm.consumers.delete(streamOf(settings.run), agentToken(agent));
+      await jsm.consumers.delete(streamOf(settings.run), token);
     } catch (error) {
       if (!(error instanceof JetStreamApiError && error.code === CONSUMER_NOT_FOUND)) throw error;
     }
@@ -190,6 +206,8 @@ export async function exhaustedReferences(
  */
 export async function removeReference(jsm: JetStreamManager, ref: RolloutRef): Promise<void> {
   const stream = streamOf(ref.run);
-  const message = await jsm.streams.getMessage(stream, { last_by_subj: subjectOf(ref) });
-  if (message) await jsm.streams.deleteMessage(stream, message.seq, false);
+  for (const subject of [subjectOf(ref), suspectSubjectOf(ref)]) {
+    const message = await jsm.streams.getMessage(stream, { last_by_subj: subject });
+    if (message) await jsm.streams.deleteMessage(stream, message.seq, false);
+  }
 }

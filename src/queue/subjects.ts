@@ -25,9 +25,17 @@ export function agentToken(agent: string): string {
   return `${agent.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 48)}-${digest}`;
 }
 
+/** The same for the suspects of an agent. Tokens of agents do not contain the first character. */
+export const suspectToken = (agent: string): string => `~${agentToken(agent)}`;
+
 /** One subject per attempt, so that the stream holds each attempt at most once. */
-export function subjectOf({ run, agent, task, rollout, attempt }: RolloutRef): string {
-  return `gym.run.${run}.${agentToken(agent)}.${task}.${rollout}.${attempt}`;
+export const subjectOf = (ref: RolloutRef): string => subjectWith(agentToken(ref.agent), ref);
+
+/** The subject of an attempt that may end workers. */
+export const suspectSubjectOf = (ref: RolloutRef): string => subjectWith(suspectToken(ref.agent), ref);
+
+function subjectWith(token: string, { run, task, rollout, attempt }: RolloutRef): string {
+  return `gym.run.${run}.${token}.${task}.${rollout}.${attempt}`;
 }
 
 /** The data of a message beyond its subject. */
@@ -41,7 +49,6 @@ export function readReference(run: string, message: { subject: string; json<T>()
   return { run, agent, task, rollout, attempt, at };
 }
 
-export const subjectsOfAgent = (run: string, agent: string): string =>
-  `gym.run.${run}.${agentToken(agent)}.>`;
+export const subjectsOfToken = (run: string, token: string): string => `gym.run.${run}.${token}.>`;
 
 export const subjectsOfRun = (run: string): string => `gym.run.${run}.>`;

@@ -15,33 +15,10 @@ import { RunningRollouts, type UnsettledRollout, WithdrawnRollout } from "./runn
 import { ServedRuns } from "./served-runs.ts";
 import { shareSlowDowns } from "./shared-limits.ts";
 
-/** Runs tasks one at a time, in random order. */
-class OneAtATime {
-  readonly #waiting: (() => void)[] = [];
-  #busy = false;
-
-  async run(work: () => Promise<void>): Promise<void> {
-    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#busy = true;
-    try {
-      await work();
-    } finally {
-      const [next] = this.#waiting.splice(Math.floor(Math.random() * this.#waiting.length), 1);
-      if (next) next();
-      else this.#busy = false;
-    }
-  }
-}
-
 const LOOK_MS = 1_000;
 const LEAST_LEASE_MS = 1_000;
 const LONGEST_LEASE_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 1_000;
-/**
- * A rollout that was delivered more often than this may be crashing workers. A worker runs only one such rollout at a
- * time, so that rollouts that happened to run at the same time do not fail with it.
- */
-const FREE_DELIVERIES = 2;
 const DRAIN_SECONDS = 60;
 /** How long stopped rollouts may take to clean up. */
 const STOP_MS = 5_000;
@@ -68,7 +45,6 @@ class Worker {
   readonly #tags: string[];
   readonly #running = new RunningRollouts();
   readonly #runs: ServedRuns;
-  readonly #suspects = new OneAtATime();
   readonly #started = new Date().toISOString();
   readonly #over = new AbortController();
   readonly #draining = new AbortController();
@@ -187,9 +163,7 @@ class Worker {
       return;
     }
     const entry = this.#running.add(key, run);
-    const work = () => this.#run(lease, joined, entry);
-    const done = lease.deliveries > FREE_DELIVERIES ? this.#suspects.run(work) : work();
-    done
+    this.#run(lease, joined, entry)
       .catch(async (error: unknown) => {
         if (!entry.rollout && joined.isCollectorAway) return this.#queue.putBack(lease);
         this.#released++;
