@@ -2,8 +2,8 @@ import type { FileHandle } from "node:fs/promises";
 
 /** Blocks below a megabyte would be copied into the heap as strings, which takes twice as long as searching them. */
 const BLOCK_BYTES = 2 * 1024 * 1024;
-/** A longer line is listed as unreadable, which bounds the buffer. */
-export const MAX_LINE_BYTES = 1024 * 1024 * 1024;
+/** A longer line is listed as unreadable, which bounds the buffer. It would not fit into a string. */
+export const MAX_LINE_BYTES = 512 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
@@ -31,6 +31,7 @@ export async function* readBlocks(
   file: FileHandle,
   offset: number,
   signal?: AbortSignal,
+  maxLineBytes: number = MAX_LINE_BYTES,
 ): AsyncGenerator<Block> {
   let buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   let kept = 0;
@@ -40,11 +41,12 @@ export async function* readBlocks(
   for (;;) {
     signal?.throwIfAborted();
     if (kept === buffer.length) {
-      if (dropped > 0 || kept > MAX_LINE_BYTES) {
+      if (dropped > 0 || kept > maxLineBytes) {
         dropped += kept;
         kept = 0;
       } else {
-        const larger = Buffer.allocUnsafe(buffer.length * 2);
+        // One byte more than the limit shows that the line is too long.
+        const larger = Buffer.allocUnsafe(Math.min(buffer.length * 2, maxLineBytes + 1));
         buffer.copy(larger, 0, 0, kept);
         buffer = larger;
       }
