@@ -21,6 +21,7 @@ const described = ["bunsen_id", "source", "bct_field", "bct_subfield"] as const;
 export default defineResourcesServer({
   config: Config,
   row: Row,
+  seed: Row.extend({ expected_answer: z.string().min(1) }),
   echo: [],
   reverifyMode: "stateless",
   metrics: bunsenMetrics,

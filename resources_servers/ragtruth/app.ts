@@ -7,10 +7,13 @@ import { answerJson } from "./read-answer.ts";
 
 const maxExtracted = 500;
 
+const Row = z.looseObject({ is_halu: laxBool().default(false), task_type: z.string().default("") });
+
 /** Hallucinations in answers that should follow a source: the model lists them, and the reward is whether there are any. */
 export default defineResourcesServer({
   config: z.object({ think_tag: z.string().default("think") }),
-  row: z.looseObject({ is_halu: laxBool().default(false), task_type: z.string().default("") }),
+  row: Row,
+  seed: Row.extend({ is_halu: laxBool() }),
   reverifyMode: "stateless",
   metrics: hallucinationMetrics,
   verify({ config, row, response }) {

@@ -8,16 +8,24 @@ import { spartqaMetrics } from "./metrics.ts";
 
 const maxExtracted = 200;
 
+const Row = z.looseObject({
+  target: z.string().default(""),
+  options: z.array(z.string()).default([]),
+  verifier_metadata: z
+    .looseObject({ target: z.unknown(), options: z.array(z.unknown()).nullish() })
+    .nullable()
+    .default(null),
+});
+/** A row that can be scored. */
+const Task = Row.refine(({ target, verifier_metadata }) => target !== "" || verifier_metadata?.target, {
+  path: ["target"],
+  params: { pydantic: "missing" },
+});
+
 /** Questions about the places of objects: one of two objects, both of them, or none of them. */
 export default defineResourcesServer({
-  row: z.looseObject({
-    target: z.string().default(""),
-    options: z.array(z.string()).default([]),
-    verifier_metadata: z
-      .looseObject({ target: z.unknown(), options: z.array(z.unknown()).nullish() })
-      .nullable()
-      .default(null),
-  }),
+  row: Row,
+  seed: Task,
   reverifyMode: "stateless",
   metrics: spartqaMetrics,
   verify({ row, response }) {
