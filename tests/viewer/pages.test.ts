@@ -54,7 +54,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(await text(page, ".fact-about")).toBe(`[${reward?.low.toFixed(4)}, ${reward?.high.toFixed(4)}]`);
     expect(await page.title()).toBe("repair/large-model · Overview");
     expect(await text(page, ".run-name")).toBe("repair/large-model");
-    expect(await text(page, ".state")).toBe("done");
+    expect(await text(page, ".state")).toBe("done, 2 failed");
     expect(await text(page, ".coverage-words")).toBe(
       "94 of 96 rollouts93 completed1 masked2 failed0 running0 missing",
     );

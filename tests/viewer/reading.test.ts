@@ -119,7 +119,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
   });
 
   it("has one Tab stop for the head of an item and one for a JSON tree", async () => {
-    const given = { plan: { steps: [{ go: "left" }, { go: "right" }] }, note: "x" };
+    const given = { plan: { steps: [{ go: "left" }, { go: "right" }] }, note: "x".repeat(120) };
     const { page, problems } = await open(
       [row(0, [call("1", given), output("1", "fine"), said("Done.")])],
       "#/task/0/rollout/0",
@@ -235,12 +235,65 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     await visit(page, "#/task/0/rollout/0?q=*nee*dle");
     await eventually(() => page.locator(".item.assistant mark").allTextContents()).toEqual(["*nee*dle"]);
 
-    // A truncated value is loaded, because the match is not in the part that was sent.
+    // A truncated value is searched on request, because the match is not in the part that was sent.
     await visit(page, "#/task/1/rollout/0?q=needle");
     await shown(page, "Task 1 · rollout 0").waitFor();
+    await page.getByRole("button", { name: "search 1 cut value too" }).click();
     await eventually(() => page.locator(".matches").textContent()).toContain("Matches in closed parts");
     await page.keyboard.press(".");
     await eventually(() => current.textContent()).toBe("needle");
+    expect(problems).toEqual([]);
+  });
+
+  it("shows a long rollout with captures whole, and folded as a table of contents", async () => {
+    const thought = (turn: number) =>
+      `Step ${turn} begins. ${"We add the next number. ".repeat(45)}End of step ${turn}.`;
+    const items = Array.from({ length: 110 }, (_, turn) => [
+      { type: "reasoning", id: `r${turn}`, summary: [{ type: "summary_text", text: thought(turn) }] },
+      call(`c${turn}`, { count: turn }),
+      output(`c${turn}`, '{"success": true}'),
+    ]).flat();
+    // Every model call repeats the conversation before it.
+    const ng_trajectory = Array.from({ length: 110 }, (_, turn) => ({ input: items.slice(0, 3 * turn) }));
+    const whole = row(0, [...items, said("The running total is 7.")], { ng_trajectory });
+    expect(JSON.stringify(whole).length).toBeGreaterThan(7_000_000);
+    const { page, problems } = await open([whole], "#/task/0/rollout/0?q=running");
+    await shown(page, "Task 0 · rollout 0").waitFor();
+    await eventually(() => page.locator(".elided").textContent()).toContain("are cut");
+    expect(await page.locator(".item.reasoning .item-body").allTextContents()).toEqual(
+      Array.from({ length: 110 }, (_, turn) => thought(turn)),
+    );
+    expect(await page.locator(".cut-text").count()).toBe(0);
+    expect(await page.locator(".item.call .item-toggle").nth(109).textContent()).toBe(
+      '▸ look(count: 109) → {"success": true}',
+    );
+    // The first key goes to the visible match and loads nothing.
+    let loads = 0;
+    page.on("request", (request) => {
+      if (request.url().includes("/api/part")) loads++;
+    });
+    await page.keyboard.press(".");
+    await eventually(() => page.locator("mark.current").textContent()).toBe("running");
+    expect(loads).toBe(0);
+    await page.keyboard.press("c");
+    await eventually(() => page.locator(".item.reasoning .item-toggle").first().textContent()).toMatch(
+      /^▸ ReasoningStep 0 begins\. We add/,
+    );
+    await page.locator(".item.call .item-toggle").first().click();
+    await eventually(() => page.locator(".item.call .item-output").first().textContent()).toContain(
+      "success",
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it("marks a text that is cut at its place and loads it", async () => {
+    const huge = `${"hay ".repeat(1_800_000)}the end`;
+    const { page, problems } = await open([row(0, [said(huge), said("short")])], "#/task/0/rollout/0");
+    await shown(page, "Task 0 · rollout 0").waitFor();
+    const first = page.locator(".item.assistant").first();
+    await first.getByRole("button", { name: /^Cut here\. Load all/ }).click();
+    await eventually(() => first.textContent()).toContain(`Show all ${huge.length.toLocaleString("en")}`);
+    expect(await page.locator(".cut-text").count()).toBe(0);
     expect(problems).toEqual([]);
   });
 

@@ -16,7 +16,9 @@ export interface ConversationItem {
   title: string;
   parts: ContentPart[];
   /** The output of a call, if any. */
-  output: { place: number; parts: ContentPart[]; source: unknown } | undefined;
+  output:
+    | { place: number; parts: ContentPart[]; source: unknown; path: readonly (string | number)[] }
+    | undefined;
   callId: string | undefined;
   from: "input" | "output";
   /** The model turn of the item, from 1; 0 before the first turn. */
@@ -50,17 +52,17 @@ export function conversationOf(row: JsonObject): ConversationItem[] {
     if (isModel && !modelSpeaks) turn++;
     modelSpeaks = isModel;
     const callId = isObject(source) ? textOf(source["call_id"]) : undefined;
-    if (isObject(source) && isOutput(source) && callId !== undefined) {
-      const call = calls.get(callId);
-      if (call && call.output === undefined) {
-        call.output = { place, parts: outputParts(source), source };
-        continue;
-      }
-    }
     const path =
       from === "input"
         ? ["responses_create_params", "input", place]
         : ["response", "output", place - input.length];
+    if (isObject(source) && isOutput(source) && callId !== undefined) {
+      const call = calls.get(callId);
+      if (call && call.output === undefined) {
+        call.output = { place, parts: outputParts(source), source, path };
+        continue;
+      }
+    }
     const item: ConversationItem = { ...itemFor(place, from, source, turn), path };
     if (item.kind === "call" && callId !== undefined) calls.set(callId, item);
     items.push(item);

@@ -12,8 +12,13 @@ const COMMA = 0x2c;
 
 /** Rows up to this size are sent unchanged. */
 export const WHOLE_ROW_BYTES = 2 * 1024 * 1024;
-/** Target size of a truncated row. */
+/** Target size of the conversation of a truncated row, and of its other fields. */
 const OUTLINE_BYTES = 6 * 1024 * 1024;
+/** The fields that contain the conversation. */
+const CONVERSATION: ReadonlySet<string | number | undefined> = new Set([
+  "responses_create_params",
+  "response",
+]);
 const LONGEST_VALUE = 64 * 1024;
 const SHORTEST_VALUE = 512;
 /** A deeper branch is removed as one value. */
@@ -25,35 +30,61 @@ export interface RowOutline {
   elided: Elided[];
 }
 
-/** Truncates a row until it is small enough to send: first values of 64 kB, then shorter ones. */
+/** The longest values that are sent whole: texts of the conversation, and all others, including lists of numbers. */
+interface Limits {
+  said: number;
+  rest: number;
+}
+
+/**
+ * Truncates a row until it is small enough to send: first values of 64 kB, then shorter ones. The texts of the conversation are
+ * whole, regardless of the size of the other fields, unless the conversation alone is too large: captures repeat it for every model call.
+ */
 export function outlineOf(bytes: Buffer): RowOutline {
-  for (let longest = LONGEST_VALUE; ; longest /= 4) {
-    const outline = new Outline(bytes, longest);
-    const result = outline.result();
-    if (result.text.length <= OUTLINE_BYTES || longest <= SHORTEST_VALUE) return result;
+  const limits: Limits = { said: Number.POSITIVE_INFINITY, rest: LONGEST_VALUE };
+  for (;;) {
+    const { said, size, ...result } = new Outline(bytes, limits).result();
+    if (said > OUTLINE_BYTES && limits.said > SHORTEST_VALUE)
+      limits.said = Math.min(LONGEST_VALUE, limits.said / 4);
+    else if (size - said > OUTLINE_BYTES && limits.rest > SHORTEST_VALUE) limits.rest /= 4;
+    else return result;
   }
 }
 
 class Outline {
   readonly #json = new JsonSkimmer();
   readonly #bytes: Buffer;
-  readonly #longest: number;
+  readonly #limits: Limits;
   readonly #parts: Buffer[] = [];
+  /** Bytes of `parts`. */
+  #size = 0;
+  /** Bytes of the conversation that are kept. */
+  #said = 0;
   readonly #elided: Elided[] = [];
   readonly #path: (string | number)[] = [];
   /** Everything before is in `parts`. */
   #copied = 0;
 
-  constructor(bytes: Buffer, longest: number) {
+  constructor(bytes: Buffer, limits: Limits) {
     this.#bytes = bytes;
-    this.#longest = longest;
+    this.#limits = { ...limits };
     this.#json.open(bytes, 0, bytes.length);
   }
 
-  result(): RowOutline {
+  result(): RowOutline & { size: number; said: number } {
     this.#value();
-    this.#parts.push(this.#bytes.subarray(this.#copied));
-    return { text: Buffer.concat(this.#parts).toString("utf8"), elided: this.#elided };
+    this.#add(this.#bytes.subarray(this.#copied));
+    const text = Buffer.concat(this.#parts).toString("utf8");
+    return { text, elided: this.#elided, size: this.#size, said: this.#said };
+  }
+
+  #add(part: Buffer): void {
+    this.#parts.push(part);
+    this.#size += part.length;
+  }
+
+  get #isConversation(): boolean {
+    return CONVERSATION.has(this.#path[0]);
   }
 
   #value(): void {
@@ -62,11 +93,12 @@ class Outline {
     const from = json.at;
     if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
       json.skipValue();
-      if (json.at - from <= this.#longest) return;
+      const { said, rest } = this.#limits;
+      if (json.at - from <= Math.min(said, rest)) return;
       const to = json.at;
       if (this.#path.length >= MAX_DEPTH) this.#cut(from, to, "value", Buffer.from("null"));
       else if (first === OPEN_ARRAY && isNumeric(this.#bytes, from))
-        this.#cut(from, to, "numbers", this.#numbersPrefix(from));
+        this.#cut(from, to, "numbers", this.#numbersPrefix(from, rest));
       else {
         json.at = from;
         this.#members(first === OPEN_OBJECT);
@@ -74,8 +106,9 @@ class Outline {
       return;
     }
     json.skipValue();
-    if (first === QUOTE && json.at - from > this.#longest)
-      this.#cut(from, json.at, "string", this.#stringPrefix(from));
+    const longest = this.#isConversation ? this.#limits.said : this.#limits.rest;
+    if (first === QUOTE && json.at - from > longest)
+      this.#cut(from, json.at, "string", this.#stringPrefix(from, longest));
   }
 
   #members(isObject: boolean): void {
@@ -87,22 +120,30 @@ class Outline {
         json.key();
         this.#path.push(unquoted(this.#bytes.toString("utf8", json.keyStart - 1, json.keyEnd + 1)));
       } else this.#path.push(index++);
+      const before = this.#written;
       this.#value();
+      if (this.#path.length === 1 && this.#isConversation) this.#said += this.#written - before;
       this.#path.pop();
     } while (json.next());
   }
 
+  /** Bytes of the outline up to the current position. */
+  get #written(): number {
+    return this.#size + this.#json.at - this.#copied;
+  }
+
   #cut(from: number, to: number, kind: Elided["kind"], instead: Buffer): void {
-    this.#parts.push(this.#bytes.subarray(this.#copied, from), instead);
+    this.#add(this.#bytes.subarray(this.#copied, from));
+    this.#add(instead);
     this.#copied = to;
     this.#elided.push({ path: [...this.#path], from, to, kind });
   }
 
   /** The beginning of a string, split between two characters. */
-  #stringPrefix(from: number): Buffer {
+  #stringPrefix(from: number, longest: number): Buffer {
     const bytes = this.#bytes;
     let at = from + 1;
-    const limit = from + this.#longest / 2;
+    const limit = from + longest / 2;
     while (at < limit) {
       if (bytes[at] === BACKSLASH) at += bytes[at + 1] === 0x75 ? 6 : 2;
       else at++;
@@ -112,9 +153,9 @@ class Outline {
     return Buffer.concat([bytes.subarray(from, at), Buffer.from('"')]);
   }
 
-  #numbersPrefix(from: number): Buffer {
+  #numbersPrefix(from: number, longest: number): Buffer {
     const bytes = this.#bytes;
-    let at = from + Math.min(this.#longest / 2, 8192);
+    let at = from + Math.min(longest / 2, 8192);
     while (at > from + 1 && bytes[at] !== COMMA) at--;
     return at <= from + 1 ? Buffer.from("[]") : Buffer.concat([bytes.subarray(from, at), Buffer.from("]")]);
   }

@@ -161,11 +161,11 @@ describe("outlineOf", () => {
     const { text, elided } = outlineOf(bytes);
     const cut = JSON.parse(text) as typeof row;
     expect(text.length).toBeLessThan(200_000);
+    expect(cut.response.output[0]).toEqual(row.response.output[0]);
     expect(cut.reward).toBe(0.5);
     expect(row.text.startsWith(cut.text)).toBe(true);
     expect(elided.map(({ path, kind }) => [path.join("."), kind])).toEqual([
       ["text", "string"],
-      ["response.output.0.content", "string"],
       ["response.output.1.ids", "numbers"],
     ]);
     for (const { from, to, path } of elided) {
@@ -173,5 +173,24 @@ describe("outlineOf", () => {
       const value = path.reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], row);
       expect(whole).toEqual(value);
     }
+  });
+
+  it("keeps the conversation whole when captures are large", () => {
+    const said = {
+      output: Array.from({ length: 100 }, (_, n) => ({ text: `${n} ${"word ".repeat(1_000)}` })),
+    };
+    const ng_trajectory = Array.from({ length: 4_000 }, (_, n) => ({ n, text: "copy ".repeat(1_000) }));
+    const { text, elided } = outlineOf(Buffer.from(JSON.stringify({ response: said, ng_trajectory })));
+    expect(JSON.parse(text).response).toEqual(said);
+    expect(elided).toHaveLength(4_000);
+    expect(new Set(elided.map(({ path }) => path[0]))).toEqual(new Set(["ng_trajectory"]));
+    expect(text.length).toBeLessThan(8_000_000);
+  });
+
+  it("shortens a conversation that is too large itself", () => {
+    const said = { output: Array.from({ length: 100 }, () => ({ text: "word ".repeat(20_000) })) };
+    const { text, elided } = outlineOf(Buffer.from(JSON.stringify({ response: said, log: "short" })));
+    expect(text.length).toBeLessThan(7_000_000);
+    expect(elided).toHaveLength(100);
   });
 });

@@ -1,6 +1,7 @@
 import { memo, useMemo, useState } from "react";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import type { ConversationItem } from "../../conversation/conversation.ts";
+import { isOneLine, previewOf } from "../../conversation/preview.ts";
 import type { CallUsage } from "../../conversation/timeline.ts";
 import type { TokenBoundary } from "../../conversation/tokens.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
@@ -12,6 +13,7 @@ import { visibleText } from "../text/controls.ts";
 import { useHoldsMatch } from "../text/holds-match.ts";
 import { Part } from "../text/part.tsx";
 import { Isolated } from "../text/plain.tsx";
+import { CutTexts, type CutValues } from "./cut-values.tsx";
 import { selectedChars } from "./text-range.ts";
 import { boundaryText, TokenLens } from "./token-lens.tsx";
 
@@ -25,13 +27,14 @@ interface Props {
   boundaries: ReadonlyMap<number, TokenBoundary>;
   /** Loads truncated token lists of an item; undefined when all are complete. */
   loadTokens: (item: ConversationItem) => (() => void) | undefined;
+  cut: CutValues;
   /** Whether items are initially open. */
   open: boolean;
 }
 
 /** The items of the conversation; every model turn begins with its usage. */
 export function Conversation(props: Props) {
-  const { items, hidden, selected, usageOf, masked, boundaries, loadTokens, open } = props;
+  const { items, hidden, selected, usageOf, masked, boundaries, loadTokens, cut, open } = props;
   let turn = 0;
   return (
     <section id="conversation" className="turns" aria-label="Conversation" tabIndex={-1}>
@@ -59,7 +62,8 @@ export function Conversation(props: Props) {
                 masked={masked}
                 boundary={boundaries.get(item.place)}
                 onLoadTokens={loadTokens(item)}
-                open={open || isSelected}
+                cut={cut}
+                open={isSelected || (open && !isOneLine(item))}
               />
             )}
           </div>
@@ -115,6 +119,7 @@ export const Item = memo(function Item({
   masked = false,
   boundary,
   onLoadTokens,
+  cut,
   open = true,
   diverges = false,
   pane,
@@ -124,6 +129,8 @@ export const Item = memo(function Item({
   masked?: boolean;
   boundary?: TokenBoundary;
   onLoadTokens?: () => void;
+  /** The truncated values of the row. */
+  cut?: CutValues;
   open?: boolean;
   /** Whether it is the first item that differs from the other repeats. */
   diverges?: boolean;
@@ -154,7 +161,11 @@ export const Item = memo(function Item({
             {isOpen ? "▾" : "▸"}
           </span>{" "}
           <Isolated text={item.title} />
-          {item.kind === "call" && <span className="dim"> tool call</span>}
+          {isOpen ? (
+            item.kind === "call" && <span className="dim"> tool call</span>
+          ) : (
+            <span className="preview">{visibleText(previewOf(item))}</span>
+          )}
         </button>
         <span className="spacer" />
         {item.callId && (
@@ -191,6 +202,7 @@ export const Item = memo(function Item({
             <Part key={number} part={part} />
           ))}
           {item.parts.length === 0 && <p className="note">(empty)</p>}
+          {cut && <CutTexts path={item.path} cut={cut} />}
           {item.tokens && (
             <TokenLens tokens={item.tokens} masked={masked} boundary={boundary} onLoad={onLoadTokens} />
           )}
@@ -203,6 +215,7 @@ export const Item = memo(function Item({
             // biome-ignore lint/suspicious/noArrayIndexKey: the same
             <Part key={number} part={part} />
           ))}
+          {cut && <CutTexts path={item.output.path} cut={cut} />}
         </div>
       )}
       {isOpen && item.kind === "call" && !item.output && item.title !== "Output without a call" && (

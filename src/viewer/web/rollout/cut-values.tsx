@@ -53,20 +53,40 @@ function ElidedValue({ value, load }: { value: Elided; load: CutValues["load"] }
       </code>{" "}
       {bytesText(value.to - value.from)}{" "}
       {state === undefined || state === "loading" ? (
-        <button
-          type="button"
-          className="link"
-          disabled={state === "loading"}
-          onClick={onClick}
-          // Only the whole value can show whether it contains a match.
-          {...(value.kind !== "numbers" && { "data-may-hold-match": true })}
-        >
+        <button type="button" className="link" disabled={state === "loading"} onClick={onClick}>
           {state === "loading" ? "Loading…" : "Load"}
         </button>
       ) : (
         <span className="problem">{state.error}</span>
       )}
     </li>
+  );
+}
+
+/** Marks texts of an item that are cut, and loads them. */
+export function CutTexts({ path, cut }: { path: readonly (string | number)[]; cut: CutValues }) {
+  const [isLoading, setLoading] = useState(false);
+  const [error, setError] = useState<string>();
+  const own = cut.values.filter((value) => value.kind !== "numbers" && isUnder(value, path));
+  if (own.length === 0) return null;
+  const load = async () => {
+    setLoading(true);
+    try {
+      for (const value of own) await cut.load(value);
+    } catch (problem) {
+      setError(errorMessage(problem));
+    }
+    setLoading(false);
+  };
+  const bytes = own.reduce((sum, { from, to }) => sum + to - from, 0);
+  return (
+    <p className="cut-text">
+      …{" "}
+      <button type="button" className="link" disabled={isLoading} onClick={() => void load()}>
+        {isLoading ? "Loading…" : `Cut here. Load all ${bytesText(bytes)}`}
+      </button>
+      {error !== undefined && <span className="problem"> {error}</span>}
+    </p>
   );
 }
 

@@ -1,21 +1,26 @@
 import { useEffect, useRef, useState } from "react";
+import { errorMessage } from "../../../errors.ts";
 import { SignButton } from "../shared/elements.tsx";
 import { countText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
+import type { CutValues } from "./cut-values.tsx";
 
-const CLOSED = "[data-holds-match], [data-may-hold-match]";
+const CLOSED = "[data-holds-match]";
 /** Maximum wait after a click. A text that is shown in pieces stays closed if its next piece also has a match. */
 const OPENING_FRAMES = 30;
-/** Truncated values are loaded over the network. */
-const LOADING_MS = 20_000;
+/** Requests for truncated values at the same time. */
+const LOADED_TOGETHER = 8;
 const MAX_OPENED = 1000;
 
 const stops = (selector: string) => [
   ...document.querySelectorAll<HTMLElement>(`.rollout-pane :is(${selector})`),
 ];
 
-/** The number of matches of the search, and navigation between them. Closed elements with a match are opened. */
-export function MatchJumps({ needles }: { needles: readonly string[] }) {
+/**
+ * The number of matches of the search, and navigation between them. Closed elements with a match are opened. Truncated values are loaded
+ * only on request, because captures contain the conversation many times.
+ */
+export function MatchJumps({ needles, cut }: { needles: readonly string[]; cut: CutValues }) {
   const [found, setFound] = useState({ marks: 0, closed: 0, at: -1 });
   const current = useRef<HTMLElement>(undefined);
   const isJumping = useRef(false);
@@ -46,6 +51,19 @@ export function MatchJumps({ needles }: { needles: readonly string[] }) {
     }
   };
   useKeys({ ".": () => void jump(1), ",": () => void jump(-1) });
+  const [problem, setProblem] = useState<string>();
+  const [isLoading, setLoading] = useState(false);
+  const unread = cut.values.filter(({ kind }) => kind !== "numbers");
+  const loadAll = async () => {
+    setLoading(true);
+    try {
+      for (let at = 0; at < unread.length; at += LOADED_TOGETHER)
+        await Promise.all(unread.slice(at, at + LOADED_TOGETHER).map(cut.load));
+    } catch (error) {
+      setProblem(errorMessage(error));
+    }
+    setLoading(false);
+  };
   const { marks, closed, at } = found;
   return (
     <span className="matches" role="status">
@@ -54,6 +72,12 @@ export function MatchJumps({ needles }: { needles: readonly string[] }) {
         : closed > 0
           ? "Matches in closed parts"
           : "No match in this rollout's text"}
+      {unread.length > 0 && (
+        <button type="button" className="link" disabled={isLoading} onClick={() => void loadAll()}>
+          {isLoading ? "Loading…" : `search ${countText(unread.length, "cut value")} too`}
+        </button>
+      )}
+      {problem !== undefined && <span className="problem">{problem}</span>}
       <SignButton label="Previous match" title="Previous match (,)" onClick={() => void jump(-1)}>
         ↑
       </SignButton>
@@ -91,11 +115,9 @@ function openAround(element: Element): void {
     details.open = true;
 }
 
-/** Waits until the clicked element is open or loaded. */
+/** Waits until the clicked element is open. */
 async function settled(element: Element): Promise<void> {
-  const end = performance.now() + LOADING_MS;
-  const isLoading = () => element.matches(":disabled") && performance.now() < end;
-  for (let frame = 0; frame < OPENING_FRAMES || isLoading(); frame++) {
+  for (let frame = 0; frame < OPENING_FRAMES; frame++) {
     await new Promise(requestAnimationFrame);
     if (!element.isConnected || !element.matches(CLOSED)) return;
   }

@@ -212,7 +212,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                 <Chip isOn={folded} onClick={() => setFolded(!folded)}>
                   Fold all
                 </Chip>
-                {needles.length > 0 && <MatchJumps needles={needles} />}
+                {needles.length > 0 && <MatchJumps needles={needles} cut={cut} />}
               </fieldset>
               <Conversation
                 // Each item keeps its open state; a new key resets all of them.
@@ -224,6 +224,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                 masked={Boolean(row["mask_sample"])}
                 boundaries={tokens.byPlace}
                 loadTokens={tokens.load}
+                cut={cut}
                 open={!folded}
               />
               {calls.length > 0 && <CallTable calls={calls} />}
