@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { aggregateMetrics } from "../src/metrics/aggregate.ts";
-import type { Row } from "../src/metrics/rollout-row.ts";
-import { RolloutTable } from "../src/metrics/rollout-table.ts";
-import { runStatistics } from "../src/metrics/run-statistics.ts";
-import { profileRun } from "../src/results/profile-files.ts";
-import { aggregateEntry } from "../src/rollouts/collect/run-totals.ts";
-import { writeFileAtomically } from "../src/rollouts/files/atomic-file.ts";
-import { readRows } from "../src/rollouts/files/jsonl-rows.ts";
+import { writeFileAtomically } from "../src/records/files/atomic-file.ts";
+import { readRows } from "../src/records/files/jsonl-rows.ts";
+import { aggregateMetrics } from "../src/records/metrics/aggregate.ts";
+import type { Row } from "../src/records/metrics/rollout-row.ts";
+import { RolloutTable } from "../src/records/metrics/rollout-table.ts";
+import { runStatistics } from "../src/records/metrics/run-statistics.ts";
+import { profileRun } from "../src/records/results/profile-files.ts";
+import { aggregateEntry } from "../src/run/collect/run-totals.ts";
 import type { Report } from "./report.ts";
 
 export const name = "aggregate";

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { collate } from "../src/datasets/collate.ts";
-import { agentsOf } from "../src/datasets/entry.ts";
-import { writeOutput } from "../src/datasets/output-file.ts";
-import { dumps } from "../src/python/json/json-dumps.ts";
+import { dumps } from "../src/base/python/json/json-dumps.ts";
+import { collate } from "../src/data/collate.ts";
+import { agentsOf } from "../src/data/entry.ts";
+import { writeOutput } from "../src/data/output-file.ts";
 import { cpuMsOf, type Report } from "./report.ts";
 
 export const name = "collate";

@@ -8,7 +8,7 @@ import mcqa from "../resources_servers/mcqa/app.ts";
 import simpleqa from "../resources_servers/simpleqa/app.ts";
 import stringMatch from "../resources_servers/string_match/app.ts";
 import structuredOutputs from "../resources_servers/structured_outputs/app.ts";
-import type { ResourcesServerDefinition } from "../src/definitions/define-resources.ts";
+import type { ResourcesServerDefinition } from "../src/servers/definitions/define-resources.ts";
 import { createTestServer, functionCallItem, messageItem, verifyBody } from "../src/testing/index.ts";
 import type { Report } from "./report.ts";
 

@@ -9,7 +9,7 @@ import reasoningGym from "../resources_servers/reasoning_gym/app.ts";
 import singleStep from "../resources_servers/single_step_tool_use_with_argument_comparison/app.ts";
 import workplaceAssistant from "../resources_servers/workplace_assistant/app.ts";
 import xlamFc from "../resources_servers/xlam_fc/app.ts";
-import type { ResourcesServerDefinition } from "../src/definitions/define-resources.ts";
+import type { ResourcesServerDefinition } from "../src/servers/definitions/define-resources.ts";
 import {
   createTestServer,
   functionCallItem,

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { installRoot } from "../src/config/paths.ts";
-import { processTree } from "../src/hosting/processes/process-tree.ts";
+import { processTree } from "../src/servers/hosting/processes/process-tree.ts";
 import { treeMemoryMb } from "./process-usage.ts";
 
 /** Reading /proc takes CPU from the program that is measured, so memory is sampled rarely. */

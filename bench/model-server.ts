@@ -1,7 +1,7 @@
-import type { ServerDefinition } from "../src/definitions/definitions.ts";
-import type { ServerApp } from "../src/hosting/app.ts";
-import { createApp } from "../src/hosting/apps/create-app.ts";
-import { silentLogger } from "../src/logger.ts";
+import { silentLogger } from "../src/base/logger.ts";
+import type { ServerDefinition } from "../src/servers/definitions/definitions.ts";
+import type { ServerApp } from "../src/servers/hosting/app.ts";
+import { createApp } from "../src/servers/hosting/apps/create-app.ts";
 
 /** Starts a model server in this process. */
 export async function startModelServer(

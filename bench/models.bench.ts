@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import inferenceProvider from "../responses_api_models/inference_provider/app.ts";
 import openaiModel from "../responses_api_models/openai_model/app.ts";
-import type { ServerApp } from "../src/hosting/app.ts";
+import type { ServerApp } from "../src/servers/hosting/app.ts";
 import { convertChatCompletion } from "../src/wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../src/wire/convert/convert-responses-to-chat.ts";
 import { materializeResponse } from "../src/wire/schemas/materialize.ts";

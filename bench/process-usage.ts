@@ -1,4 +1,4 @@
-import { memoryMb, processTree } from "../src/hosting/processes/process-tree.ts";
+import { memoryMb, processTree } from "../src/servers/hosting/processes/process-tree.ts";
 
 /** CPU (user and system) the processes of the tree have used, in milliseconds. */
 export function treeCpuMs(pid: number): number {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { installRoot } from "../src/config/paths.ts";
-import { memoryMb } from "../src/hosting/processes/process-tree.ts";
+import { memoryMb } from "../src/servers/hosting/processes/process-tree.ts";
 import { finishedGym } from "./gym-program.ts";
 import { treeCpuMs } from "./process-usage.ts";
 import { median, type Report } from "./report.ts";

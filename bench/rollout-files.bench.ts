@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { dumpsCompact } from "../src/python/json/json-dumps.ts";
-import { outcomeOfReply } from "../src/rollouts/collect/outcome.ts";
-import { outputRow } from "../src/rollouts/collect/output-row.ts";
-import { artifactPaths } from "../src/rollouts/files/artifact-paths.ts";
-import { writeFileAtomically } from "../src/rollouts/files/atomic-file.ts";
-import { JsonlWriter } from "../src/rollouts/files/jsonl-writer.ts";
-import { materializeInputs } from "../src/rollouts/inputs/expand.ts";
-import { planResume } from "../src/rollouts/resume/resume.ts";
+import { dumpsCompact } from "../src/base/python/json/json-dumps.ts";
+import { artifactPaths } from "../src/records/files/artifact-paths.ts";
+import { writeFileAtomically } from "../src/records/files/atomic-file.ts";
+import { JsonlWriter } from "../src/records/files/jsonl-writer.ts";
+import { outcomeOfReply } from "../src/run/collect/outcome.ts";
+import { outputRow } from "../src/run/collect/output-row.ts";
+import { materializeInputs } from "../src/run/inputs/expand.ts";
+import { planResume } from "../src/run/resume/resume.ts";
 import type { Report } from "./report.ts";
 
 export const name = "rollout-files";

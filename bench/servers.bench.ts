@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { processTree } from "../src/hosting/processes/process-tree.ts";
+import { processTree } from "../src/servers/hosting/processes/process-tree.ts";
 import {
   type FinishedRun,
   finishedGym,

@@ -10,10 +10,10 @@ const output = path.join(root, "dist/viewer");
 const stamp = path.join(root, "dist/.viewer-stamp");
 
 /** The pages also use these folders, without their tests. */
-const FOLDERS = ["src/viewer", "src/python", "src/wire"];
+const FOLDERS = ["src/viewer", "src/base/python", "src/wire"];
 const FILES = [
-  "src/errors.ts",
-  "src/metrics/interval-caveats.ts",
+  "src/base/errors.ts",
+  "src/records/metrics/interval-caveats.ts",
   "scripts/build-viewer.mjs",
   "package-lock.json",
 ];

@@ -21,9 +21,10 @@ function check(files: Record<string, string>) {
   return { status, problems: stderr.trim().split("\n").filter(Boolean) };
 }
 
-it("accepts the imports that the table allows", () => {
+it("accepts imports from lower rooms", () => {
   const files = {
-    "src/config/a.ts": 'import { x } from "../python/x.ts";\nimport type { y } from "../errors.ts";\n',
+    "src/config/a.ts":
+      'import { x } from "../base/python/x.ts";\nimport type { y } from "../base/errors.ts";\n',
     "src/cli/run.ts": 'import { resolve } from "../config/a.ts";\n',
     "src/config/a.test.ts": 'import { z } from "../testing/z.ts";\n',
   };
@@ -32,15 +33,15 @@ it("accepts the imports that the table allows", () => {
 
 it("refuses all other imports, including types and import()", () => {
   const { status, problems } = check({
-    "src/config/a.ts": 'import type { x } from "../hosting/x.ts";\n',
-    "src/hosting/b.ts": 'export const load = () => import("../rollouts/b.ts");\n',
-    "src/rollouts/c.ts": 'export {\n  d,\n} from "../cli/d.ts";\n',
+    "src/config/a.ts": 'import type { x } from "../wire/x.ts";\n',
+    "src/servers/hosting/b.ts": 'export const load = () => import("../../run/b.ts");\n',
+    "src/run/c.ts": 'export {\n  d,\n} from "../cli/d.ts";\n',
   });
   expect(status).toBe(1);
   expect(problems).toEqual([
-    "src/config/a.ts: imports src/hosting/x.ts, but config may not import from hosting",
-    "src/hosting/b.ts: imports src/rollouts/b.ts, but hosting may not import from rollouts",
-    "src/rollouts/c.ts: imports src/cli/d.ts, but rollouts may not import from cli",
+    "src/config/a.ts: imports src/wire/x.ts, but config may not import from wire",
+    "src/run/c.ts: imports src/cli/d.ts, but run may not import from cli",
+    "src/servers/hosting/b.ts: imports src/run/b.ts, but servers may not import from run",
   ]);
 });
 
@@ -80,9 +81,9 @@ it("refuses imports between servers, but allows shared libraries", () => {
 });
 
 it("refuses unknown folders", () => {
-  const { problems } = check({ "src/helpers/a.ts": 'import { b } from "../python/b.ts";\n' });
+  const { problems } = check({ "src/helpers/a.ts": 'import { b } from "../base/b.ts";\n' });
   expect(problems).toEqual([
-    "src/helpers/a.ts: helpers has no row in the table of scripts/check-boundaries.mjs",
+    "src/helpers/a.ts: helpers is not a room of the table in scripts/check-boundaries.mjs",
   ]);
 });
 

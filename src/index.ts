@@ -4,25 +4,34 @@
  *
  * @module
  */
-export { Deadline, sleep } from "./calls/deadline.ts";
-export type { ServerContext } from "./calls/server-client.ts";
-export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./calls/server-client.ts";
-export type { PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
-export { loopAgentConfig } from "./definitions/agent-config.ts";
+
+export { errorMessage, GymError } from "./base/errors.ts";
+export type { JsonObject } from "./base/python/json/json-object.ts";
+export { HttpError, JudgeError } from "./base/server-errors.ts";
+export { Deadline, sleep } from "./base/transport/deadline.ts";
+export type { PrepareContext } from "./data/benchmarks/prepare-context.ts";
+export type { ServerContext } from "./servers/calls/server-client.ts";
+export {
+  type CallOptions,
+  callServer,
+  type ServerClient,
+  type ServerReply,
+} from "./servers/calls/server-client.ts";
+export { loopAgentConfig } from "./servers/definitions/agent-config.ts";
 export {
   type AgentDefinition,
   type AgentOptions,
   type AgentReply,
   defineAgent,
   type RolloutScope,
-} from "./definitions/define-agent.ts";
+} from "./servers/definitions/define-agent.ts";
 export {
   defineModel,
   type ModelCallScope,
   type ModelDefinition,
   type ModelOptions,
   type ModelPostScope,
-} from "./definitions/define-model.ts";
+} from "./servers/definitions/define-model.ts";
 export {
   defineGymnasiumServer,
   defineResourcesServer,
@@ -35,10 +44,9 @@ export {
   type ToolDefinition,
   type VerifyArgs,
   type VerifyResult,
-} from "./definitions/define-resources.ts";
-export { perServer } from "./definitions/definitions.ts";
-export { HttpError, JudgeError } from "./definitions/errors.ts";
-export { createJudge, type Judge, judgeConfig } from "./definitions/judge/judge.ts";
+} from "./servers/definitions/define-resources.ts";
+export { perServer } from "./servers/definitions/definitions.ts";
+export { createJudge, type Judge, judgeConfig } from "./servers/definitions/judge/judge.ts";
 export {
   type ChatPrompt,
   compilePrompt,
@@ -47,9 +55,7 @@ export {
   loadYaml,
   type PromptTemplate,
   promptFrom,
-} from "./definitions/prompt-template.ts";
-export { allAssistantText } from "./definitions/response-text.ts";
-export { toolOutput } from "./definitions/tool-calls.ts";
-export { type ToolLoopArgs, type ToolLoopHooks, toolLoop } from "./definitions/tool-loop.ts";
-export { errorMessage, GymError } from "./errors.ts";
-export type { JsonObject } from "./python/json/json-object.ts";
+} from "./servers/definitions/prompt-template.ts";
+export { allAssistantText } from "./servers/definitions/response-text.ts";
+export { toolOutput } from "./servers/definitions/tool-calls.ts";
+export { type ToolLoopArgs, type ToolLoopHooks, toolLoop } from "./servers/definitions/tool-loop.ts";

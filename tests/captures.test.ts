@@ -10,10 +10,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
-import type { Row } from "../src/rollouts/files/jsonl-rows.ts";
-import { openCaptures } from "../src/rollouts/trajectory/open-captures.ts";
+import type { Row } from "../src/records/files/jsonl-rows.ts";
 import type { EvaluationEvent } from "../src/run/prepared-evaluation.ts";
+import { openCaptures } from "../src/run/trajectory/open-captures.ts";
+import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { readLogs } from "../src/viewer/run/run-logs.ts";
 import { evaluate } from "./support/evaluate.ts";
 import { instance, startInstances } from "./support/run-instances.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
-import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { type EndpointFault, faults } from "../src/testing/endpoint-server.ts";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
 import { evaluate } from "./support/evaluate.ts";
@@ -275,7 +275,7 @@ it("names the server that did not answer, and does not repeat a tool call", asyn
     response.destroy();
   });
   await new Promise<void>((resolve) => flaky.listen(port, "127.0.0.1", () => resolve()));
-  const { RunClient } = await import("../src/calls/run-client.ts");
+  const { RunClient } = await import("../src/servers/calls/run-client.ts");
   const client = new RunClient({ addresses: new Map([["flaky", `http://127.0.0.1:${port}`]]) });
   await expect(client.post("flaky", "/pay", {})).rejects.toThrow(
     /flaky at http:\/\/127.0.0.1:\d+ did not answer \/pay/,

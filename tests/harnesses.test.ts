@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { MockModelEndpoint, VllmDouble } from "nemo-gym/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { harnessRoot } from "../src/agents/cli/program.ts";
+import { harnessRoot } from "../src/servers/agents/cli/program.ts";
 import { networkVariables, project, runGym } from "./gym-process.ts";
 
 /** The shell tool of each harness, and the format of its commands. */

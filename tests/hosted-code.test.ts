@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { project, runGym } from "./gym-process.ts";
 import { freePort } from "./support/free-port.ts";
 import { instance, startInstances } from "./support/run-instances.ts";

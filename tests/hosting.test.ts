@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
-import type { HostedInstance } from "../src/hosting/cohost.ts";
-import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import type { HostedInstance } from "../src/servers/hosting/cohost.ts";
+import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
 const running: RunningServers[] = [];

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { ServerApp } from "../src/hosting/app.ts";
-import { HttpEdge } from "../src/hosting/http-edge.ts";
-import { silentLogger } from "../src/logger.ts";
+import { silentLogger } from "../src/base/logger.ts";
+import { ServerApp } from "../src/servers/hosting/app.ts";
+import { HttpEdge } from "../src/servers/hosting/http-edge.ts";
 import { freePort } from "./support/free-port.ts";
 
 const REQUESTS = 16_000;

@@ -10,7 +10,7 @@ import litellmModel from "../responses_api_models/litellm_model/app.ts";
 import localVllmModel from "../responses_api_models/local_vllm_model/app.ts";
 import openaiModel from "../responses_api_models/openai_model/app.ts";
 import vllmModel from "../responses_api_models/vllm_model/app.ts";
-import type { ServerDefinition } from "../src/definitions/definitions.ts";
+import type { ServerDefinition } from "../src/servers/definitions/definitions.ts";
 import { AnthropicDouble } from "../src/testing/anthropic-double.ts";
 import { type EndpointRequest, type EndpointServer, faults } from "../src/testing/endpoint-server.ts";
 import { type MockAnswer, MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { startModelServer as startApp } from "../bench/model-server.ts";
-import type { ServerDefinition } from "../src/definitions/definitions.ts";
-import { HttpEdge } from "../src/hosting/http-edge.ts";
+import type { ServerDefinition } from "../src/servers/definitions/definitions.ts";
+import { HttpEdge } from "../src/servers/hosting/http-edge.ts";
 import { freePort } from "./support/free-port.ts";
 
 /** Starts a model server on a free port until the test is over; returns its address. */

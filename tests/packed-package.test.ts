@@ -75,7 +75,7 @@ it("contains all required files and no others", { timeout: 120_000 }, async () =
   const names = files.map(({ name }) => name);
   expect(names).toContain("dist/src/index.d.ts");
   expect(names).toContain("README.md");
-  expect(names).toContain("dist/src/workloads/scaffold/templates/agent/app.test.ts.tmpl");
+  expect(names).toContain("dist/src/cli/workloads/scaffold/templates/agent/app.test.ts.tmpl");
   // The entry file of every server is included, but not the modules it imports: the compiled ones run.
   expect(names).toContain("resources_servers/mcqa/app.ts");
   expect(names).toContain("responses_api_agents/simple_agent/client.ts");

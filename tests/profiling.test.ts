@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { project } from "./gym-process.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 

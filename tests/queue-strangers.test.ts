@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { StoreClient } from "../src/queue/store-client.ts";
+import { StoreClient } from "../src/run/queue/store-client.ts";
 import { missingBroker } from "./support/broker.ts";
 import { freePort } from "./support/free-port.ts";
 import { EVALUATION, rows, sortedLines, startGym, until } from "./support/queue-runs.ts";

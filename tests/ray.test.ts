@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
 /** An interpreter with the real Ray; without it the tests use a double with the same relevant behaviour. */

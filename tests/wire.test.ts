@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
 /** An interpreter with aiohttp: the one of the system, where the package manager installs it. */

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type CollateMode, type CollateResult, collate } from "../../src/datasets/collate.ts";
-import { agentsOf } from "../../src/datasets/entry.ts";
-import { errorMessage } from "../../src/errors.ts";
-import { loadsPlain } from "../../src/python/json/json-loads.ts";
+import { errorMessage } from "../../src/base/errors.ts";
+import { loadsPlain } from "../../src/base/python/json/json-loads.ts";
+import { type CollateMode, type CollateResult, collate } from "../../src/data/collate.ts";
+import { agentsOf } from "../../src/data/entry.ts";
 import { inDirectory, writeFiles } from "./case-directory.ts";
 import type { Suite } from "./suite.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/python/json/json-object.ts";
+import type { JsonObject } from "../../src/base/python/json/json-object.ts";
 import {
   convertAnthropicMessage,
   convertAnthropicRequest,

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../src/python/json/json-object.ts";
-import { toPlainNumbers } from "../../src/python/numbers/py-float.ts";
+import type { JsonObject } from "../../src/base/python/json/json-object.ts";
+import { toPlainNumbers } from "../../src/base/python/numbers/py-float.ts";
 import { convertChatCompletion } from "../../src/wire/convert/convert-chat-to-responses.ts";
 import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
 import {

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { errorMessage } from "../../src/errors.ts";
-import { loads } from "../../src/python/json/json-loads.ts";
-import { isObject } from "../../src/python/json/json-object.ts";
-import { toPlainNumbers } from "../../src/python/numbers/py-float.ts";
+import { errorMessage } from "../../src/base/errors.ts";
+import { loads } from "../../src/base/python/json/json-loads.ts";
+import { isObject } from "../../src/base/python/json/json-object.ts";
+import { toPlainNumbers } from "../../src/base/python/numbers/py-float.ts";
 import { type ConversionCase, directions } from "./conversion-directions.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";

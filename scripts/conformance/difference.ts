@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../src/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../src/base/python/json/json-object.ts";
 
 export interface Comparison {
   /** Maximum difference of two numbers that count as equal, relative to the larger one; 0 unless given. */

@@ -4,8 +4,9 @@
  *
  * @module
  */
+
+import { isObject } from "../../src/base/python/json/json-object.ts";
 import { verifyAnswer } from "../../src/math/index.ts";
-import { isObject } from "../../src/python/json/json-object.ts";
 import { type FixtureRow, readRows } from "./env/rows.ts";
 import type { Suite } from "./suite.ts";
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { GymError } from "../../src/errors.ts";
-import { aggregateMetrics, type MetricsHooks } from "../../src/metrics/aggregate.ts";
+import { GymError } from "../../src/base/errors.ts";
+import { dumpsCompact } from "../../src/base/python/json/json-dumps.ts";
+import { aggregateMetrics, type MetricsHooks } from "../../src/records/metrics/aggregate.ts";
 import {
   averageSampleDeviations,
   type HighestKOptions,
@@ -8,10 +9,9 @@ import {
   type PassMajorityOptions,
   passMajorityMetrics,
   subsetMetrics,
-} from "../../src/metrics/pass-at-k.ts";
-import { profileRollouts } from "../../src/metrics/profile.ts";
-import type { Row } from "../../src/metrics/rollout-row.ts";
-import { dumpsCompact } from "../../src/python/json/json-dumps.ts";
+} from "../../src/records/metrics/pass-at-k.ts";
+import { profileRollouts } from "../../src/records/metrics/profile.ts";
+import type { Row } from "../../src/records/metrics/rollout-row.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";
 

@@ -1,4 +1,4 @@
-import { isObject } from "../../src/python/json/json-object.ts";
+import { isObject } from "../../src/base/python/json/json-object.ts";
 import type { Usage } from "../../src/wire/convert/usage.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "../../src/wire/schemas/chat-types.ts";
 import type { Tool } from "../../src/wire/schemas/item-types.ts";

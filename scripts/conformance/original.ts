@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../src/python/json/json-object.ts";
-import { isTruthy } from "../../src/python/truth.ts";
+import { isObject, type JsonObject } from "../../src/base/python/json/json-object.ts";
+import { isTruthy } from "../../src/base/python/truth.ts";
 import { newId } from "../../src/wire/ids.ts";
 import type { AnthropicRequest } from "../../src/wire/schemas/anthropic-types.ts";
 import type {

@@ -1,4 +1,4 @@
-import { errorMessage } from "../../src/errors.ts";
+import { errorMessage } from "../../src/base/errors.ts";
 
 /** One golden case of a file. */
 export interface GoldenCase {

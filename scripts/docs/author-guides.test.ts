@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checks } from "../../src/cli/workloads/audit/run-audit.ts";
+import { readSettings } from "../../src/cli/workloads/audit/settings.ts";
+import { importTypeScript } from "../../src/config/import-typescript.ts";
 import { installRoot } from "../../src/config/paths.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import type { PrepareContext } from "../../src/datasets/benchmarks/prepare-context.ts";
-import { createTestServer } from "../../src/hosting/test-server.ts";
-import { importTypeScript } from "../../src/import-typescript.ts";
+import type { PrepareContext } from "../../src/data/benchmarks/prepare-context.ts";
+import { createTestServer } from "../../src/servers/hosting/test-server.ts";
 import { runPrepare } from "../../src/testing/run-prepare.ts";
-import { checks } from "../../src/workloads/audit/run-audit.ts";
-import { readSettings } from "../../src/workloads/audit/settings.ts";
 
 let base: string;
 beforeEach(() => {

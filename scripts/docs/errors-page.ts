@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ErrorTable } from "../../src/errors.ts";
+import type { ErrorTable } from "../../src/base/errors.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
 /** docs/reference/errors.md: the tables of every `errors.ts` below src/. */

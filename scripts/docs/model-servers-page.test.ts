@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ModelDefinition } from "../../src/definitions/define-model.ts";
-import { loadDefinition } from "../../src/hosting/load-definition.ts";
-import { providerConfig } from "../../src/model-endpoint/settings.ts";
+import type { ModelDefinition } from "../../src/servers/definitions/define-model.ts";
+import { loadDefinition } from "../../src/servers/hosting/load-definition.ts";
+import { providerConfig } from "../../src/servers/model-endpoint/settings.ts";
 import { repositoryRoot } from "./generated-files.ts";
 
 const page = readFileSync(path.join(repositoryRoot, "docs/reference/model-servers.md"), "utf8");

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { loadDefinition } from "../../src/hosting/load-definition.ts";
-import { createTestServer } from "../../src/hosting/test-server.ts";
+import { loadDefinition } from "../../src/servers/hosting/load-definition.ts";
+import { createTestServer } from "../../src/servers/hosting/test-server.ts";
 import { MockModelEndpoint } from "../../src/testing/mock-model-endpoint.ts";
 import { repositoryRoot } from "./generated-files.ts";
 

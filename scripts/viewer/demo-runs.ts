@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { summarize } from "../../src/results/summarize.ts";
-import { artifactPaths } from "../../src/rollouts/files/artifact-paths.ts";
+import { artifactPaths } from "../../src/records/files/artifact-paths.ts";
+import { summarize } from "../../src/run/summarize.ts";
 
 type Row = Record<string, unknown>;
 

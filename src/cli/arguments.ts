@@ -1,4 +1,4 @@
-import { isSecretName, MASK, maskWord } from "../secrets.ts";
+import { isSecretName, MASK, maskWord } from "../base/secrets.ts";
 import type { Flag, FlagTable, NumberRange, Positional, PositionalTable } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";

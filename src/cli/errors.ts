@@ -1,4 +1,4 @@
-import { type ErrorTable, GymError } from "../errors.ts";
+import { type ErrorTable, GymError } from "../base/errors.ts";
 
 /** Codes of the command line itself. */
 export const cliErrorCodes = {

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { closestPath, findExistingPath } from "../config/paths.ts";
-import { DatasetError } from "../datasets/errors.ts";
-import { RolloutFileError } from "../rollouts/errors.ts";
+import { DatasetError } from "../data/errors.ts";
+import { RolloutFileError } from "../records/errors.ts";
 import type { CommandContext } from "./command.ts";
 
 /** A dataset that the user named, as an absolute path; if it is missing, the error names the flag. */

@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../python/difflib.ts";
+import { getCloseMatches } from "../base/python/difflib.ts";
 
 /** ` Did you mean \`x\`?` for the nearest candidate, or an empty text. Never suggests the word itself. */
 export function hint(word: string, candidates: Iterable<string>): string {

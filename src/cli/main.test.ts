@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CaptureOptions, captureRun } from "../../tests/support/captured-run.ts";
-import { GymError } from "../errors.ts";
+import { GymError } from "../base/errors.ts";
 import { defineCommand, type Program } from "./command.ts";
 import { UsageError } from "./errors.ts";
 

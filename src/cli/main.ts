@@ -1,5 +1,5 @@
-import { errorMessage, GymError } from "../errors.ts";
-import { redactKnown } from "../secrets.ts";
+import { errorMessage, GymError } from "../base/errors.ts";
+import { redactKnown } from "../base/secrets.ts";
 import { isJsonWord, isOverrideWord, parseArguments } from "./arguments.ts";
 import type { CliIo, FlagTable, Program } from "./command.ts";
 import { program as gymProgram } from "./commands/table.ts";

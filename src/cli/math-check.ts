@@ -1,5 +1,5 @@
+import { printable } from "../base/printable.ts";
 import type { Mode, ReadAnswer } from "../math/index.ts";
-import { printable } from "../printable.ts";
 import type { CommandContext } from "./command.ts";
 
 interface Pair {

@@ -1,5 +1,5 @@
+import { maskWord } from "../base/secrets.ts";
 import type { Override } from "../config/resolve.ts";
-import { maskWord } from "../secrets.ts";
 import { isJsonWord, type ParsedArguments } from "./arguments.ts";
 import type { Command, CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { GymError } from "../errors.ts";
+import { GymError } from "../base/errors.ts";
 import type { CommandContext } from "./command.ts";
 
 const STOP_GRACE_MS = 5_000;

@@ -1,4 +1,4 @@
-import { errorMessage } from "../errors.ts";
+import { errorMessage } from "../base/errors.ts";
 import { checkProviders, type FoundSandbox, findSandboxes } from "../sandbox/create-provider.ts";
 import type { CommandContext } from "./command.ts";
 import { renderTable } from "./render/table.ts";

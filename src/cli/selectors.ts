@@ -3,10 +3,10 @@ import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { impliedConfig, impliedEntry } from "../config/implied-config.ts";
 import { aliasedPath } from "../config/servers/aliases.ts";
-import { subfolders, yamlFiles, yamlFilesBelow } from "../workloads/catalog/folders.ts";
 import type { CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
+import { subfolders, yamlFiles, yamlFilesBelow } from "./workloads/catalog/folders.ts";
 
 /** The folder of each kind under a search root, and its word after `gym list`. */
 const COMPONENTS = {

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import { pyRepr } from "../python/repr.ts";
+import { pyRepr } from "../base/python/repr.ts";
 import { ConfigError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import {

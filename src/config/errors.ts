@@ -1,4 +1,4 @@
-import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, GymError } from "../base/errors.ts";
 
 /** A position in a source text; lines and columns are one-based. */
 export interface Position {

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { maskSecrets } from "../secrets.ts";
+export { maskSecrets } from "../base/secrets.ts";
 export { type ConfigMetadata, readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
 export {
   AlmostServerError,

@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../python/difflib.ts";
+import { getCloseMatches } from "../base/python/difflib.ts";
 import { AlmostServerError, ConfigError, place } from "./errors.ts";
 import { formatPath, type KeyPath, rawNodeAt, scalarsIn, splitKey } from "./key-path.ts";
 import { type ConfigNode, type DictNode, positionOf } from "./node.ts";

@@ -1,4 +1,4 @@
-import { pyRepr } from "../python/repr.ts";
+import { pyRepr } from "../base/python/repr.ts";
 import { ConfigPathNotFoundError, formatPosition, MalformedConfigPathsError, place } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import { type ConfigNode, type DictNode, isTruthy, positionOf, textOf } from "./node.ts";

@@ -1,4 +1,4 @@
-import { PyFloat } from "../python/numbers/py-float.ts";
+import { PyFloat } from "../base/python/numbers/py-float.ts";
 import type { Position } from "./errors.ts";
 
 /** The source of a value: a file, the command line, a default. Shared by all nodes of one source. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { getCloseMatches } from "../python/difflib.ts";
+import { getCloseMatches } from "../base/python/difflib.ts";
 import { impliedConfig } from "./implied-config.ts";
 import { aliasedPath } from "./servers/aliases.ts";
 

@@ -1,6 +1,6 @@
-import { setMember } from "../python/json/json-object.ts";
-import { PyFloat } from "../python/numbers/py-float.ts";
-import { pyStr } from "../python/repr.ts";
+import { setMember } from "../base/python/json/json-object.ts";
+import { PyFloat } from "../base/python/numbers/py-float.ts";
+import { pyStr } from "../base/python/repr.ts";
 import { ConfigError } from "./errors.ts";
 import {
   type ConfigNode,

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import path from "node:path";
-import { errorMessage } from "../errors.ts";
+import { errorMessage } from "../base/errors.ts";
 import { ConfigError } from "./errors.ts";
 import { impliedConfig } from "./implied-config.ts";
 import { parseText } from "./interpolation/interpolation-grammar.ts";

@@ -1,4 +1,4 @@
-import { maskSecrets } from "../secrets.ts";
+import { maskSecrets } from "../base/secrets.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import { childOf, formatPath, type KeyPath, rawNodeAt, splitKey } from "./key-path.ts";
 import type { ConfigNode, DictNode } from "./node.ts";

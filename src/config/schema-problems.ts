@@ -1,4 +1,4 @@
-import { PyFloat } from "../python/numbers/py-float.ts";
+import { PyFloat } from "../base/python/numbers/py-float.ts";
 import { type ConfigNode, type DictNode, isNull, textOf } from "./node.ts";
 
 /** A problem of a block, with its path in the block. */

@@ -1,4 +1,4 @@
-import { hidesContents, isSecretName, MASK, maskScalar, redactor, secretsIn } from "../secrets.ts";
+import { hidesContents, isSecretName, MASK, maskScalar, redactor, secretsIn } from "../base/secrets.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
 import { type ConfigNode, cloneNode, type DictKey, type DictNode } from "./node.ts";

@@ -9,15 +9,15 @@ import {
   signal,
   text,
   texts,
-} from "../check-options.ts";
-import type { HealthReport } from "../results/health/health-check.ts";
-import { findShards, replaceMerge, ShardedRollouts } from "../results/shards.ts";
-import { type RunSummary, summarize } from "../results/summarize.ts";
-import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../rollouts/files/artifact-paths.ts";
-import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";
+} from "../base/check-options.ts";
+import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../records/files/artifact-paths.ts";
+import type { HealthReport } from "../records/results/health/health-check.ts";
+import { findShards, replaceMerge, ShardedRollouts } from "../records/results/shards.ts";
 import { checkAfterRun, type HealthSetting } from "./health-after-run.ts";
 import { findMetricServers } from "./metric-servers.ts";
+import { refuseOverwriting } from "./resume/prepare-run.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
+import { type RunSummary, summarize } from "./summarize.ts";
 import { startTracking, type TrackedRun } from "./tracking.ts";
 
 export interface AggregateOptions {

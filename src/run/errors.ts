@@ -1,4 +1,4 @@
-import type { ErrorTable } from "../errors.ts";
+import type { ErrorTable } from "../base/errors.ts";
 
 /** Codes of evaluations and of the head server. */
 export const runErrorCodes = {

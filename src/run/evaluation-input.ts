@@ -1,16 +1,16 @@
 import { type Stats, statSync } from "node:fs";
 import path from "node:path";
+import { errorMessage, GymError } from "../base/errors.ts";
+import { dumpsCompact } from "../base/python/json/json-dumps.ts";
 import { ConfigPathNotFoundError } from "../config/errors.ts";
 import { candidatePaths, findPath, findServerDirectory } from "../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
-import { type AgentDatasets, agentsOf } from "../datasets/entry.ts";
-import { errorMessage, GymError } from "../errors.ts";
-import { dumpsCompact } from "../python/json/json-dumps.ts";
-import { RolloutError } from "../rollouts/errors.ts";
-import { makeDirectory } from "../rollouts/files/artifact-paths.ts";
-import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
-import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
-import { checkAgentName } from "../rollouts/inputs/agent-check.ts";
+import { type AgentDatasets, agentsOf } from "../data/entry.ts";
+import { RolloutError } from "../records/errors.ts";
+import { makeDirectory } from "../records/files/artifact-paths.ts";
+import { writeFileAtomically } from "../records/files/atomic-file.ts";
+import { type Row, readRows } from "../records/files/jsonl-rows.ts";
+import { checkAgentName } from "./inputs/agent-check.ts";
 
 export interface InputOptions {
   /** A file, the rows themselves, or the example data of the config's agents. */

@@ -1,15 +1,15 @@
-import { Deadline } from "../calls/deadline.ts";
-import { RunClient } from "../calls/run-client.ts";
-import type { ServerClient } from "../calls/server-client.ts";
-import { requestOnce } from "../calls/server-http.ts";
+import { errorMessage, GymError } from "../base/errors.ts";
+import { Deadline } from "../base/transport/deadline.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { olderInstanceNames } from "../config/servers/aliases.ts";
-import { errorMessage, GymError } from "../errors.ts";
+import { RunClient } from "../servers/calls/run-client.ts";
+import type { ServerClient } from "../servers/calls/server-client.ts";
+import { requestOnce } from "../servers/calls/server-http.ts";
 import {
   HEAD_TOKEN_HEADER,
   HEAD_TOKEN_VARIABLE,
   type InstanceRecord,
-} from "../hosting/processes/head-server.ts";
+} from "../servers/hosting/processes/head-server.ts";
 
 const HEAD_TIMEOUT_MS = 5_000;
 const DEFAULT_HEAD_URL = "http://127.0.0.1:11000";

@@ -1,5 +1,9 @@
-import { errorMessage } from "../errors.ts";
-import { checkHealth, type HealthOptions, type HealthReport } from "../results/health/health-check.ts";
+import { errorMessage } from "../base/errors.ts";
+import {
+  checkHealth,
+  type HealthOptions,
+  type HealthReport,
+} from "../records/results/health/health-check.ts";
 
 /** Settings of the check after a run; false: no check. */
 export type HealthSetting = false | Pick<HealthOptions, "ignoredChecks" | "workers">;

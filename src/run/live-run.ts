@@ -1,6 +1,6 @@
-import { errorMessage } from "../errors.ts";
-import type { Collection } from "../rollouts/collect/collect.ts";
-import { openControlSocket } from "../rollouts/collect/control.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Collection } from "./collect/collect.ts";
+import { openControlSocket } from "./collect/control.ts";
 import { ProgressFile } from "./progress-file.ts";
 import type { RunEvent } from "./run-events.ts";
 

@@ -1,6 +1,6 @@
-import { RunClient } from "../calls/run-client.ts";
-import type { ServerClient } from "../calls/server-client.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
+import { RunClient } from "../servers/calls/run-client.ts";
+import type { ServerClient } from "../servers/calls/server-client.ts";
 import { HeadServerError, headUrl, runningServers } from "./head.ts";
 import { onlyServers, type StartOptions, startServers } from "./start-servers.ts";
 

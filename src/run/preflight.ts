@@ -1,12 +1,12 @@
 import { lookup } from "node:dns/promises";
-import { sleep, withDeadline } from "../calls/deadline.ts";
-import { requestOnce } from "../calls/server-http.ts";
+import { printable } from "../base/printable.ts";
+import { isLoopback } from "../base/request-guard.ts";
+import { redactor, secretsIn } from "../base/secrets.ts";
+import { sleep, withDeadline } from "../base/transport/deadline.ts";
 import { ConfigError } from "../config/errors.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { providerMessage } from "../model-endpoint/read-failure.ts";
-import { printable } from "../printable.ts";
-import { isLoopback } from "../request-guard.ts";
-import { redactor, secretsIn } from "../secrets.ts";
+import { requestOnce } from "../servers/calls/server-http.ts";
+import { providerMessage } from "../servers/model-endpoint/read-failure.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;

@@ -1,35 +1,35 @@
 import { dirname } from "node:path";
-import type { ServerClient } from "../calls/server-client.ts";
-import { SAMPLE_DATA_KEY } from "../datasets/benchmarks/prepare-context.ts";
-import { errorMessage } from "../errors.ts";
-import type { FileLock } from "../files/file-lock.ts";
-import { CoverageCounter } from "../metrics/coverage.ts";
-import { type RunSummary, summarizeRun } from "../results/summarize.ts";
-import { Collection } from "../rollouts/collect/collect.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { FileLock } from "../base/files/file-lock.ts";
+import { SAMPLE_DATA_KEY } from "../data/benchmarks/prepare-context.ts";
+import {
+  type ArtifactPaths,
+  artifactPaths,
+  makeDirectory,
+  refuseNonFile,
+} from "../records/files/artifact-paths.ts";
+import { type Row, readRows } from "../records/files/jsonl-rows.ts";
+import { JsonlWriter } from "../records/files/jsonl-writer.ts";
+import { lockRun } from "../records/files/run-lock.ts";
+import { CoverageCounter } from "../records/metrics/coverage.ts";
+import type { ServerClient } from "../servers/calls/server-client.ts";
+import { Collection } from "./collect/collect.ts";
 import type {
   CollectLimits,
   CollectOptions,
   CollectResult,
   OutcomeEvent,
   WorkersLink,
-} from "../rollouts/collect/collect-contract.ts";
-import { RunTotals } from "../rollouts/collect/run-totals.ts";
-import { turnBoundaryText } from "../rollouts/collect/turn-boundaries.ts";
-import {
-  type ArtifactPaths,
-  artifactPaths,
-  makeDirectory,
-  refuseNonFile,
-} from "../rollouts/files/artifact-paths.ts";
-import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
-import { JsonlWriter } from "../rollouts/files/jsonl-writer.ts";
-import { lockRun } from "../rollouts/files/run-lock.ts";
-import { checkRows } from "../rollouts/inputs/check-rows.ts";
-import type { ExpandOptions } from "../rollouts/inputs/expand.ts";
-import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
-import { earlierSpending, type ResumePlan, type ResumeSummary } from "../rollouts/resume/resume.ts";
+} from "./collect/collect-contract.ts";
+import { RunTotals } from "./collect/run-totals.ts";
+import { turnBoundaryText } from "./collect/turn-boundaries.ts";
+import { checkRows } from "./inputs/check-rows.ts";
+import type { ExpandOptions } from "./inputs/expand.ts";
+import { type PreparedRun, prepareRun } from "./resume/prepare-run.ts";
+import { earlierSpending, type ResumePlan, type ResumeSummary } from "./resume/resume.ts";
 import type { EvaluationOptions } from "./run-evaluation.ts";
 import { ResourceMeter, type RunResources, writeResources } from "./scale/resources.ts";
+import { type RunSummary, summarizeRun } from "./summarize.ts";
 
 const SAMPLE_NOTICE =
   "warning: these rows are samples included with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +

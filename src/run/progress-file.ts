@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import type { Collection } from "../rollouts/collect/collect.ts";
-import type { ProgressSnapshot } from "../rollouts/collect/progress-snapshot.ts";
+import type { ProgressSnapshot } from "../records/progress-snapshot.ts";
+import type { Collection } from "./collect/collect.ts";
 
 const WRITE_MS = 2_000;
 /** Maximum number of points of the history. */

@@ -1,9 +1,9 @@
-import type { ServerClient } from "../calls/server-client.ts";
+import { errorMessage } from "../base/errors.ts";
+import { importTypeScript } from "../config/import-typescript.ts";
 import { findExistingPath } from "../config/paths.ts";
-import { errorMessage } from "../errors.ts";
-import { importTypeScript } from "../import-typescript.ts";
-import { RolloutError } from "../rollouts/errors.ts";
-import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { RolloutError } from "../records/errors.ts";
+import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
+import type { ServerClient } from "../servers/calls/server-client.ts";
 import type { Evaluation } from "./prepared-evaluation.ts";
 
 export interface RolloutDriverContext {

@@ -1,14 +1,18 @@
 import { z } from "zod";
-import { callback, checkOptions, type OptionTable, record, text, texts } from "../check-options.ts";
+import { callback, checkOptions, type OptionTable, record, text, texts } from "../base/check-options.ts";
+import { isObject } from "../base/python/json/json-object.ts";
 import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../config/resolve.ts";
-import type { AgentDefinition } from "../definitions/define-agent.ts";
-import type { ModelDefinition } from "../definitions/define-model.ts";
+import type { AgentDefinition } from "../servers/definitions/define-agent.ts";
+import type { ModelDefinition } from "../servers/definitions/define-model.ts";
 import type {
   GymnasiumServerDefinition,
   ResourcesServerDefinition,
-} from "../definitions/define-resources.ts";
-import { isServerDefinition, type ServerDefinition, type ServerType } from "../definitions/definitions.ts";
-import { isObject } from "../python/json/json-object.ts";
+} from "../servers/definitions/define-resources.ts";
+import {
+  isServerDefinition,
+  type ServerDefinition,
+  type ServerType,
+} from "../servers/definitions/definitions.ts";
 
 /** A model server of the package, and the endpoint that it calls. */
 export interface ModelChoice {

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { z } from "zod";
-import type { RunClient } from "../calls/run-client.ts";
 import {
   callback,
   checkOptions,
@@ -16,22 +15,23 @@ import {
   text,
   texts,
   whole,
-} from "../check-options.ts";
-import { GymError } from "../errors.ts";
-import type { JsonObject } from "../python/json/json-object.ts";
-import type { HealthReport } from "../results/health/health-check.ts";
-import type { RunSummary } from "../results/summarize.ts";
-import type { CollectResult } from "../rollouts/collect/collect-contract.ts";
-import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
-import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
-import { FSYNC_POLICIES, type FsyncPolicy } from "../rollouts/files/jsonl-writer.ts";
-import type { RepeatsSetting } from "../rollouts/inputs/repeats.ts";
+} from "../base/check-options.ts";
+import { GymError } from "../base/errors.ts";
+import type { JsonObject } from "../base/python/json/json-object.ts";
+import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
+import { type Row, readRows } from "../records/files/jsonl-rows.ts";
+import { FSYNC_POLICIES, type FsyncPolicy } from "../records/files/jsonl-writer.ts";
+import type { HealthReport } from "../records/results/health/health-check.ts";
+import type { RunClient } from "../servers/calls/run-client.ts";
+import type { CollectResult } from "./collect/collect-contract.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import { evaluate } from "./evaluation-session.ts";
 import type { HealthSetting } from "./health-after-run.ts";
+import type { RepeatsSetting } from "./inputs/repeats.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
 import type { RunConfig } from "./run-config.ts";
 import { type RunEvent, withEvents } from "./run-events.ts";
+import type { RunSummary } from "./summarize.ts";
 import type { TrackedRun } from "./tracking.ts";
 
 /** Running servers, started by `startServers` or by another process. */

@@ -1,5 +1,5 @@
-import type { RunEvent as ServerEvent } from "../hosting/processes/run-servers.ts";
-import type { HealthReport } from "../results/health/health-check.ts";
+import type { HealthReport } from "../records/results/health/health-check.ts";
+import type { RunEvent as ServerEvent } from "../servers/hosting/processes/run-servers.ts";
 import type { EvaluationEvent } from "./prepared-evaluation.ts";
 
 /** Events of an evaluation, from the start of the servers to the metrics. */

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { GymError } from "../base/errors.ts";
 import { findExistingPath } from "../config/paths.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { hubAccess, registryAccess } from "../datasets/access.ts";
-import { prepareBenchmarks } from "../datasets/benchmarks/prepare-benchmarks.ts";
-import { collate } from "../datasets/collate.ts";
-import { GymError } from "../errors.ts";
+import { hubAccess, registryAccess } from "../data/access.ts";
+import { prepareBenchmarks } from "../data/benchmarks/prepare-benchmarks.ts";
+import { collate } from "../data/collate.ts";
 import { configuredAgents, datasetList, preprocessedDirectory } from "./evaluation-input.ts";
 
 export interface SplitOptions {

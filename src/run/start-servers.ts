@@ -8,21 +8,21 @@ import {
   signal,
   text,
   texts,
-} from "../check-options.ts";
+} from "../base/check-options.ts";
+import { GymError } from "../base/errors.ts";
 import { citePositions } from "../config/cite-positions.ts";
 import { installRoot as packageRoot, searchRoots } from "../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
 import { currentComponentName } from "../config/servers/aliases.ts";
-import type { ServerDefinition } from "../definitions/definitions.ts";
-import { GymError } from "../errors.ts";
-import type { HostedInstance } from "../hosting/cohost.ts";
-import { locateServer } from "../hosting/locate-server.ts";
+import type { ServerDefinition } from "../servers/definitions/definitions.ts";
+import type { HostedInstance } from "../servers/hosting/cohost.ts";
+import { locateServer } from "../servers/hosting/locate-server.ts";
 import {
   type RunningServers,
   runServers,
   type RunEvent as ServerEvent,
-} from "../hosting/processes/run-servers.ts";
-import { type CostMeter, runMeter } from "../model-endpoint/cost.ts";
+} from "../servers/hosting/processes/run-servers.ts";
+import { type CostMeter, runMeter } from "../servers/model-endpoint/cost.ts";
 import { headAddress } from "./head.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
 

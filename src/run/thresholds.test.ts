@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunSummary } from "../results/summarize.ts";
+import type { RunSummary } from "./summarize.ts";
 import { missedThresholds } from "./thresholds.ts";
 
 const summary = (reward: number | undefined, ok = 8) =>

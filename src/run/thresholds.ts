@@ -1,4 +1,4 @@
-import type { RunSummary } from "../results/summarize.ts";
+import type { RunSummary } from "./summarize.ts";
 
 export interface Thresholds {
   readonly failUnder?: number | undefined;

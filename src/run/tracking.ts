@@ -1,10 +1,10 @@
 import path from "node:path";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import type { RunSummary } from "../results/summarize.ts";
-import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
-import { configuredExporters } from "../tracking/configured-exporters.ts";
-import { exportedMetrics, exportedRows } from "../tracking/exported-results.ts";
-import { RunExporters } from "../tracking/run-exporters.ts";
+import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
+import type { RunSummary } from "./summarize.ts";
+import { configuredExporters } from "./trackers/configured-exporters.ts";
+import { exportedMetrics, exportedRows } from "./trackers/exported-results.ts";
+import { RunExporters } from "./trackers/run-exporters.ts";
 
 /** A tracking service that received the results of a run, and the address of the run there. */
 export interface TrackedRun {

@@ -1,4 +1,4 @@
-import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, GymError } from "../base/errors.ts";
 
 /** Any failure of a sandbox. `docs/reference/errors.md` describes each code. */
 export class SandboxError extends GymError {

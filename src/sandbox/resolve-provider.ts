@@ -1,10 +1,10 @@
+import { getCloseMatches } from "../base/python/difflib.ts";
+import { isObject } from "../base/python/json/json-object.ts";
 import {
   isSandboxProvider as isBuiltIn,
   sandboxProviders as PROVIDER_NAMES,
   type SandboxProviderName,
 } from "../config/servers/sandbox-blocks.ts";
-import { getCloseMatches } from "../python/difflib.ts";
-import { isObject } from "../python/json/json-object.ts";
 import { SandboxConfigError } from "./errors.ts";
 
 /** The only key of a sandbox block besides its provider. */

@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { withTemporaryDirectory } from "../files/private-directory.ts";
+import { withTemporaryDirectory } from "../base/files/private-directory.ts";
 import { attribution } from "./attribution.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnsupportedError } from "./errors.ts";
 import {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { getCloseMatches } from "../python/difflib.ts";
+import { getCloseMatches } from "../base/python/difflib.ts";
 import { SandboxSpecError } from "./errors.ts";
 import { checkEnvironment, refuseZeroByte } from "./safe-text.ts";
 

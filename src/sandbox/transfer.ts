@@ -3,7 +3,7 @@ import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { errorMessage } from "../errors.ts";
+import { errorMessage } from "../base/errors.ts";
 import { SandboxTransferError } from "./errors.ts";
 import type { Cancellable, SandboxExecResult, SandboxHandle } from "./provider.ts";
 

@@ -3,14 +3,21 @@
  *
  * @module
  */
-export { createJudgedServer, type JudgedServer } from "../hosting/judged-server.ts";
+
+export type { RewardContract } from "../cli/workloads/verifier-cases/cases.ts";
+export {
+  type CaseResult,
+  exerciseVerifierCases,
+  type VerifierCasesOptions,
+} from "../cli/workloads/verifier-cases/exercise.ts";
+export { createJudgedServer, type JudgedServer } from "../servers/hosting/judged-server.ts";
 export {
   functionCallItem,
   functionCallOutputItem,
   messageItem,
   modelResponse,
   verifyBody,
-} from "../hosting/response-items.ts";
+} from "../servers/hosting/response-items.ts";
 export {
   createTestServer,
   Jar,
@@ -18,13 +25,7 @@ export {
   type TestReply,
   TestServer,
   type TestServerOptions,
-} from "../hosting/test-server.ts";
-export type { RewardContract } from "../workloads/verifier-cases/cases.ts";
-export {
-  type CaseResult,
-  exerciseVerifierCases,
-  type VerifierCasesOptions,
-} from "../workloads/verifier-cases/exercise.ts";
+} from "../servers/hosting/test-server.ts";
 export { AnthropicDouble, type AnthropicDoubleOptions } from "./anthropic-double.ts";
 export {
   type EndpointFault,

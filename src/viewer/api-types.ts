@@ -1,6 +1,6 @@
-import type { Coverage } from "../metrics/coverage.ts";
-import type { Estimate, PassEstimates } from "../metrics/intervals.ts";
-import type { CollectionSnapshot } from "../rollouts/collect/progress-snapshot.ts";
+import type { Coverage } from "../records/metrics/coverage.ts";
+import type { Estimate, PassEstimates } from "../records/metrics/intervals.ts";
+import type { CollectionSnapshot } from "../records/progress-snapshot.ts";
 
 /** A problem of a row, and its position. */
 export interface Problem {

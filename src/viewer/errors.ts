@@ -1,4 +1,4 @@
-import { type ErrorTable, GymError } from "../errors.ts";
+import { type ErrorTable, GymError } from "../base/errors.ts";
 
 /** The viewer cannot start. */
 export class ViewerError extends GymError {

@@ -5,8 +5,8 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
-import { messageItem, verifyBody } from "../hosting/response-items.ts";
-import { loads } from "../python/json/json-loads.ts";
+import { loads } from "../base/python/json/json-loads.ts";
+import { messageItem, verifyBody } from "../servers/hosting/response-items.ts";
 import type {
   Comparison,
   Overview,

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { errorMessage, GymError } from "../errors.ts";
-import { type GuardOptions, jsonRefusalOf, refusalOf } from "../request-guard.ts";
+import { errorMessage, GymError } from "../base/errors.ts";
+import { type GuardOptions, jsonRefusalOf, refusalOf } from "../base/request-guard.ts";
 import { AccessToken } from "./access-token.ts";
 import { type ApiContext, answerRead, answerWrite, type Content, checkParameters, runOf } from "./api.ts";
 import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";

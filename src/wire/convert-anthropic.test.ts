@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkBlocks, markForMessages, restoreInMessages } from "../../scripts/conformance/original.ts";
-import { dumps } from "../python/json/json-dumps.ts";
+import { dumps } from "../base/python/json/json-dumps.ts";
 import { ConversionError, type Loss } from "./convert/conversion-loss.ts";
 import {
   convertAnthropicMessage,

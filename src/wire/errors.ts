@@ -1,4 +1,4 @@
-import type { ErrorTable } from "../errors.ts";
+import type { ErrorTable } from "../base/errors.ts";
 
 /** All error codes of the model formats. */
 export const openaiErrorCodes = {

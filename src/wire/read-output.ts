@@ -1,6 +1,6 @@
-import { JsonTextError, loadsPlain } from "../python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../python/json/json-object.ts";
-import { strip as stripSpace } from "../python/whitespace.ts";
+import { JsonTextError, loadsPlain } from "../base/python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../base/python/json/json-object.ts";
+import { strip as stripSpace } from "../base/python/whitespace.ts";
 import {
   type FunctionCall,
   type FunctionCallOutput,

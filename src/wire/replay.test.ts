@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fewChatChunks, fewResponseEvents, withoutSignatures } from "../../scripts/conformance/original.ts";
-import type { JsonObject } from "../python/json/json-object.ts";
+import type { JsonObject } from "../base/python/json/json-object.ts";
 import type { AnthropicMessage } from "./schemas/anthropic-types.ts";
 import type { ChatCompletion } from "./schemas/chat-types.ts";
 import { assembleStream } from "./stream/assemble-stream.ts";

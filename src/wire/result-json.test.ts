@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { PyFloat } from "../python/numbers/py-float.ts";
+import { PyFloat } from "../base/python/numbers/py-float.ts";
 import { resultJson } from "./result-json.ts";
 
 describe("resultJson", () => {

@@ -1,6 +1,6 @@
-import { isObject } from "../python/json/json-object.ts";
-import { floatCompact } from "../python/numbers/float-text.ts";
-import { PyFloat } from "../python/numbers/py-float.ts";
+import { isObject } from "../base/python/json/json-object.ts";
+import { floatCompact } from "../base/python/numbers/float-text.ts";
+import { PyFloat } from "../base/python/numbers/py-float.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import { isObject } from "../python/json/json-object.ts";
+import { isObject } from "../base/python/json/json-object.ts";
 
 /** The counts of the judge calls of one verification: `_ng_judge` of a result. */
 export interface JudgeTally {

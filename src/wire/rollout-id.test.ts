@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PyFloat } from "../python/numbers/py-float.ts";
+import { PyFloat } from "../base/python/numbers/py-float.ts";
 import { rolloutIdOf } from "./rollout-id.ts";
 import { ValidationError } from "./schemas/validation.ts";
 

@@ -1,6 +1,6 @@
-import { parsePyInt } from "../python/numbers/parse-number.ts";
-import { PyFloat } from "../python/numbers/py-float.ts";
-import { pyStr } from "../python/repr.ts";
+import { parsePyInt } from "../base/python/numbers/parse-number.ts";
+import { PyFloat } from "../base/python/numbers/py-float.ts";
+import { pyStr } from "../base/python/repr.ts";
 import { ValidationError } from "./schemas/validation.ts";
 
 const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;

@@ -1,8 +1,12 @@
 import { fileURLToPath } from "node:url";
-import type { ServerType } from "../../src/definitions/definitions.ts";
-import type { HostedInstance } from "../../src/hosting/cohost.ts";
-import { locateServer } from "../../src/hosting/locate-server.ts";
-import { type RunEvent, type RunningServers, runServers } from "../../src/hosting/processes/run-servers.ts";
+import type { ServerType } from "../../src/servers/definitions/definitions.ts";
+import type { HostedInstance } from "../../src/servers/hosting/cohost.ts";
+import { locateServer } from "../../src/servers/hosting/locate-server.ts";
+import {
+  type RunEvent,
+  type RunningServers,
+  runServers,
+} from "../../src/servers/hosting/processes/run-servers.ts";
 import { freePort } from "./free-port.ts";
 
 export const installRoot = fileURLToPath(new URL("../..", import.meta.url));

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { messageItem, verifyBody } from "../../src/hosting/response-items.ts";
+import { messageItem, verifyBody } from "../../src/servers/hosting/response-items.ts";
 import { repository } from "../gym-process.ts";
 
 export const TIMEOUT = 15_000;

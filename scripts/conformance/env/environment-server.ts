@@ -2,7 +2,7 @@ import { access } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRoot } from "../../../src/config/paths.ts";
-import type { ServerDefinition } from "../../../src/definitions/definitions.ts";
+import type { ServerDefinition } from "../../../src/servers/definitions/definitions.ts";
 import { createTestServer, type TestServer } from "../../../src/testing/index.ts";
 import type { Adapter } from "./adapters.ts";
 import { installConfig } from "./fixture-config.ts";

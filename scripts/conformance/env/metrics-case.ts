@@ -1,4 +1,4 @@
-import type { MetricsHooks } from "../../../src/definitions/define-resources.ts";
+import type { MetricsHooks } from "../../../src/servers/definitions/define-resources.ts";
 import { difference } from "./compare.ts";
 import { definitionOf, type Environment } from "./environment-server.ts";
 import { installConfig } from "./fixture-config.ts";

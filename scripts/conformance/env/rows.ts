@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isObject, type JsonObject } from "../../../src/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../../src/base/python/json/json-object.ts";
 
 export { isObject, type JsonObject };
 

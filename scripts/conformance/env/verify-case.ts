@@ -1,4 +1,4 @@
-import { pyEquals } from "../../../src/python/truth.ts";
+import { pyEquals } from "../../../src/base/python/truth.ts";
 import { show } from "../difference.ts";
 import { difference } from "./compare.ts";
 import { type Environment, type RowServer, startRowServer } from "./environment-server.ts";

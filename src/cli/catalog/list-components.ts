@@ -1,15 +1,15 @@
 import { realpathSync } from "node:fs";
+import type { CommandContext } from "../command.ts";
+import { listingKeys } from "../config-keys.ts";
+import type { Table } from "../render/table.ts";
 import {
   type AgentCapabilities,
   discoverAgents,
   discoverModels,
   discoverResourcesServers,
-} from "../../workloads/catalog/components.ts";
-import type { ConfigFiles } from "../../workloads/catalog/config-files.ts";
-import { matchesQuery } from "../../workloads/catalog/matches.ts";
-import type { CommandContext } from "../command.ts";
-import { listingKeys } from "../config-keys.ts";
-import type { Table } from "../render/table.ts";
+} from "../workloads/catalog/components.ts";
+import type { ConfigFiles } from "../workloads/catalog/config-files.ts";
+import { matchesQuery } from "../workloads/catalog/matches.ts";
 import { commonKeys } from "./keys.ts";
 import {
   configPlace,

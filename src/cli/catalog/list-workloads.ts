@@ -1,13 +1,13 @@
 import { realpathSync } from "node:fs";
 import { RegistryError } from "../../config/errors.ts";
-import type { ConfigFiles } from "../../workloads/catalog/config-files.ts";
-import type { ManifestKind } from "../../workloads/catalog/manifest.ts";
-import { matchesQuery } from "../../workloads/catalog/matches.ts";
-import { readParts } from "../../workloads/catalog/workload-parts.ts";
-import { discoverWorkloads, type Workload } from "../../workloads/catalog/workloads.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { hint } from "../hint.ts";
+import type { ConfigFiles } from "../workloads/catalog/config-files.ts";
+import type { ManifestKind } from "../workloads/catalog/manifest.ts";
+import { matchesQuery } from "../workloads/catalog/matches.ts";
+import { readParts } from "../workloads/catalog/workload-parts.ts";
+import { discoverWorkloads, type Workload } from "../workloads/catalog/workloads.ts";
 import { commonKeys, filterKeys } from "./keys.ts";
 import {
   configPlace,

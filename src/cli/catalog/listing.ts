@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { impliedEntry } from "../../config/implied-config.ts";
-import { ConfigFiles } from "../../workloads/catalog/config-files.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 import { renderTable, type Table } from "../render/table.ts";
+import { ConfigFiles } from "../workloads/catalog/config-files.ts";
 
 /** Returns the config files under the search roots of the command. */
 export function openCatalog({ io, env, installRoot }: CommandContext): ConfigFiles {

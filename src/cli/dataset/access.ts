@@ -3,10 +3,10 @@ import {
   type AccessSource,
   hubAccess as readHubAccess,
   registryAccess as readRegistry,
-} from "../../datasets/access.ts";
-import { type RegistryAccess, trackingAddress } from "../../datasets/hub/gitlab.ts";
-import { missingRegistryAccess } from "../../datasets/locate.ts";
-import type { HubAccess } from "../../remote/hub-access.ts";
+} from "../../data/access.ts";
+import { type RegistryAccess, trackingAddress } from "../../data/hub/gitlab.ts";
+import { missingRegistryAccess } from "../../data/locate.ts";
+import type { HubAccess } from "../../data/remote/hub-access.ts";
 import { configuredAgents } from "../../run/evaluation-input.ts";
 import type { CommandContext } from "../command.ts";
 

@@ -1,6 +1,6 @@
 import path from "node:path";
-import { type CollateEvent, type CollateResult, collate } from "../../datasets/collate.ts";
-import { ExtendedStatistics, tokenCounter } from "../../datasets/statistics/extended-statistics.ts";
+import { type CollateEvent, type CollateResult, collate } from "../../data/collate.ts";
+import { ExtendedStatistics, tokenCounter } from "../../data/statistics/extended-statistics.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";

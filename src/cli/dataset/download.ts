@@ -1,10 +1,10 @@
 import path from "node:path";
-import { downloadFromRegistry } from "../../datasets/hub/gitlab.ts";
-import { downloadHubSplit, downloadHubSplits } from "../../datasets/hub/hub-split-download.ts";
-import { downloadHubFile } from "../../datasets/hub/huggingface.ts";
-import { checkArtifactPath, checkRepositoryId } from "../../datasets/hub/remote-names.ts";
-import type { DownloadResult } from "../../remote/download-file.ts";
-import { type HubAccess, hubUrl } from "../../remote/hub-access.ts";
+import { downloadFromRegistry } from "../../data/hub/gitlab.ts";
+import { downloadHubSplit, downloadHubSplits } from "../../data/hub/hub-split-download.ts";
+import { downloadHubFile } from "../../data/hub/huggingface.ts";
+import { checkArtifactPath, checkRepositoryId } from "../../data/hub/remote-names.ts";
+import type { DownloadResult } from "../../data/remote/download-file.ts";
+import { type HubAccess, hubUrl } from "../../data/remote/hub-access.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";

@@ -1,8 +1,8 @@
-import { readLines, readRow } from "../../datasets/lines.ts";
-import { errorMessage } from "../../errors.ts";
-import { printable, printableName } from "../../printable.ts";
-import { dumps } from "../../python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { printable, printableName } from "../../base/printable.ts";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { readLines, readRow } from "../../data/lines.ts";
 import type { CommandContext } from "../command.ts";
 import { rootedFile, withFileErrors } from "../files.ts";
 import { refuseSurplusWords } from "../overrides.ts";

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
-import { DatasetError } from "../../datasets/errors.ts";
-import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../datasets/hub/gitlab.ts";
+import { DatasetError } from "../../data/errors.ts";
+import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../data/hub/gitlab.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { requireRegistry } from "./access.ts";

@@ -1,5 +1,5 @@
 import { findPath } from "../../config/paths.ts";
-import { renderDataset } from "../../datasets/render.ts";
+import { renderDataset } from "../../data/render.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { inputFile, outputFile, withFileErrors } from "../files.ts";

@@ -1,8 +1,8 @@
-import type { DatasetScan } from "../../datasets/scan-dataset.ts";
-import type { ExtendedSummary } from "../../datasets/statistics/extended-statistics.ts";
-import type { NumericSummary } from "../../datasets/statistics/numeric-statistic.ts";
-import type { StatisticsSummary } from "../../datasets/statistics/statistics.ts";
-import { printableName } from "../../printable.ts";
+import { printableName } from "../../base/printable.ts";
+import type { DatasetScan } from "../../data/scan-dataset.ts";
+import type { ExtendedSummary } from "../../data/statistics/extended-statistics.ts";
+import type { NumericSummary } from "../../data/statistics/numeric-statistic.ts";
+import type { StatisticsSummary } from "../../data/statistics/statistics.ts";
 import { renderTable } from "../render/table.ts";
 import type { Terminal } from "../render/terminal.ts";
 

@@ -1,6 +1,6 @@
-import { type SelectionReport, selectTasks } from "../../results/select/select-tasks.ts";
-import { refuseReplacingExport } from "../../rollouts/files/earlier-results.ts";
-import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
+import { refuseReplacingExport } from "../../records/files/earlier-results.ts";
+import { type SelectionReport, selectTasks } from "../../records/results/select/select-tasks.ts";
+import { refuseOverwriting } from "../../run/resume/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { inputFile, outputFile, shownPath, withFileErrors } from "../files.ts";

@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
-import { scanDataset, summarizeScan } from "../../datasets/scan-dataset.ts";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { scanDataset, summarizeScan } from "../../data/scan-dataset.ts";
 import {
   ExtendedStatistics,
   extendedContent,
   tokenCounter,
-} from "../../datasets/statistics/extended-statistics.ts";
-import { metricsContent } from "../../datasets/statistics/metrics-file.ts";
-import { dumps } from "../../python/json/json-dumps.ts";
+} from "../../data/statistics/extended-statistics.ts";
+import { metricsContent } from "../../data/statistics/metrics-file.ts";
 import type { CommandContext } from "../command.ts";
 import { rootedFile, withFileErrors } from "../files.ts";
 import { refuseSurplusWords } from "../overrides.ts";

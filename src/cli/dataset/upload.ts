@@ -1,18 +1,18 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { findPath } from "../../config/paths.ts";
-import { DatasetError } from "../../datasets/errors.ts";
-import { uploadToRegistry } from "../../datasets/hub/gitlab.ts";
-import { type HubUploadEvent, type HubUploadResult, uploadToHub } from "../../datasets/hub/huggingface.ts";
+import { DatasetError } from "../../data/errors.ts";
+import { uploadToRegistry } from "../../data/hub/gitlab.ts";
+import { type HubUploadEvent, type HubUploadResult, uploadToHub } from "../../data/hub/huggingface.ts";
 import {
   checkRepositoryId,
   collectionId,
   domainOfConfig,
   repositoryName,
   resourcesServerOfPath,
-} from "../../datasets/hub/remote-names.ts";
-import { checkTrainingRows } from "../../datasets/row-validation.ts";
-import { hubUrl } from "../../remote/hub-access.ts";
+} from "../../data/hub/remote-names.ts";
+import { hubUrl } from "../../data/remote/hub-access.ts";
+import { checkTrainingRows } from "../../data/row-validation.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";

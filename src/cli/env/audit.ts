@@ -1,12 +1,12 @@
 import path from "node:path";
-import { errorMessage } from "../../errors.ts";
-import type { AuditReport, CheckReport } from "../../workloads/audit/audit.ts";
-import { auditInProcess } from "../../workloads/audit/audit-process.ts";
-import { discoverResourcesServers } from "../../workloads/catalog/components.ts";
+import { errorMessage } from "../../base/errors.ts";
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { namedConfig } from "../selectors.ts";
+import type { AuditReport, CheckReport } from "../workloads/audit/audit.ts";
+import { auditInProcess } from "../workloads/audit/audit-process.ts";
+import { discoverResourcesServers } from "../workloads/catalog/components.ts";
 import { auditKeys } from "./keys.ts";
 
 interface Audited {

@@ -1,16 +1,16 @@
+import { GymError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/python/json/json-object.ts";
 import { resolveLeniently } from "../../config/config-metadata.ts";
 import type { ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
 import type {
   GymnasiumServerDefinition,
   ResourcesServerDefinition,
-} from "../../definitions/define-resources.ts";
-import { GymError } from "../../errors.ts";
-import { offeredTools } from "../../hosting/apps/check-rows.ts";
-import { rowSchemaOf } from "../../hosting/apps/wire-schemas.ts";
-import { loadDefinition } from "../../hosting/load-definition.ts";
-import { locateServer } from "../../hosting/locate-server.ts";
-import type { JsonObject } from "../../python/json/json-object.ts";
+} from "../../servers/definitions/define-resources.ts";
+import { offeredTools } from "../../servers/hosting/apps/check-rows.ts";
+import { rowSchemaOf } from "../../servers/hosting/apps/wire-schemas.ts";
+import { loadDefinition } from "../../servers/hosting/load-definition.ts";
+import { locateServer } from "../../servers/hosting/locate-server.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../hint.ts";

@@ -1,22 +1,22 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { requestOnce } from "../../calls/server-http.ts";
-import { ScaffoldError } from "../../workloads/errors.ts";
-import { type BridgeSource, bridgeFiles } from "../../workloads/scaffold/bridge.ts";
-import { checkName, type ScaffoldFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
+import { requestOnce } from "../../servers/calls/server-http.ts";
+import type { CommandContext, FlagValues } from "../command.ts";
+import type { initFlags } from "../commands/env.ts";
+import { listingKeys } from "../config-keys.ts";
+import { UsageError } from "../errors.ts";
+import { ScaffoldError } from "../workloads/errors.ts";
+import { type BridgeSource, bridgeFiles } from "../workloads/scaffold/bridge.ts";
+import { checkName, type ScaffoldFiles, writeMissingFiles } from "../workloads/scaffold/files.ts";
 import {
   commonJsProject,
   completeGitignore,
   copiedSource,
   missingDependency,
   projectFiles,
-} from "../../workloads/scaffold/project.ts";
-import { type ServerTemplate, serverFiles } from "../../workloads/scaffold/templates.ts";
-import { existingVerifier, newVerifier, workloadFiles } from "../../workloads/scaffold/workload.ts";
-import type { CommandContext, FlagValues } from "../command.ts";
-import type { initFlags } from "../commands/env.ts";
-import { listingKeys } from "../config-keys.ts";
-import { UsageError } from "../errors.ts";
+} from "../workloads/scaffold/project.ts";
+import { type ServerTemplate, serverFiles } from "../workloads/scaffold/templates.ts";
+import { existingVerifier, newVerifier, workloadFiles } from "../workloads/scaffold/workload.ts";
 import { healthOf } from "./running.ts";
 
 const SERVER_FOLDERS = {

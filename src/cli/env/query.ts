@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { RunClient } from "../../calls/run-client.ts";
-import { callServer } from "../../calls/server-client.ts";
+import { GymError } from "../../base/errors.ts";
 import { findPath } from "../../config/paths.ts";
 import { aliasedInstance } from "../../config/servers/aliases.ts";
-import { GymError } from "../../errors.ts";
-import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
 import { headUrl, runningServers } from "../../run/head.ts";
+import { RunClient } from "../../servers/calls/run-client.ts";
+import { callServer } from "../../servers/calls/server-client.ts";
+import type { InstanceRecord } from "../../servers/hosting/processes/head-server.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../hint.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Deadline } from "../../calls/deadline.ts";
-import { requestOnce } from "../../calls/server-http.ts";
-import { errorMessage, GymError } from "../../errors.ts";
-import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
-import { listeningProcess } from "../../hosting/processes/ports.ts";
+import { errorMessage, GymError } from "../../base/errors.ts";
+import { Deadline } from "../../base/transport/deadline.ts";
 import { HeadServerError, headUrl, runningServers } from "../../run/head.ts";
+import { requestOnce } from "../../servers/calls/server-http.ts";
+import type { InstanceRecord } from "../../servers/hosting/processes/head-server.ts";
+import { listeningProcess } from "../../servers/hosting/processes/ports.ts";
 import type { CommandContext } from "../command.ts";
 
 const HEALTH_TIMEOUT_MS = 2_000;

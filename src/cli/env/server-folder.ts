@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { GymError } from "../../base/errors.ts";
 import { candidatePaths, findServerDirectory } from "../../config/paths.ts";
 import { isServerType, type ServerType, serverTypes } from "../../config/servers/server-types.ts";
-import { GymError } from "../../errors.ts";
-import { subfolders, yamlFiles } from "../../workloads/catalog/folders.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
+import { subfolders, yamlFiles } from "../workloads/catalog/folders.ts";
 
 /** The folder of a server, as `+entrypoint=resources_servers/NAME` names it. */
 export interface ServerFolder {

@@ -1,16 +1,16 @@
+import { errorMessage } from "../../base/errors.ts";
+import { silentLogger } from "../../base/logger.ts";
 import { citePositions } from "../../config/cite-positions.ts";
 import { ConfigError, NoServerInstancesError, OverrideError } from "../../config/errors.ts";
 import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
 import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
-import { checkDefinition } from "../../definitions/check-definition.ts";
-import type { ServerDefinition } from "../../definitions/definitions.ts";
-import { errorMessage } from "../../errors.ts";
-import { readConfig } from "../../hosting/apps/create-app.ts";
-import { HOSTING, misspeltHostKeys, readHostSettings } from "../../hosting/host-settings.ts";
-import { loadDefinition } from "../../hosting/load-definition.ts";
-import { locateServer, type ServerCode } from "../../hosting/locate-server.ts";
-import { silentLogger } from "../../logger.ts";
+import { checkDefinition } from "../../servers/definitions/check-definition.ts";
+import type { ServerDefinition } from "../../servers/definitions/definitions.ts";
+import { readConfig } from "../../servers/hosting/apps/create-app.ts";
+import { HOSTING, misspeltHostKeys, readHostSettings } from "../../servers/hosting/host-settings.ts";
+import { loadDefinition } from "../../servers/hosting/load-definition.ts";
+import { locateServer, type ServerCode } from "../../servers/hosting/locate-server.ts";
 import type { CommandContext } from "../command.ts";
 import { givenKeys, validateManifest } from "./workload.ts";
 

@@ -1,18 +1,18 @@
 import path from "node:path";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
-import { manifestKinds } from "../../workloads/catalog/manifest.ts";
+import { openCatalog } from "../catalog/listing.ts";
+import type { CommandContext } from "../command.ts";
+import { type KeyTable, type KeyValues, listingKeys } from "../config-keys.ts";
+import { manifestKinds } from "../workloads/catalog/manifest.ts";
 import {
   discoverWorkloads,
   findWorkload,
   manifestOf,
   type Workload,
-} from "../../workloads/catalog/workloads.ts";
-import { publishWorkload } from "../../workloads/publish/publish-workload.ts";
-import { validateWorkload, type WorkloadReport } from "../../workloads/publish/validate-workload.ts";
-import { verifyWorkload } from "../../workloads/publish/verify-workload.ts";
-import { openCatalog } from "../catalog/listing.ts";
-import type { CommandContext } from "../command.ts";
-import { type KeyTable, type KeyValues, listingKeys } from "../config-keys.ts";
+} from "../workloads/catalog/workloads.ts";
+import { publishWorkload } from "../workloads/publish/publish-workload.ts";
+import { validateWorkload, type WorkloadReport } from "../workloads/publish/validate-workload.ts";
+import { verifyWorkload } from "../workloads/publish/verify-workload.ts";
 
 /** The keys that select a workload with a manifest, and its options. */
 const workloadKeys = {

@@ -1,7 +1,7 @@
 import path from "node:path";
-import type { Estimate } from "../../metrics/intervals.ts";
-import { printable } from "../../printable.ts";
-import { type ComparedRun, compareFiles, type FilesComparison } from "../../results/compare-files.ts";
+import { printable } from "../../base/printable.ts";
+import type { Estimate } from "../../records/metrics/intervals.ts";
+import { type ComparedRun, compareFiles, type FilesComparison } from "../../records/results/compare-files.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { shownPath } from "../files.ts";

@@ -1,11 +1,11 @@
 import path from "node:path";
-import { GymError } from "../../errors.ts";
+import { GymError } from "../../base/errors.ts";
 import {
   askCollection,
   type ControlRequest,
   type RunningCollection,
   runningCollections,
-} from "../../rollouts/collect/control.ts";
+} from "../../run/collect/control.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { progressLines, progressText } from "./progress-lines.ts";

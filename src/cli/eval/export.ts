@@ -1,9 +1,9 @@
 import path from "node:path";
-import { type ExportReport, exportRollouts } from "../../results/export/export.ts";
-import { artifactPaths, refuseNonFile, sidecarPath } from "../../rollouts/files/artifact-paths.ts";
-import { refuseReplacingExport } from "../../rollouts/files/earlier-results.ts";
-import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
+import { artifactPaths, refuseNonFile, sidecarPath } from "../../records/files/artifact-paths.ts";
+import { refuseReplacingExport } from "../../records/files/earlier-results.ts";
+import { type ExportReport, exportRollouts } from "../../records/results/export/export.ts";
 import { gymVersion } from "../../run/gym-version.ts";
+import { refuseOverwriting } from "../../run/resume/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { failureKind } from "../../failures.ts";
+import { failureKind } from "../../base/failures.ts";
 
 /** The same classes if the model's endpoint could not be reached or understood. */
 const ADVICE_ON_ENDPOINT: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { checkHealth, type HealthReport, requireKnown } from "../../results/health/health-check.ts";
-import { RolloutError } from "../../rollouts/errors.ts";
-import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { RolloutError } from "../../records/errors.ts";
+import { artifactPaths } from "../../records/files/artifact-paths.ts";
+import { checkHealth, type HealthReport, requireKnown } from "../../records/results/health/health-check.ts";
 import type { HealthSetting } from "../../run/health-after-run.ts";
 import type { CommandContext } from "../command.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";

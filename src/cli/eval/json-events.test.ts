@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { RunEvent } from "../../hosting/processes/run-servers.ts";
-import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { artifactPaths } from "../../records/files/artifact-paths.ts";
 import type { EvaluationEvent } from "../../run/prepared-evaluation.ts";
+import type { RunEvent } from "../../servers/hosting/processes/run-servers.ts";
 import { evaluationJsonEvent, finishedJsonEvent, serverJsonEvent } from "./json-events.ts";
 
 const progress = { total: 1, by_agent: { myAgent: { done: 1, mean_reward: 1 } } } as never;

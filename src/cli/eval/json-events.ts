@@ -1,9 +1,9 @@
-import type { RunEvent } from "../../hosting/processes/run-servers.ts";
-import type { RunSummary } from "../../results/summarize.ts";
-import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
-import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
+import type { ArtifactPaths } from "../../records/files/artifact-paths.ts";
+import type { CollectResult } from "../../run/collect/collect-contract.ts";
 import type { Evaluation, EvaluationEvent } from "../../run/prepared-evaluation.ts";
+import type { ResumeSummary } from "../../run/resume/resume.ts";
+import type { RunSummary } from "../../run/summarize.ts";
+import type { RunEvent } from "../../servers/hosting/processes/run-servers.ts";
 
 /** One line of `--json`; docs/reference/rollout-files.md lists all of them. Keys are snake_case, as in every file. */
 export type JsonEvent = { event: string } & Record<string, unknown>;

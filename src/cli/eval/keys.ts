@@ -3,7 +3,7 @@ import {
   EXPORT_FORMATS,
   HEALTH_FILTERS,
   PAIR_SELECTIONS,
-} from "../../results/export/export-filters.ts";
+} from "../../records/results/export/export-filters.ts";
 import {
   choice,
   INPUT_FLAG,

@@ -1,7 +1,7 @@
 import path from "node:path";
+import { getCloseMatches } from "../../base/python/difflib.ts";
 import type { Override } from "../../config/resolve.ts";
-import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/prepare-benchmarks.ts";
-import { getCloseMatches } from "../../python/difflib.ts";
+import { type PrepareEvent, prepareBenchmarks } from "../../data/benchmarks/prepare-benchmarks.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { agentsWithDatasets, hubAccess } from "../dataset/access.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
-import { profileRun, profileTasks } from "../../results/profile-files.ts";
-import { refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
-import { refuseReplacingRun } from "../../rollouts/files/earlier-results.ts";
+import { refuseNonFile } from "../../records/files/artifact-paths.ts";
+import { refuseReplacingRun } from "../../records/files/earlier-results.ts";
+import { profileRun, profileTasks } from "../../records/results/profile-files.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { rolloutFile, shownPath } from "../files.ts";

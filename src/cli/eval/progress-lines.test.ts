@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CollectionProgress } from "../../rollouts/collect/collection-progress.ts";
+import { CollectionProgress } from "../../run/collect/collection-progress.ts";
 import type { Terminal } from "../render/terminal.ts";
 import { isLineDue, progressLines, progressText } from "./progress-lines.ts";
 

@@ -1,9 +1,9 @@
-import { intervalCaveats } from "../../metrics/interval-caveats.ts";
-import type { Estimate } from "../../metrics/intervals.ts";
-import { printable } from "../../printable.ts";
-import type { RunSummary } from "../../results/summarize.ts";
-import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
+import { printable } from "../../base/printable.ts";
+import { intervalCaveats } from "../../records/metrics/interval-caveats.ts";
+import type { Estimate } from "../../records/metrics/intervals.ts";
+import type { CollectResult } from "../../run/collect/collect-contract.ts";
 import type { Evaluation } from "../../run/prepared-evaluation.ts";
+import type { RunSummary } from "../../run/summarize.ts";
 import type { TrackedRun } from "../../run/tracking.ts";
 import type { CommandContext } from "../command.ts";
 import { relativePath } from "../files.ts";

@@ -1,7 +1,7 @@
 import { mkdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
-import { fileError } from "../../rollouts/errors.ts";
-import { makeDirectory } from "../../rollouts/files/artifact-paths.ts";
+import { fileError } from "../../records/errors.ts";
+import { makeDirectory } from "../../records/files/artifact-paths.ts";
 
 /** The default output: a new directory for every run, created immediately so that no other run uses it. */
 export async function newOutput(cwd: string, agent: string, now: Date): Promise<string> {

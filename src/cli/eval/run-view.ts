@@ -1,11 +1,11 @@
-import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
-import { waitingText } from "../../hosting/processes/start-watch.ts";
-import type { Collection } from "../../rollouts/collect/collect.ts";
-import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
-import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
+import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
+import type { Collection } from "../../run/collect/collect.ts";
 import type { EvaluationEvent } from "../../run/prepared-evaluation.ts";
+import type { ResumeSummary } from "../../run/resume/resume.ts";
 import type { EvaluationRun, ScoredRun } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
+import type { RunEvent as ServerEvent } from "../../servers/hosting/processes/run-servers.ts";
+import { waitingText } from "../../servers/hosting/processes/start-watch.ts";
 import type { CommandContext } from "../command.ts";
 import { relativePath } from "../files.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";

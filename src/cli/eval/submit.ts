@@ -1,10 +1,10 @@
 import path from "node:path";
-import { errorMessage } from "../../errors.ts";
-import { openCluster } from "../../submit/cluster.ts";
-import { loadSubmitFile, readSubmitConfig, type SubmitConfig } from "../../submit/read-submit-config.ts";
-import { planJobs, type SubmittedJob, submitJobs } from "../../submit/submit.ts";
+import { errorMessage } from "../../base/errors.ts";
 import { isJsonWord } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
+import { openCluster } from "../submit/cluster.ts";
+import { loadSubmitFile, readSubmitConfig, type SubmitConfig } from "../submit/read-submit-config.ts";
+import { planJobs, type SubmittedJob, submitJobs } from "../submit/submit.ts";
 
 /** Runs `gym eval submit`. */
 export async function submitRun(context: CommandContext): Promise<number> {

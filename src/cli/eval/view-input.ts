@@ -4,9 +4,9 @@ import path from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { errorMessage } from "../../errors.ts";
-import { shellGlob } from "../../files/glob.ts";
-import { RolloutFileError } from "../../rollouts/errors.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { shellGlob } from "../../base/files/glob.ts";
+import { RolloutFileError } from "../../records/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { rolloutFile } from "../files.ts";
@@ -72,7 +72,7 @@ export class ViewInput {
       "web",
       isCompressed || name.endsWith(".jsonl") ? name : `${name}.jsonl`,
     );
-    const { downloadFile } = await import("../../remote/download-file.ts");
+    const { downloadFile } = await import("../../data/remote/download-file.ts");
     if (!json) err(`Fetching ${shown}`);
     await downloadFile({ url: address, destination, signal, maxBytes: MAX_COPIED_BYTES });
     if (isCompressed) return this.#unpacked(destination, shown);

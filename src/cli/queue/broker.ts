@@ -1,10 +1,10 @@
-import { GymError } from "../../errors.ts";
-import { Board, type RunRecord, type WorkerRecord } from "../../queue/board.ts";
-import { type Broker, connectBroker } from "../../queue/broker.ts";
-import { askControl, collectorSubject, workerSubject } from "../../queue/control.ts";
-import { QueueError } from "../../queue/errors.ts";
-import { deleteRunStream, runStreamStats } from "../../queue/run-stream.ts";
-import type { ControlAnswer } from "../../rollouts/collect/control.ts";
+import { GymError } from "../../base/errors.ts";
+import type { ControlAnswer } from "../../run/collect/control.ts";
+import { Board, type RunRecord, type WorkerRecord } from "../../run/queue/board.ts";
+import { type Broker, connectBroker } from "../../run/queue/broker.ts";
+import { askControl, collectorSubject, workerSubject } from "../../run/queue/control.ts";
+import { QueueError } from "../../run/queue/errors.ts";
+import { deleteRunStream, runStreamStats } from "../../run/queue/run-stream.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../python/difflib.ts";
+import { getCloseMatches } from "../../base/python/difflib.ts";
 import { ConfigInterpolationError, place } from "../errors.ts";
 import { childOf, formatPath, type KeyPath, rawNodeAt, scalarsIn, splitKey } from "../key-path.ts";
 import {

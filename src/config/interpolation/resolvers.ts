@@ -1,5 +1,5 @@
-import { getCloseMatches } from "../../python/difflib.ts";
-import { pyTypeName } from "../../python/repr.ts";
+import { getCloseMatches } from "../../base/python/difflib.ts";
+import { pyTypeName } from "../../base/python/repr.ts";
 import { type KeyPath, splitKey } from "../key-path.ts";
 import {
   type ConfigNode,

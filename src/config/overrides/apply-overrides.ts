@@ -1,5 +1,5 @@
-import { pyStr } from "../../python/repr.ts";
-import { maskSecrets, maskWord } from "../../secrets.ts";
+import { pyStr } from "../../base/python/repr.ts";
+import { maskSecrets, maskWord } from "../../base/secrets.ts";
 import { OverrideError } from "../errors.ts";
 import { childOf, findKey, rawNodeAt } from "../key-path.ts";
 import { mergeNodes } from "../merge.ts";

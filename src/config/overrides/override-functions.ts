@@ -1,6 +1,6 @@
-import { floatRepr } from "../../python/numbers/float-text.ts";
-import { parsePyFloat, parsePyInt } from "../../python/numbers/parse-number.ts";
-import { isPyFloat, PyFloat } from "../../python/numbers/py-float.ts";
+import { floatRepr } from "../../base/python/numbers/float-text.ts";
+import { parsePyFloat, parsePyInt } from "../../base/python/numbers/parse-number.ts";
+import { isPyFloat, PyFloat } from "../../base/python/numbers/py-float.ts";
 import { type ConfigNode, dict, list, type Origin, type ScalarValue, scalar } from "../node.ts";
 import { asFloat, narrow } from "../yaml/scalars.ts";
 

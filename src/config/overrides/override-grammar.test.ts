@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/py-float.ts";
 import { OverrideError } from "../errors.ts";
 import { plainFromNode } from "../plain-data.ts";
 import { parseOverride } from "./override-grammar.ts";

@@ -1,4 +1,4 @@
-import { maskWord } from "../../secrets.ts";
+import { maskWord } from "../../base/secrets.ts";
 import { OverrideError } from "../errors.ts";
 import {
   type ConfigNode,

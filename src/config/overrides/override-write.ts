@@ -1,4 +1,4 @@
-import { pyStr } from "../../python/repr.ts";
+import { pyStr } from "../../base/python/repr.ts";
 import { ConfigError } from "../errors.ts";
 import type { ConfigNode, DictNode } from "../node.ts";
 import { type ParsedOverride, parseOverride } from "./override-grammar.ts";

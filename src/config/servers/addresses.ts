@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { errorMessage } from "../../errors.ts";
+import { errorMessage } from "../../base/errors.ts";
 import { ConfigError } from "../errors.ts";
 import {
   type ConfigNode,

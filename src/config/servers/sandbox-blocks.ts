@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../python/difflib.ts";
+import { getCloseMatches } from "../../base/python/difflib.ts";
 import { ConfigError, place } from "../errors.ts";
 import type { Interpolator, Located } from "../interpolation/interpolate.ts";
 import { type ConfigNode, type DictNode, positionOf } from "../node.ts";

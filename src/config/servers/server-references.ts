@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../python/difflib.ts";
+import { getCloseMatches } from "../../base/python/difflib.ts";
 import { ConfigError, place, ServerRefNotFoundError } from "../errors.ts";
 import type { Interpolator, Located } from "../interpolation/interpolate.ts";
 import { childOf, rawNodeAt } from "../key-path.ts";

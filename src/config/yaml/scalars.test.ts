@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/py-float.ts";
 import { plainScalar } from "./scalars.ts";
 
 describe("plainScalar", () => {

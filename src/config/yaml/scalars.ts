@@ -1,5 +1,5 @@
-import { parsePyFloat, parsePyInt } from "../../python/numbers/parse-number.ts";
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { parsePyFloat, parsePyInt } from "../../base/python/numbers/parse-number.ts";
+import { PyFloat } from "../../base/python/numbers/py-float.ts";
 import type { ScalarValue } from "../node.ts";
 
 /**

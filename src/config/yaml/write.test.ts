@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/py-float.ts";
 import { literalText, type Origin } from "../node.ts";
 import { nodeFromPlain, plainFromNode } from "../plain-data.ts";
 import { readYamlValue } from "./read.ts";

@@ -1,6 +1,6 @@
-import type { ServerClient } from "../../calls/server-client.ts";
-import { RolloutError } from "../../rollouts/errors.ts";
-import { readManifest } from "../../rollouts/files/manifest.ts";
+import { RolloutError } from "../../records/errors.ts";
+import { readManifest } from "../../records/files/manifest.ts";
+import type { ServerClient } from "../../servers/calls/server-client.ts";
 import type { EvaluationSession } from "../evaluation-session.ts";
 import { findMetricServers, type MetricServers } from "../metric-servers.ts";
 import type { Evaluation, PreparedEvaluation } from "../prepared-evaluation.ts";

@@ -1,7 +1,7 @@
 import type { ResolveOptions } from "../../config/resolve.ts";
-import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
-import type { WorkerRecord } from "../../queue/board.ts";
-import type { BrokerSettings } from "../../queue/broker-settings.ts";
+import type { RunEvent as ServerEvent } from "../../servers/hosting/processes/run-servers.ts";
+import type { WorkerRecord } from "../queue/board.ts";
+import type { BrokerSettings } from "../queue/broker-settings.ts";
 
 export const LEASE_SECONDS = 30;
 export const MAX_DELIVER = 10;

@@ -1,4 +1,4 @@
-import type { BrokerSettings } from "../../queue/broker-settings.ts";
+import type { BrokerSettings } from "../queue/broker-settings.ts";
 
 /** How a run uses a broker. */
 export interface QueueOptions {

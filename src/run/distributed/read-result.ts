@@ -1,10 +1,10 @@
-import type { ResultHead } from "../../queue/store-server.ts";
-import type { WorkerResult } from "../../rollouts/collect/collect-contract.ts";
-import type { Failure } from "../../rollouts/collect/outcome.ts";
-import { modelCallsOf } from "../../rollouts/collect/output-row.ts";
-import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
-import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
-import { keyOfRow } from "../../rollouts/files/row-key.ts";
+import { parseRow, type Row } from "../../records/files/jsonl-rows.ts";
+import { keyOfRow } from "../../records/files/row-key.ts";
+import type { WorkerResult } from "../collect/collect-contract.ts";
+import type { Failure } from "../collect/outcome.ts";
+import { modelCallsOf } from "../collect/output-row.ts";
+import type { RunResult } from "../collect/rollout-runner.ts";
+import type { ResultHead } from "../queue/store-server.ts";
 
 /**
  * The result that a worker delivered: its head, and the line for the file. The line is validated like the reply of an

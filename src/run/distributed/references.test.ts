@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Broker } from "../../queue/broker.ts";
+import type { Broker } from "../queue/broker.ts";
 import { DeliveryWatch } from "./references.ts";
 
 const SUBJECT = "gym.run.r.a.0.0.0";

@@ -1,14 +1,14 @@
-import { errorMessage } from "../../errors.ts";
-import type { Broker } from "../../queue/broker.ts";
-import { cancelSubject } from "../../queue/control.ts";
+import { errorMessage } from "../../base/errors.ts";
+import type { Broker } from "../queue/broker.ts";
+import { cancelSubject } from "../queue/control.ts";
 import {
   exhaustedReferences,
   type RunStreamStats,
   releaseRemoved,
   removeReference,
   runStreamStats,
-} from "../../queue/run-stream.ts";
-import { type RolloutRef, streamOf } from "../../queue/subjects.ts";
+} from "../queue/run-stream.ts";
+import { type RolloutRef, streamOf } from "../queue/subjects.ts";
 
 /** Above this number, the whole stream is purged instead of withdrawing rollouts one by one. */
 const WITHDRAWN_SINGLY = 50;

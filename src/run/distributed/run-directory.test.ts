@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { ResultHead } from "../../queue/store-server.ts";
+import type { ResultHead } from "../queue/store-server.ts";
 import { SharedResults, SharedStore, shareRun } from "./run-directory.ts";
 
 const LONG = JSON.stringify({ text: "é".repeat(100_000) });

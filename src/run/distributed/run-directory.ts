@@ -1,13 +1,13 @@
 import { constants } from "node:fs";
 import { copyFile, type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { errorMessage } from "../../errors.ts";
-import { replaceWith } from "../../files/durable-file.ts";
-import { makeDirectory } from "../../files/make-directory.ts";
-import { QueueError } from "../../queue/errors.ts";
-import { ResultHead, type RowAddress } from "../../queue/store-server.ts";
-import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
-import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { replaceWith } from "../../base/files/durable-file.ts";
+import { makeDirectory } from "../../base/files/make-directory.ts";
+import { writeFileAtomically } from "../../records/files/atomic-file.ts";
+import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
+import { QueueError } from "../queue/errors.ts";
+import { ResultHead, type RowAddress } from "../queue/store-server.ts";
 
 const CONFIG = "config.yaml";
 const INPUTS = "inputs.jsonl";

@@ -1,7 +1,7 @@
-import type { Lease } from "../../queue/jetstream-queue.ts";
-import { RolloutCancelled } from "../../rollouts/collect/outcome.ts";
-import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
-import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
+import { RolloutCancelled } from "../collect/outcome.ts";
+import type { RunResult } from "../collect/rollout-runner.ts";
+import type { StartedRollout } from "../collect/started-rollout.ts";
+import type { Lease } from "../queue/jetstream-queue.ts";
 
 /** The rollout was aborted because its result is no longer needed. */
 export class WithdrawnRollout extends RolloutCancelled {}

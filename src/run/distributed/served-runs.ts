@@ -1,8 +1,8 @@
-import { errorMessage } from "../../errors.ts";
-import { leastSharedLimit, shareAmongWorkers } from "../../model-endpoint/limit-shares.ts";
-import type { Board, RunRecord } from "../../queue/board.ts";
-import type { JetStreamQueue } from "../../queue/jetstream-queue.ts";
-import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { leastSharedLimit, shareAmongWorkers } from "../../servers/model-endpoint/limit-shares.ts";
+import type { RunResult } from "../collect/rollout-runner.ts";
+import type { Board, RunRecord } from "../queue/board.ts";
+import type { JetStreamQueue } from "../queue/jetstream-queue.ts";
 import { ResourceMeter } from "../scale/resources.ts";
 import { JoinedRun } from "./joined-run.ts";
 import type { WorkerOptions } from "./options.ts";

@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { hidesContents, isSecretName, MASK, maskUserInfo } from "../../base/secrets.ts";
 import { type ConfigNode, type DictNode, scalar } from "../../config/node.ts";
 import { readConfigText } from "../../config/read-config-file.ts";
 import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../../config/resolve.ts";
 import { serverBlocks } from "../../config/servers/server-schema.ts";
 import { writeYaml } from "../../config/yaml/write.ts";
-import { QueueError } from "../../queue/errors.ts";
-import { hidesContents, isSecretName, MASK, maskUserInfo } from "../../secrets.ts";
+import { QueueError } from "../queue/errors.ts";
 
 /** Keys that are specific to the collector's machine. */
 const OWN_KEYS = [

@@ -1,6 +1,6 @@
-import type { CostMeter } from "../../model-endpoint/cost.ts";
-import { onSlowDown, slowDownEndpoint } from "../../model-endpoint/endpoint.ts";
-import type { Board } from "../../queue/board.ts";
+import type { CostMeter } from "../../servers/model-endpoint/cost.ts";
+import { onSlowDown, slowDownEndpoint } from "../../servers/model-endpoint/endpoint.ts";
+import type { Board } from "../queue/board.ts";
 
 /** The longest pause accepted from another worker. */
 const LONGEST_PAUSE_MS = 60 * 60_000;

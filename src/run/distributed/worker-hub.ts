@@ -1,11 +1,23 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { errorMessage } from "../../errors.ts";
-import { failure as failureOf } from "../../failures.ts";
-import { Board, type RunRecord } from "../../queue/board.ts";
-import { awayTooLong, type Broker, connectBroker } from "../../queue/broker.ts";
-import { collectorSubject, serveControl } from "../../queue/control.ts";
-import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { failure as failureOf } from "../../base/failures.ts";
+import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
+import { LineAccess } from "../../records/files/line-access.ts";
+import type { RunManifest } from "../../records/files/manifest.ts";
+import type { Collection } from "../collect/collect.ts";
+import type { WorkerResult, WorkersLink } from "../collect/collect-contract.ts";
+import { answerControl } from "../collect/control.ts";
+import type { Failure } from "../collect/outcome.ts";
+import { failureRow, lineOf } from "../collect/output-row.ts";
+import type { QueuedRow } from "../collect/row-queues.ts";
+import type { StartedRollout } from "../collect/started-rollout.ts";
+import type { EvaluationSession } from "../evaluation-session.ts";
+import type { PreparedEvaluation } from "../prepared-evaluation.ts";
+import { Board, type RunRecord } from "../queue/board.ts";
+import { awayTooLong, type Broker, connectBroker } from "../queue/broker.ts";
+import { collectorSubject, serveControl } from "../queue/control.ts";
+import { JetStreamQueue } from "../queue/jetstream-queue.ts";
 import {
   deleteRunStream,
   isStreamMissing,
@@ -13,21 +25,9 @@ import {
   type RunStreamSettings,
   removeReference,
   renewConsumers,
-} from "../../queue/run-stream.ts";
-import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../../queue/store-server.ts";
-import type { RolloutRef } from "../../queue/subjects.ts";
-import type { Collection } from "../../rollouts/collect/collect.ts";
-import type { WorkerResult, WorkersLink } from "../../rollouts/collect/collect-contract.ts";
-import { answerControl } from "../../rollouts/collect/control.ts";
-import type { Failure } from "../../rollouts/collect/outcome.ts";
-import { failureRow, lineOf } from "../../rollouts/collect/output-row.ts";
-import type { QueuedRow } from "../../rollouts/collect/row-queues.ts";
-import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
-import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
-import { LineAccess } from "../../rollouts/files/line-access.ts";
-import type { RunManifest } from "../../rollouts/files/manifest.ts";
-import type { EvaluationSession } from "../evaluation-session.ts";
-import type { PreparedEvaluation } from "../prepared-evaluation.ts";
+} from "../queue/run-stream.ts";
+import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../queue/store-server.ts";
+import type { RolloutRef } from "../queue/subjects.ts";
 import type { RunResources } from "../scale/resources.ts";
 import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS } from "./options.ts";
 import type { QueueOptions } from "./queue-options.ts";

@@ -1,6 +1,6 @@
-import type { Board, WorkerRecord } from "../../queue/board.ts";
-import type { Broker } from "../../queue/broker.ts";
-import { askControl, workerSubject } from "../../queue/control.ts";
+import type { Board, WorkerRecord } from "../queue/board.ts";
+import type { Broker } from "../queue/broker.ts";
+import { askControl, workerSubject } from "../queue/control.ts";
 import type { RunResources } from "../scale/resources.ts";
 
 /** The workers of a run, as the collector sees them. */

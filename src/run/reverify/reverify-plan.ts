@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { GrowableDoubles, GrowableIntegers } from "../../metrics/growable-array.ts";
-import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
-import { RolloutFileError, RolloutLineError } from "../../rollouts/errors.ts";
-import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import { parseRow, type Row, readLineBatches, readRows } from "../../rollouts/files/jsonl-rows.ts";
-import { LineAccess } from "../../rollouts/files/line-access.ts";
-import { agentNameOf } from "../../rollouts/files/row-fields.ts";
-import { materializedKey, requireKey } from "../../rollouts/files/row-key.ts";
+import { RolloutFileError, RolloutLineError } from "../../records/errors.ts";
+import { artifactPaths } from "../../records/files/artifact-paths.ts";
+import { parseRow, type Row, readLineBatches, readRows } from "../../records/files/jsonl-rows.ts";
+import { LineAccess } from "../../records/files/line-access.ts";
+import { agentNameOf } from "../../records/files/row-fields.ts";
+import { materializedKey, requireKey } from "../../records/files/row-key.ts";
+import { GrowableDoubles, GrowableIntegers } from "../../records/metrics/growable-array.ts";
+import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
 
 export interface ReverifySources {
   materializedInputsPath: string;

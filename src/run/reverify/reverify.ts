@@ -1,6 +1,4 @@
 import path from "node:path";
-import { failureOf } from "../../calls/errors.ts";
-import type { ServerClient } from "../../calls/server-client.ts";
 import {
   checkOptions,
   flag,
@@ -12,17 +10,19 @@ import {
   text,
   texts,
   whole,
-} from "../../check-options.ts";
+} from "../../base/check-options.ts";
 import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
-import { RolloutError } from "../../rollouts/errors.ts";
-import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
-import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { maxAttemptsFrom } from "../../rollouts/resume/resume.ts";
+import { RolloutError } from "../../records/errors.ts";
+import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../../records/files/artifact-paths.ts";
+import type { Row } from "../../records/files/jsonl-rows.ts";
+import { failureOf } from "../../servers/calls/errors.ts";
+import type { ServerClient } from "../../servers/calls/server-client.ts";
 import { eitherSignal, serverSettings } from "../evaluation-session.ts";
 import { gymVersion } from "../gym-version.ts";
 import { showingLive } from "../live-run.ts";
+import { maxAttemptsFrom } from "../resume/resume.ts";
 import { type RunConfig, resolveRun } from "../run-config.ts";
 import type { EvaluationRun, ScoredRun } from "../run-evaluation.ts";
 import { type RunEvent, withEvents } from "../run-events.ts";

@@ -1,27 +1,27 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { ServerClient } from "../../calls/server-client.ts";
-import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
-import { isTruthy } from "../../python/truth.ts";
-import { summarize } from "../../results/summarize.ts";
-import { Collection } from "../../rollouts/collect/collect.ts";
-import type { CollectLimits, CollectResult } from "../../rollouts/collect/collect-contract.ts";
-import { RolloutError } from "../../rollouts/errors.ts";
-import { type ArtifactPaths, artifactPaths, makeDirectory } from "../../rollouts/files/artifact-paths.ts";
-import { type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
-import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
+import { isTruthy } from "../../base/python/truth.ts";
+import { RolloutError } from "../../records/errors.ts";
+import { type ArtifactPaths, artifactPaths, makeDirectory } from "../../records/files/artifact-paths.ts";
+import { type Row, readRows } from "../../records/files/jsonl-rows.ts";
+import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
 import {
   compareManifest,
   createManifest,
   digestFile,
   readManifest,
   writeManifest,
-} from "../../rollouts/files/manifest.ts";
-import { keyOfRow, requireKey } from "../../rollouts/files/row-key.ts";
-import { lockRun } from "../../rollouts/files/run-lock.ts";
-import type { PendingRow } from "../../rollouts/resume/resume.ts";
+} from "../../records/files/manifest.ts";
+import { keyOfRow, requireKey } from "../../records/files/row-key.ts";
+import { lockRun } from "../../records/files/run-lock.ts";
+import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
+import type { ServerClient } from "../../servers/calls/server-client.ts";
+import { Collection } from "../collect/collect.ts";
+import type { CollectLimits, CollectResult } from "../collect/collect-contract.ts";
 import { closing, type Evaluation, type EvaluationEvent } from "../prepared-evaluation.ts";
+import type { PendingRow } from "../resume/resume.ts";
+import { summarize } from "../summarize.ts";
 import { keysOf, type ReverifyPlan, type ReverifySources, type StoredRollout } from "./reverify-plan.ts";
 
 /** Number of lines passed to the writer before waiting for it. */

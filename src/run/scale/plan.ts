@@ -1,4 +1,4 @@
-import { GymError } from "../../errors.ts";
+import { GymError } from "../../base/errors.ts";
 import type { ResourceFigures, RunResources } from "./resources.ts";
 
 /** Largest number of rollouts in flight that was measured in one worker process. */

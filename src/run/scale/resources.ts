@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { z } from "zod";
-import { errorMessage, GymError } from "../../errors.ts";
-import { memoryMb, processTree } from "../../hosting/processes/process-tree.ts";
-import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
+import { errorMessage, GymError } from "../../base/errors.ts";
+import { artifactPaths } from "../../records/files/artifact-paths.ts";
+import { writeFileAtomically } from "../../records/files/atomic-file.ts";
+import { memoryMb, processTree } from "../../servers/hosting/processes/process-tree.ts";
 
 const SAMPLE_MS = 1_000;
 /** Approximate maximum share of time spent on sampling, even on machines with many processes. */

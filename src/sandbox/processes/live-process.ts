@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { errorMessage } from "../../errors.ts";
+import { errorMessage } from "../../base/errors.ts";
 import { sandboxFailure } from "../exec-results.ts";
 import type { SandboxExecResult, SandboxProcess } from "../provider.ts";
 

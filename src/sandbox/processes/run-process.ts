@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { Deadline, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
+import { Deadline, LONGEST_TIMER_MS } from "../../base/transport/deadline.ts";
 import { refuseZeroByte } from "../safe-text.ts";
 import type { EndedProcess, ProcessOrder } from "./running-process.ts";
 import { startProcess } from "./starter.ts";

@@ -1,6 +1,6 @@
 /** The child process of `starter.ts`: starts processes and forwards their streams. It ends with its parent, and kills all of them. */
 import { PassThrough, Writable } from "node:stream";
-import { errorMessage } from "../../errors.ts";
+import { errorMessage } from "../../base/errors.ts";
 import { RunningProcess } from "./running-process.ts";
 import type { FromStarter, ToStarter } from "./starter.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { Semaphore } from "../../calls/semaphore.ts";
+import { Semaphore } from "../../base/transport/semaphore.ts";
 import {
   SandboxCreateError,
   SandboxOperationError,

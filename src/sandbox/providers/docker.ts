@@ -1,4 +1,4 @@
-import { Semaphore } from "../../calls/semaphore.ts";
+import { Semaphore } from "../../base/transport/semaphore.ts";
 import { SandboxOperationError } from "../errors.ts";
 import { findProgram, isInstalled } from "../find-program.ts";
 import { newSandboxName, withOwners } from "../owner.ts";

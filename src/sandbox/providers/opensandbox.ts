@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject } from "../../python/json/json-object.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
 import { SandboxConfigError, SandboxSpecError } from "../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../exec-results.ts";
 import { OutputBuffer } from "../processes/output-buffer.ts";

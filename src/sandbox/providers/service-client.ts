@@ -4,11 +4,11 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Dispatcher, request } from "undici";
-import { Deadline, sleep } from "../../calls/deadline.ts";
-import { nextDelay, type RetryBudget, retryAfterMs } from "../../calls/retry.ts";
-import { errorMessage } from "../../errors.ts";
-import { parseJson } from "../../parse-json.ts";
-import { redactor } from "../../secrets.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { redactor } from "../../base/secrets.ts";
+import { Deadline, sleep } from "../../base/transport/deadline.ts";
+import { nextDelay, type RetryBudget, retryAfterMs } from "../../base/transport/retry.ts";
 import { SandboxOperationError, SandboxTransferError } from "../errors.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

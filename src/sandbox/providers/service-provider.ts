@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { sleep } from "../../calls/deadline.ts";
-import type { RetryBudget } from "../../calls/retry.ts";
-import { Semaphore } from "../../calls/semaphore.ts";
+import { sleep } from "../../base/transport/deadline.ts";
+import type { RetryBudget } from "../../base/transport/retry.ts";
+import { Semaphore } from "../../base/transport/semaphore.ts";
 import { SandboxCreateError, SandboxSpecError } from "../errors.ts";
 import type {
   Cancellable,

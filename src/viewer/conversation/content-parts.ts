@@ -1,5 +1,5 @@
-import { dumps } from "../../python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import { textOf } from "./json-values.ts";
 
 /** A part of an item, as displayed. */

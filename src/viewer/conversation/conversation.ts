@@ -1,5 +1,5 @@
-import { loads } from "../../python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { loads } from "../../base/python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import { type ContentPart, contentParts, jsonPart, splitThoughts } from "./content-parts.ts";
 import { objectOf, textOf } from "./json-values.ts";
 import { type ItemTokens, tokensOf } from "./tokens.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, classifyBoundary, placedCallsOf } from "../../wire/tokens/token-continuity.ts";
 import { numberOf, objectOf } from "./json-values.ts";

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { orderedKeys } from "../../python/json/key-order.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { orderedKeys } from "../../base/python/json/key-order.ts";
 import { numberOf } from "./json-values.ts";
 
 /** The verdict of a verifier, from the fields of its row. */

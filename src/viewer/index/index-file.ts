@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { replaceWith } from "../../files/durable-file.ts";
-import { sidecarPath } from "../../rollouts/files/artifact-paths.ts";
+import { replaceWith } from "../../base/files/durable-file.ts";
+import { sidecarPath } from "../../records/files/artifact-paths.ts";
 import { RowColumns, type StoredColumns } from "./row-columns.ts";
 
 const MAGIC = "NGIDX006";

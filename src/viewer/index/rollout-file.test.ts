@@ -13,7 +13,7 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { messageItem, verifyBody } from "../../hosting/response-items.ts";
+import { messageItem, verifyBody } from "../../servers/hosting/response-items.ts";
 import { indexPath } from "./index-file.ts";
 import { RolloutFile } from "./rollout-file.ts";
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
-import { fileError, RolloutFileError } from "../../rollouts/errors.ts";
+import { fileError, RolloutFileError } from "../../records/errors.ts";
 import { FileChangedError } from "../errors.ts";
 import { type Block, type BlockLine, MAX_LINE_BYTES, readBlocks } from "./blocks.ts";
 import { EXCERPT_BYTES, excerptAt } from "./excerpts.ts";

@@ -1,7 +1,7 @@
-import { validateRow } from "../../datasets/row-validation.ts";
-import { errorMessage } from "../../errors.ts";
-import { loads, loadsPlain } from "../../python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { loads, loadsPlain } from "../../base/python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { validateRow } from "../../data/row-validation.ts";
 import { float, type Trail } from "../../wire/schemas/readers.ts";
 import { readResponse } from "../../wire/schemas/responses.ts";
 import type { Problem } from "../api-types.ts";

@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../python/difflib.ts";
+import { getCloseMatches } from "../../base/python/difflib.ts";
 
 /** Fields that hold a number. */
 export const NUMBER_FIELDS = {

@@ -1,7 +1,7 @@
 import { appendFile, stat } from "node:fs/promises";
 import { z } from "zod";
-import { fileError } from "../../rollouts/errors.ts";
-import { annotationsPath, readAnnotations } from "../../rollouts/files/annotations.ts";
+import { fileError } from "../../records/errors.ts";
+import { annotationsPath, readAnnotations } from "../../records/files/annotations.ts";
 import type { Annotation } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 

@@ -1,9 +1,9 @@
-import { compareRuns } from "../../metrics/compare.ts";
-import { clusteredMean } from "../../metrics/intervals.ts";
-import { loadsPlain } from "../../python/json/json-loads.ts";
-import { isObject } from "../../python/json/json-object.ts";
-import { matchTasks, type TaskMatching } from "../../results/match-tasks.ts";
-import type { RunTask, RunTasks } from "../../results/run-tasks.ts";
+import { loadsPlain } from "../../base/python/json/json-loads.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
+import { compareRuns } from "../../records/metrics/compare.ts";
+import { clusteredMean } from "../../records/metrics/intervals.ts";
+import { matchTasks, type TaskMatching } from "../../records/results/match-tasks.ts";
+import type { RunTask, RunTasks } from "../../records/results/run-tasks.ts";
 import type { ComparedTask, Comparison } from "../api-types.ts";
 import { listOf, objectOf, textOf } from "../conversation/json-values.ts";
 import { ViewerRequestError } from "../errors.ts";

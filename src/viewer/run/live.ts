@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
-import { isObject } from "../../python/json/json-object.ts";
-import { askCollection, findCollection } from "../../rollouts/collect/control.ts";
-import type { CollectionSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
+import type { CollectionSnapshot } from "../../records/progress-snapshot.ts";
+import { askCollection, findCollection } from "../../run/collect/control.ts";
 import type { LiveAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 

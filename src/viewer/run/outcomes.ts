@@ -1,6 +1,6 @@
-import { isInfrastructureFailure } from "../../failures.ts";
-import type { Coverage } from "../../metrics/coverage.ts";
-import { hashOfRollout } from "../../metrics/rollout-key-map.ts";
+import { isInfrastructureFailure } from "../../base/failures.ts";
+import type { Coverage } from "../../records/metrics/coverage.ts";
+import { hashOfRollout } from "../../records/metrics/rollout-key-map.ts";
 import { isFailureRow, type RowCode, type RowFiles, rowOf } from "../query/select-rows.ts";
 
 const FAILED = 1;

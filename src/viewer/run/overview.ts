@@ -1,5 +1,5 @@
-import { clusteredMean, passEstimates } from "../../metrics/intervals.ts";
-import { TaskTotals } from "../../metrics/task-totals.ts";
+import { clusteredMean, passEstimates } from "../../records/metrics/intervals.ts";
+import { TaskTotals } from "../../records/metrics/task-totals.ts";
 import type { Distribution, GroupRow, Overview } from "../api-types.ts";
 import { orNull } from "../index/number-column.ts";
 import type { RowColumns } from "../index/row-columns.ts";

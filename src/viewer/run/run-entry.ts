@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
-import type { Coverage } from "../../metrics/coverage.ts";
-import { clusteredMean, type Estimate } from "../../metrics/intervals.ts";
-import { TaskTotals } from "../../metrics/task-totals.ts";
-import { isObject } from "../../python/json/json-object.ts";
-import { parseRow, readLines } from "../../rollouts/files/jsonl-rows.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
+import { parseRow, readLines } from "../../records/files/jsonl-rows.ts";
+import type { Coverage } from "../../records/metrics/coverage.ts";
+import { clusteredMean, type Estimate } from "../../records/metrics/intervals.ts";
+import { TaskTotals } from "../../records/metrics/task-totals.ts";
 import type { RunEntry, RunHead, RunState } from "../api-types.ts";
 import type { RowColumns } from "../index/row-columns.ts";
 import { TaskRewards } from "./overview.ts";

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { fileError, RolloutFileError } from "../../rollouts/errors.ts";
-import { type ArtifactPaths, artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { fileError, RolloutFileError } from "../../records/errors.ts";
+import { type ArtifactPaths, artifactPaths } from "../../records/files/artifact-paths.ts";
 import { ViewerError } from "../errors.ts";
 
 /** The default output name of `gym eval run`. */

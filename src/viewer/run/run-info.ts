@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
-import { isObject } from "../../python/json/json-object.ts";
-import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
-import { modelOfConfig } from "../../rollouts/files/manifest.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
+import { modelOfConfig } from "../../records/files/manifest.ts";
+import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
 import { objectOf, textOf } from "../conversation/json-values.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;

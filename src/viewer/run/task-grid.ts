@@ -1,5 +1,5 @@
-import { GrowableDoubles, GrowableIntegers } from "../../metrics/growable-array.ts";
-import { TaskTotals } from "../../metrics/task-totals.ts";
+import { GrowableDoubles, GrowableIntegers } from "../../records/metrics/growable-array.ts";
+import { TaskTotals } from "../../records/metrics/task-totals.ts";
 import type { GridCell, TaskEntry, TasksPage } from "../api-types.ts";
 import { orNull } from "../index/number-column.ts";
 import type { RowRequest } from "../query/request.ts";

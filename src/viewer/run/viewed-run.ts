@@ -1,7 +1,7 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorMessage } from "../../errors.ts";
-import type { Coverage } from "../../metrics/coverage.ts";
+import { errorMessage } from "../../base/errors.ts";
+import type { Coverage } from "../../records/metrics/coverage.ts";
 import type {
   FileStatus,
   Overview,

@@ -7,7 +7,7 @@ import "./styles/base.css";
 import "./styles/layout.css";
 import "./styles/pages.css";
 import "./styles/rollout.css";
-import { errorMessage } from "../../errors.ts";
+import { errorMessage } from "../../base/errors.ts";
 
 startTheme();
 const element = document.getElementById("root");

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { isTruthy } from "../../python/truth.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isTruthy } from "../../base/python/truth.ts";
 import type {
   ChatAssistantMessage,
   ChatMessage,

@@ -1,6 +1,6 @@
-import { GymError } from "../../errors.ts";
-import type { Logger } from "../../logger.ts";
-import type { JsonObject } from "../../python/json/json-object.ts";
+import { GymError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { JsonObject } from "../../base/python/json/json-object.ts";
 
 /** A value that a conversion leaves out because the target format has no equivalent. */
 export interface Loss {

@@ -1,6 +1,6 @@
-import { dumps } from "../../python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { isTruthy } from "../../python/truth.ts";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isTruthy } from "../../base/python/truth.ts";
 import { type NewId, newId } from "../ids.ts";
 import { ANTHROPIC_IMAGE_TYPES } from "../schemas/anthropic-types.ts";
 import type {

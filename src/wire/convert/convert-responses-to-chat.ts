@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/json-object.ts";
 import type {
   ChatAssistantMessage,
   ChatCreateParams,

@@ -1,5 +1,5 @@
-import { JsonTextError, loads } from "../../python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { JsonTextError, loads } from "../../base/python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import { type NewId, newId } from "../ids.ts";
 import type {
   AnthropicMessage,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import { coerceInt } from "../schemas/coerce.ts";
 import { int, object, type Reader, refuse } from "../schemas/readers.ts";
 

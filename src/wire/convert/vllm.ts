@@ -1,5 +1,5 @@
-import { JsonTextError, loadsPlain } from "../../python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { JsonTextError, loadsPlain } from "../../base/python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import type {
   ChatAssistantMessage,
   ChatCompletion,

@@ -1,4 +1,4 @@
-import { PyFloat } from "../../python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/py-float.ts";
 
 /** Why a scalar was refused, in the words of pydantic. */
 export interface Refusal {

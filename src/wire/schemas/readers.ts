@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import { coerceBool, coerceFloat, coerceInt, isRefusal, type Refusal } from "./coerce.ts";
 import { type ErrorDetail, type Location, listChoices, ValidationError } from "./validation.ts";
 

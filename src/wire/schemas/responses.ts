@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/json-object.ts";
 import { readUsage, type Usage } from "../convert/usage.ts";
 import type { ResponseInputItem, ResponseOutputItem, Tool, ToolChoice } from "./item-types.ts";
 import {

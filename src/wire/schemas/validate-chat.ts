@@ -1,4 +1,4 @@
-import { isObject } from "../../python/json/json-object.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
 import type { ChatAssistantMessage, ChatCreateParams, ChatMessage } from "./chat-types.ts";
 import {
   at,

@@ -1,5 +1,5 @@
-import { dumps } from "../../python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import { numericCounts } from "../convert/usage.ts";
 import { newId } from "../ids.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion, ChatToolCall } from "./chat-types.ts";

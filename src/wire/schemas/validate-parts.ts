@@ -1,5 +1,5 @@
-import { isObject } from "../../python/json/json-object.ts";
-import { strip } from "../../python/whitespace.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
+import { strip } from "../../base/python/whitespace.ts";
 import {
   anything,
   best,

@@ -1,5 +1,5 @@
 import type { ZodError } from "zod";
-import { GymError } from "../../errors.ts";
+import { GymError } from "../../base/errors.ts";
 
 /** The path of a value in a request: keys and list indexes. */
 export type Location = readonly (string | number)[];

@@ -1,6 +1,6 @@
-import { dumps } from "../../python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { isTruthy } from "../../python/truth.ts";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isTruthy } from "../../base/python/truth.ts";
 import { badValue, unsupported } from "../convert/conversion-loss.ts";
 import { newId as freshId, type NewId } from "../ids.ts";
 import type {

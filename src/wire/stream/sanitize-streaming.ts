@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { pyStr } from "../../python/repr.ts";
-import { isTruthy } from "../../python/truth.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { pyStr } from "../../base/python/repr.ts";
+import { isTruthy } from "../../base/python/truth.ts";
 import type { OnLoss } from "../convert/conversion-loss.ts";
 import { tryReading, wordOf } from "../schemas/readers.ts";
 import { CREATE_PARAM_KEYS, parseCreateParams, type ResponseCreateParams } from "../schemas/responses.ts";

@@ -1,7 +1,7 @@
-import { GymError } from "../../errors.ts";
-import { parseJson } from "../../parse-json.ts";
-import { dumps } from "../../python/json/json-dumps.ts";
-import { isObject } from "../../python/json/json-object.ts";
+import { GymError } from "../../base/errors.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
 
 /** One server-sent event. `event` is null if the frame has no event line. */
 export interface SseEvent {

@@ -1,4 +1,4 @@
-import { pyRound } from "../../python/numbers/exact.ts";
+import { pyRound } from "../../base/python/numbers/exact.ts";
 import { type NewId, newId } from "../ids.ts";
 import type { ResponseOutputItem } from "../schemas/item-types.ts";
 

@@ -1,4 +1,4 @@
-import { GymError } from "../../errors.ts";
+import { GymError } from "../../base/errors.ts";
 import type { ResponseOutputItem, TokenInformation } from "../schemas/item-types.ts";
 import { type Boundary, callsOf, classifyBoundary } from "./token-continuity.ts";
 

@@ -1,7 +1,7 @@
-import { GymError } from "../../errors.ts";
-import type { JsonObject } from "../../python/json/json-object.ts";
-import { parsePyInt } from "../../python/numbers/parse-number.ts";
-import { isPyFloat, isPyInt } from "../../python/numbers/py-float.ts";
+import { GymError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/python/json/json-object.ts";
+import { parsePyInt } from "../../base/python/numbers/parse-number.ts";
+import { isPyFloat, isPyInt } from "../../base/python/numbers/py-float.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "../schemas/chat-types.ts";
 import type { TokenInformation } from "../schemas/item-types.ts";
 

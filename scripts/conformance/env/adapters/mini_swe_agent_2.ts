@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { sweMetrics } from "../../../../libraries/swe/metrics.ts";
 import { resolvedOf, rewardOf } from "../../../../libraries/swe/report.ts";
-import { aggregateMetrics } from "../../../../src/metrics/aggregate.ts";
+import { aggregateMetrics } from "../../../../src/records/metrics/aggregate.ts";
 import type { Adapter } from "../adapters.ts";
 import { difference } from "../compare.ts";
 import { type FixtureRow, isObject, type JsonObject } from "../rows.ts";

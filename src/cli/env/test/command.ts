@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { serverTypes } from "../../../config/servers/server-types.ts";
-import { subfolders } from "../../../workloads/catalog/folders.ts";
 import type { CommandContext } from "../../command.ts";
 import { type KeyValues, listingKeys } from "../../config-keys.ts";
 import { UsageError } from "../../errors.ts";
 import { renderTable } from "../../render/table.ts";
+import { subfolders } from "../../workloads/catalog/folders.ts";
 import { testKeys } from "../keys.ts";
 import { findServerFolder, type ServerFolder } from "../server-folder.ts";
 import { givenKeys, testWorkload } from "../workload.ts";

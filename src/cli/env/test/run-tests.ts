@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { GymError } from "../../../base/errors.ts";
 import { resolveLeniently } from "../../../config/config-metadata.ts";
-import { GymError } from "../../../errors.ts";
-import { locateServer } from "../../../hosting/locate-server.ts";
+import { shellQuote } from "../../../sandbox/safe-text.ts";
+import { locateServer } from "../../../servers/hosting/locate-server.ts";
 import {
   installNodeDependencies,
   pythonEnvironment,
-} from "../../../hosting/processes/install-dependencies.ts";
-import { shellQuote } from "../../../sandbox/safe-text.ts";
-import { readSettings } from "../../../workloads/audit/settings.ts";
-import { loadManifest } from "../../../workloads/catalog/manifest.ts";
-import { CASES_FILE, contractOf, type RewardContract } from "../../../workloads/verifier-cases/cases.ts";
-import { exerciseInProcess } from "../../../workloads/verifier-cases/fixture-process.ts";
+} from "../../../servers/hosting/processes/install-dependencies.ts";
 import type { CommandContext } from "../../command.ts";
 import { runChild } from "../../run-child.ts";
+import { readSettings } from "../../workloads/audit/settings.ts";
+import { loadManifest } from "../../workloads/catalog/manifest.ts";
+import { CASES_FILE, contractOf, type RewardContract } from "../../workloads/verifier-cases/cases.ts";
+import { exerciseInProcess } from "../../workloads/verifier-cases/fixture-process.ts";
 import { configName, isPythonServer, type ServerFolder } from "../server-folder.ts";
 import { catalogEntries, workloadOptions } from "../workload.ts";
 import { findTestRunner, testLanguage } from "./vitest.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { errorMessage, GymError } from "../../../errors.ts";
+import { errorMessage, GymError } from "../../../base/errors.ts";
 import type { CommandContext } from "../../command.ts";
 import { ancestors } from "../../files.ts";
 import { runChild } from "../../run-child.ts";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { errorMessage } from "../../../errors.ts";
+import { errorMessage } from "../../../base/errors.ts";
 import { SandboxUnavailableError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { Semaphore } from "../../../calls/semaphore.ts";
-import { errorMessage } from "../../../errors.ts";
+import { errorMessage } from "../../../base/errors.ts";
+import { Semaphore } from "../../../base/transport/semaphore.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnavailableError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
 import { liveProcess } from "../../processes/live-process.ts";

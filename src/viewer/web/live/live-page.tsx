@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { errorMessage } from "../../../errors.ts";
+import { errorMessage } from "../../../base/errors.ts";
 import type { LiveAnswer, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { EmptyState, Fact, RunLinks, Scrolls, TableHead } from "../shared/elements.tsx";

@@ -1,4 +1,4 @@
-import { intervalCaveats } from "../../../metrics/interval-caveats.ts";
+import { intervalCaveats } from "../../../records/metrics/interval-caveats.ts";
 import type { Overview, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Histogram, LineChart } from "../shared/charts.tsx";

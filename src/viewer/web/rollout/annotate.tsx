@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { errorMessage } from "../../../errors.ts";
+import { errorMessage } from "../../../base/errors.ts";
 import type { Annotation } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { useKeys } from "../shared/keyboard.ts";

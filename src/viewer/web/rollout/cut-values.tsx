@@ -1,6 +1,6 @@
 import { useCallback, useState } from "react";
-import { errorMessage } from "../../../errors.ts";
-import { defaultMaxDepth } from "../../../python/json/json-loads.ts";
+import { errorMessage } from "../../../base/errors.ts";
+import { defaultMaxDepth } from "../../../base/python/json/json-loads.ts";
 import type { Elided, RowAnswer } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { bytesText, countText } from "../shared/format.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
 import type { RowAnswer } from "../../api-types.ts";
 import { countText, rewardText } from "../shared/format.ts";
 import { addressOf } from "../shared/use-route.ts";

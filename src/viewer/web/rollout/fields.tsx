@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { JsonObject } from "../../../python/json/json-object.ts";
-import { orderedKeys } from "../../../python/json/key-order.ts";
+import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import { orderedKeys } from "../../../base/python/json/key-order.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import type { Verdict } from "../../conversation/verdict.ts";
 import { CopyButton } from "../shared/copy-button.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { errorMessage } from "../../../errors.ts";
+import { errorMessage } from "../../../base/errors.ts";
 import { SignButton } from "../shared/elements.tsx";
 import { countText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from "react";
-import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
 import type { RowAnswer, RowRef, ViewerStatus } from "../../api-types.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import {

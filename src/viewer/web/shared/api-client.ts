@@ -1,4 +1,4 @@
-import { loads } from "../../../python/json/json-loads.ts";
+import { loads } from "../../../base/python/json/json-loads.ts";
 import type {
   Annotation,
   Comparison,

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { errorMessage } from "../../../errors.ts";
+import { errorMessage } from "../../../base/errors.ts";
 import type { SearchProgress } from "../../api-types.ts";
 
 const SEARCH_POLL_MS = 200;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { errorMessage } from "../../../errors.ts";
+import { errorMessage } from "../../../base/errors.ts";
 import type { ViewerStatus } from "../../api-types.ts";
 import { api } from "./api-client.ts";
 

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from "react";
-import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
 import type { ListedRow, RowAnswer, RunState, ViewerStatus } from "../../api-types.ts";
 import { type ConversationItem, conversationOf } from "../../conversation/conversation.ts";
 import { Item } from "../rollout/conversation.tsx";

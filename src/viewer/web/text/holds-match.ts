@@ -1,5 +1,5 @@
 import { useContext, useMemo } from "react";
-import { PyFloat } from "../../../python/numbers/py-float.ts";
+import { PyFloat } from "../../../base/python/numbers/py-float.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import { Needles } from "./plain.tsx";
 

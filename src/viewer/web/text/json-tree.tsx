@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useState } from "react";
-import { isObject } from "../../../python/json/json-object.ts";
-import { orderedKeys } from "../../../python/json/key-order.ts";
+import { isObject } from "../../../base/python/json/json-object.ts";
+import { orderedKeys } from "../../../base/python/json/key-order.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import { useHoldsMatch } from "./holds-match.ts";
 import { LongText } from "./long-text.tsx";

@@ -1,0 +1,394 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import { callServer } from "../../../servers/calls/server-client.ts";
+import {
+  defineGymnasiumServer,
+  defineResourcesServer,
+} from "../../../servers/definitions/define-resources.ts";
+import type { ServerDefinition } from "../../../servers/definitions/definitions.ts";
+import { outputText } from "../../../wire/read-output.ts";
+import type { AuditReport } from "./audit.ts";
+import { auditServer } from "./run-audit.ts";
+import { readSettings } from "./settings.ts";
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(path.join(tmpdir(), "gym-audit-"));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const rows: JsonObject[] = ["one", "two", "three", "four", "five"].map((answer) => ({
+  responses_create_params: { input: [{ role: "user", content: `Say ${answer.length}.` }] },
+  expected_answer: answer,
+}));
+
+interface Setup {
+  rows?: JsonObject[];
+  settings?: string;
+  only: string | string[];
+  config?: JsonObject;
+}
+
+async function audit(definition: ServerDefinition, setup: Setup): Promise<AuditReport> {
+  const used = setup.rows ?? rows;
+  const file = path.join(base, "example.jsonl");
+  writeFileSync(file, used.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  if (setup.settings !== undefined) writeFileSync(path.join(base, "audit.yaml"), setup.settings);
+  const settings = readSettings(base, "test");
+  return auditServer({
+    server: {
+      name: "test",
+      implementation: "test",
+      directory: base,
+      definition,
+      config: setup.config ?? {},
+      globalConfig: {},
+      others: ["judge"],
+      roots: [base],
+      verdicts: settings.judge,
+    },
+    configFile: path.join(base, "test.yaml"),
+    rows: used,
+    settings,
+    dataset: {
+      file,
+      entry: { name: "example", type: "example", jsonl_fpath: "example.jsonl" },
+      lineCount: used.length,
+    },
+    only: [setup.only].flat(),
+  });
+}
+
+const messages = ({ checks }: AuditReport) =>
+  checks.flatMap(({ findings }) => findings.map(({ message }) => message));
+const policies = ({ checks }: AuditReport) => [
+  ...new Set(checks.flatMap(({ findings }) => findings.map(({ policy }) => policy))),
+];
+
+/** A verifier as it should be. */
+const fair = defineResourcesServer({
+  row: z.object({ expected_answer: z.string() }),
+  verify: ({ row, response }) => ({ reward: outputText(response).trim() === row.expected_answer ? 1 : 0 }),
+});
+
+const rewarding = (reward: (text: string, expected: string) => number) =>
+  defineResourcesServer({
+    row: z.object({ expected_answer: z.string() }),
+    verify: ({ row, response }) => ({ reward: reward(outputText(response), row.expected_answer) }),
+  });
+
+describe("a fair verifier", () => {
+  it("passes all checks except that for the missing file", async () => {
+    const report = await audit(fair, { only: [] });
+    const failed = report.checks.filter(({ status }) => status === "failed").map(({ check }) => check);
+    expect(failed).toEqual(["example-metrics-current"]);
+    expect(report.checks.filter(({ status }) => status === "skipped").map(({ check }) => check)).toEqual([
+      "judge-failure-is-no-reward",
+      "judge-not-talked-over",
+    ]);
+    expect(report.passed).toBe(false);
+  });
+
+  it("gets the list of checks for an unknown name", async () => {
+    await expect(audit(fair, { only: "gold" })).rejects.toThrow("Unknown check: gold. Checks: example-rows");
+  });
+});
+
+describe("what an audit finds", () => {
+  it("right answers that earn too little", async () => {
+    const report = await audit(
+      rewarding(() => 0.5),
+      { only: "gold-earns-maximum" },
+    );
+    expect(messages(report)[0]).toBe("The right answer earns 0.5 instead of 1.");
+    expect(report.passed).toBe(false);
+  });
+
+  it("no wrong gold answers if the row may describe a state", async () => {
+    const stateful = (reward: number) =>
+      defineResourcesServer({ session: () => ({ sum: 0 }), verify: () => ({ reward }) });
+    const targets = rows.map(({ responses_create_params }, target) => ({ responses_create_params, target }));
+    const setup = { rows: targets, only: "gold-earns-maximum" };
+    const unknown = await audit(stateful(0), setup);
+    expect(messages(unknown)).toEqual([]);
+    expect(unknown.checks[0]?.status).toBe("skipped");
+    expect(messages(await audit(stateful(0.5), setup))).toHaveLength(5);
+    const stateless = rewarding(() => 0);
+    expect(messages(await audit(stateless, setup))).toHaveLength(5);
+  });
+
+  it("rewards for nothing", async () => {
+    const report = await audit(
+      rewarding((text) => (text.length < 40 ? 1 : 0)),
+      { only: "nonsense-earns-minimum" },
+    );
+    expect(policies(report)).toEqual(["no output", "empty answer", "nonsense", "prompt echo"]);
+    const options = await audit(
+      rewarding((text) => (text.includes("B") ? 1 : 0)),
+      {
+        rows: [{ ...rows[0], options: [{ A: "x" }, { B: "y" }] }],
+        only: "nonsense-earns-minimum",
+      },
+    );
+    expect(policies(options)).toEqual(["every option"]);
+  });
+
+  it("rewards that are missing or not in range", async () => {
+    const report = await audit(
+      rewarding(() => 7),
+      { only: "reward-in-range" },
+    );
+    expect(messages(report)[0]).toBe("The reward 7 is not in 0 to 1.");
+    const nan = await audit(
+      rewarding(() => Number.NaN),
+      { only: "reward-in-range" },
+    );
+    expect(nan.passed).toBe(false);
+  });
+
+  it("results that change", async () => {
+    let count = 0;
+    const moody = rewarding(() => (count++ % 2 === 0 ? 1 : 0));
+    expect(messages(await audit(moody, { only: "verification-deterministic" }))[0]).toMatch(
+      /^Two runs differ: reward/,
+    );
+    let calls = 0;
+    const noting = defineResourcesServer({ verify: () => ({ reward: 0, number: calls++ }) });
+    expect(messages(await audit(noting, { only: "verification-deterministic" }))[0]).toBe(
+      "Two runs differ: the field 'number'.",
+    );
+  });
+
+  it("memory of earlier rollouts", async () => {
+    const shared = defineResourcesServer({
+      row: z.object({ expected_answer: z.string() }),
+      start: (server) => void Object.assign(server, { seen: new Set<string>() }),
+      verify({ row, server }) {
+        const { seen } = server as unknown as { seen: Set<string> };
+        const first = seen.size === 0;
+        seen.add(row.expected_answer);
+        return { reward: first ? 1 : 0 };
+      },
+    });
+    const report = await audit(shared, {
+      only: ["verification-deterministic", "verification-order-independent"],
+    });
+    expect(report.checks.map(({ status }) => status)).toEqual(["passed", "failed"]);
+  });
+
+  it("sessions that share state", async () => {
+    const tool = {
+      type: "function",
+      name: "add",
+      parameters: { type: "object", properties: { n: { type: "integer" } } },
+    };
+    const mixing = (own: boolean) =>
+      defineResourcesServer({
+        session: () => ({ total: 0 }),
+        start: (server) => void Object.assign(server, { total: 0 }),
+        tools: {
+          add: {
+            input: z.object({ n: z.number().optional() }),
+            async run({ input, session, server }) {
+              const place = (own ? session : server) as { total: number };
+              if (!own && session.total === 0) place.total = 0;
+              session.total = 1;
+              place.total += input.n ?? 1;
+              await new Promise((resolve) => setTimeout(resolve, 1));
+              return { total: place.total };
+            },
+          },
+        },
+        verify: () => ({ reward: 0 }),
+      });
+    const withTool = rows.map((row) => ({
+      responses_create_params: { ...(row["responses_create_params"] as object), tools: [tool] },
+    }));
+    const report = await audit(mixing(false), { rows: withTool, only: "sessions-isolated" });
+    expect(messages(report)[0]).toContain("the result differs: the reply of the tool 'add'");
+    expect((await audit(mixing(true), { rows: withTool, only: "sessions-isolated" })).passed).toBe(true);
+  });
+
+  it("crashes on malformed output", async () => {
+    const fragile = defineResourcesServer({
+      verify({ response }) {
+        const [first] = response.output;
+        const { content } = first as { content: { text: string }[] };
+        return { reward: content[0]?.text.length === 0 ? 0 : 0 };
+      },
+    });
+    const report = await audit(fragile, { only: "malformed-output-is-no-failure" });
+    expect(messages(report)).toContain("/verify answers with 500.");
+    expect(policies(report)).toContain("thoughts without an answer");
+  });
+
+  it("verifiers that block the event loop", async () => {
+    const busy = rewarding(() => {
+      const until = performance.now() + 30;
+      while (performance.now() < until);
+      return 0;
+    });
+    const report = await audit(busy, {
+      rows: rows.slice(0, 1),
+      settings: "limits: {loop_ms: 10}\n",
+      only: "verification-fast",
+    });
+    expect(messages(report)[0]).toMatch(/^It blocks the event loop for \d+ ms \(at most 10\)/);
+  });
+
+  it("rows that the server refuses", async () => {
+    const report = await audit(fair, {
+      rows: [{ responses_create_params: { input: "x" } }],
+      only: "example-rows-usable",
+    });
+    expect(messages(report)).toEqual([
+      "example.jsonl has 1 rows instead of 5.",
+      "/verify refuses the row with 422.",
+    ]);
+  });
+
+  it("metrics that do not match the rows", async () => {
+    writeFileSync(path.join(base, "example_metrics.json"), '{"Number of examples": 4}');
+    const report = await audit(fair, { only: "example-metrics-current" });
+    expect(report.checks[0]?.findings[0]?.evidence["differences"]).toEqual([
+      "Number of examples: was 4, is 5",
+    ]);
+  });
+});
+
+describe("judges", () => {
+  const judged = (read: (said: string) => boolean) =>
+    defineResourcesServer({
+      row: z.object({ expected_answer: z.string() }),
+      async verify({ response, server, signal }) {
+        const asked = `Is this right?\n${outputText(response)}`;
+        const reply = await callServer(server.client, {
+          server: "judge",
+          path: "/v1/responses",
+          body: { input: asked },
+          stage: "verify",
+          signal,
+        });
+        return { reward: read(outputText(reply.json() as never)) ? 1 : 0 };
+      },
+    });
+  const settings = "judge: {accept: RIGHT, reject: WRONG}\n";
+  const only = ["judge-failure-is-no-reward", "judge-not-talked-over"];
+
+  it("pass if the last verdict counts", async () => {
+    const report = await audit(
+      judged((said) => said.trimEnd().endsWith("RIGHT")),
+      { settings, only },
+    );
+    expect(report.checks.map(({ status }) => status)).toEqual(["passed", "passed"]);
+  });
+
+  it("can be manipulated if any verdict counts", async () => {
+    const report = await audit(
+      judged((said) => said.includes("RIGHT")),
+      { settings, only },
+    );
+    expect(report.checks.map(({ status }) => status)).toEqual(["passed", "failed"]);
+    expect(policies(report)).toEqual(["instructions to the judge"]);
+  });
+
+  it("must not give a reward if they return no verdict or fail", async () => {
+    const report = await audit(
+      judged((said) => !said.includes("WRONG")),
+      { settings, only },
+    );
+    expect(messages(report)).toContain("A judge that gives no verdict earns the maximum.");
+    const hiding = defineResourcesServer({
+      async verify({ server, signal }) {
+        const reply = await server.client.post("judge", "/v1/responses", {}, { signal });
+        return { reward: reply.status === 200 ? 1 : 0 };
+      },
+    });
+    expect(messages(await audit(hiding, { settings, only }))).toContain(
+      "With a judge that answers 500 the reward 0 counts.",
+    );
+  });
+
+  it("need verdicts in audit.yaml", async () => {
+    const report = await audit(
+      judged(() => false),
+      { only: "judge-not-talked-over" },
+    );
+    expect(messages(report)[0]).toContain("describe them under `judge` in audit.yaml");
+  });
+});
+
+describe("environments of several turns", () => {
+  it("are audited too", async () => {
+    const guess = defineGymnasiumServer({
+      row: z.object({ expected_answer: z.string() }),
+      reset: () => ({ session: { turns: 0 }, observation: "Guess." }),
+      step({ row, session, response }) {
+        session.turns++;
+        const right = outputText(response) === row.expected_answer;
+        return { reward: right ? 1 : 0, terminated: right || session.turns === 3, observation: "No." };
+      },
+    });
+    const report = await audit(guess, {
+      only: ["gold-earns-maximum", "nonsense-earns-minimum", "sessions-isolated"],
+    });
+    expect(report.checks.map(({ status }) => status)).toEqual(["passed", "passed", "passed"]);
+  });
+});
+
+describe("audit.yaml", () => {
+  it("waives findings, and the report lists unused waivers", async () => {
+    const settings = `waivers:
+- {check: nonsense-earns-minimum, reason: "Every answer is worth one in this example."}
+- {check: gold-earns-maximum, reason: "Nobody knows what is right in this example."}
+`;
+    const report = await audit(
+      rewarding(() => 1),
+      { settings, only: ["gold-earns-maximum", "nonsense-earns-minimum"] },
+    );
+    expect(report.passed).toBe(true);
+    expect(report.checks[1]).toMatchObject({
+      status: "waived",
+      waiver: "Every answer is worth one in this example.",
+    });
+    expect(report.unusedWaivers).toEqual(["gold-earns-maximum"]);
+  });
+
+  it("defines the right answer if the row does not have it", async () => {
+    const settings = "gold: {text: '<<{expected_answer}>>'}\n";
+    const report = await audit(
+      rewarding((text, expected) => (text === `<<${expected}>>` ? 1 : 0)),
+      { settings, only: "gold-earns-maximum" },
+    );
+    expect(report.passed).toBe(true);
+  });
+
+  it("excludes measured times", async () => {
+    let calls = 0;
+    const timing = defineResourcesServer({
+      verify: () => ({ reward: 0, about: { seconds: calls++, passed: 1 } }),
+    });
+    const only = ["verification-deterministic", "verification-order-independent"];
+    const settings = "measured_fields: [about.seconds]\n";
+    expect((await audit(timing, { settings, only })).passed).toBe(true);
+    expect((await audit(timing, { settings: "measured_fields: [about.passed]\n", only })).passed).toBe(false);
+  });
+
+  it("excludes rows in which doing nothing is right, for one config", async () => {
+    const settings = `configs:
+  test:
+    free_rows: [{row: 1, reason: "Nothing is to be done in this row."}]
+`;
+    const free = rewarding((_, expected) => (expected === "one" ? 1 : 0));
+    expect((await audit(free, { settings, only: "nonsense-earns-minimum" })).passed).toBe(true);
+  });
+
+  it("refuses unknown keys", () => {
+    writeFileSync(path.join(base, "audit.yaml"), "waivers: [{check: x, reason: short}]\nother: 1\n");
+    expect(() => readSettings(base, "test")).toThrow(/audit\.yaml cannot be used: .*waivers\.0\.reason/);
+  });
+});

@@ -1,0 +1,71 @@
+import { ConfigError } from "../../../config/errors.ts";
+import { type DictNode, textOf } from "../../../config/node.ts";
+import { integerFrom } from "../../../config/schema-problems.ts";
+import { serverBlocks } from "../../../config/servers/server-schema.ts";
+import { type ConfigFiles, datasetsOf } from "./config-files.ts";
+import type { Workload } from "./workloads.ts";
+
+/** The parts of a workload. */
+export interface WorkloadParts {
+  /** Implementations: the names of folders in `resources_servers/`. */
+  readonly resourcesServers: readonly string[];
+  /** Implementation of the agent. */
+  readonly agent?: string;
+  /** Names of the datasets. */
+  readonly datasets: readonly string[];
+  /** Their repositories on the Hugging Face hub. */
+  readonly hubDatasets: readonly string[];
+  /** The agent instance with the benchmark dataset, and the number of repeats per row. */
+  readonly benchmark?: { readonly agentName: string; readonly numRepeats: number | undefined };
+  readonly value?: string;
+  /** Why the config does not resolve. */
+  readonly problem?: string;
+}
+
+/** Reads the parts of a workload from its config and the included files. */
+export function readParts({ configFile, kind }: Workload, files: ConfigFiles): WorkloadParts {
+  let layers: DictNode[];
+  try {
+    layers = files.layers(configFile);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { resourcesServers: [], datasets: [], hubDatasets: [], problem: error.message };
+  }
+  const own = layers.at(-1);
+  const blocks = layers.flatMap((layer) => [...serverBlocks(layer)]);
+  const ownBlocks = own === undefined ? [] : [...serverBlocks(own)];
+  const agents = blocks.filter(({ type }) => type === "responses_api_agents");
+  const ownDatasets = ownBlocks.flatMap(({ block }) => datasetsOf(block));
+  // Datasets of included files count only if the config itself has none.
+  const datasets = ownDatasets.length > 0 ? ownDatasets : agents.flatMap(({ block }) => datasetsOf(block));
+  const servers = blocks.filter(({ type }) => type === "resources_servers");
+  return {
+    resourcesServers: [...new Set(servers.map(({ implementation }) => implementation))],
+    agent: agents[0]?.implementation,
+    datasets: [...new Set(datasets.flatMap((dataset) => textOf(dataset.entries.get("name")) ?? []))],
+    hubDatasets: [...new Set(datasets.flatMap(hubRepository))],
+    value: servers
+      .map(({ block }) => textOf(block.entries.get("value")))
+      .find((value) => value !== undefined),
+    benchmark: kind === "benchmark" ? benchmarkAgent(blocks) : undefined,
+  };
+}
+
+function hubRepository(dataset: DictNode): string[] {
+  for (const key of ["source", "huggingface_identifier"]) {
+    const source = dataset.entries.get(key);
+    const id = source?.kind === "dict" ? textOf(source.entries.get("repo_id")) : undefined;
+    if (id !== undefined) return [id];
+  }
+  return [];
+}
+
+function benchmarkAgent(blocks: readonly { name: string; block: DictNode }[]): WorkloadParts["benchmark"] {
+  for (const { name, block } of blocks) {
+    const dataset = datasetsOf(block).find((entry) => textOf(entry.entries.get("type")) === "benchmark");
+    if (dataset === undefined) continue;
+    const written = dataset.entries.get("num_repeats");
+    return { agentName: name, numRepeats: written === undefined ? 1 : integerFrom(written) };
+  }
+  return undefined;
+}

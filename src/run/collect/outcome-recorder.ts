@@ -1,0 +1,159 @@
+import { type FailureClass, isInfrastructureFailure } from "../../base/failures.ts";
+import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
+import type { CollectOptions } from "./collect-contract.ts";
+import type { CollectionProgress } from "./collection-progress.ts";
+import type { ConcurrencyLimit } from "./concurrency.ts";
+import type { Failure } from "./outcome.ts";
+import type { Tried } from "./rollout-runner.ts";
+import type { QueuedRow, RetryQueue } from "./row-queues.ts";
+
+/** Maximum number of permanently failed rollouts kept for a retry on request. */
+const MAX_LOST_KEPT = 1_000;
+
+/** The run ends after this many refused credentials without a success, because the rest would fail too. */
+const GIVE_UP_AFTER_REFUSALS = 10;
+/**
+ * Failures in the model stage that also end the run once a rollout has no attempts left: the endpoint does not exist,
+ * or is not a model API.
+ */
+const ENDPOINT_FAULTS: ReadonlySet<string> = new Set<FailureClass>(["connection", "invalid_response"]);
+
+interface LostRollout {
+  queued: QueuedRow;
+  failure: Failure;
+  attempts: number;
+}
+
+interface Surroundings {
+  concurrency: ConcurrencyLimit;
+  progress: CollectionProgress;
+  retries: RetryQueue;
+  isStopping: () => boolean;
+  stopEarly: (reason: string) => void;
+}
+
+const idOf = ({ taskIndex, rolloutIndex }: QueuedRow): string => `${taskIndex}-${rolloutIndex}`;
+
+/** Writes the results of rollouts, decides which are retried, and counts those that cannot be. */
+export class OutcomeRecorder {
+  /** Failed rollouts that a resumed run retries. */
+  resumable = 0;
+  /** Failed rollouts that are not retried because their attempts are used up. */
+  outOfAttempts: number;
+  #refusals = 0;
+  readonly #options: CollectOptions;
+  readonly #surroundings: Surroundings;
+  /** Rollouts that have their result, or were abandoned. */
+  readonly #settled = new RolloutKeyMap();
+  /** Rollouts that failed permanently, kept so that they can be run again during the collection. */
+  readonly #lost = new Map<string, LostRollout>();
+  /** Rollouts to run again once they are stopped. */
+  readonly #again = new Set<string>();
+
+  constructor(options: CollectOptions, surroundings: Surroundings) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.outOfAttempts = options.alreadyLost?.outOfAttempts ?? 0;
+  }
+
+  isSettled(taskIndex: number, rolloutIndex: number): boolean {
+    return this.#settled.has(taskIndex, rolloutIndex);
+  }
+
+  settle(taskIndex: number, rolloutIndex: number): void {
+    this.#settled.set(taskIndex, rolloutIndex, 0);
+  }
+
+  /** Rollouts that failed permanently in this session and can be run again, oldest first. */
+  get lost(): { id: string; class: string }[] {
+    return [...this.#lost].map(([id, { failure }]) => ({ id, class: failure.class }));
+  }
+
+  /** Reverts the permanent failure of a rollout, and returns its row. */
+  reopen(id: string): QueuedRow | undefined {
+    const lost = this.#lost.get(id);
+    if (lost === undefined) return undefined;
+    this.#lost.delete(id);
+    this.#countLoss(lost, -1);
+    this.#surroundings.progress.retried();
+    return lost.queued;
+  }
+
+  /** A running rollout that is being stopped runs again instead of counting as cancelled. */
+  runAgain(id: string): void {
+    this.#again.add(id);
+  }
+
+  /** Writes the result of a rollout. Returns whether it is retried in this run. */
+  async record(queued: QueuedRow, outcome: Tried): Promise<boolean> {
+    if (outcome.status === "completed") return this.#complete(outcome);
+    return outcome.status === "failed" ? this.#fail(queued, outcome) : this.#cancel(queued);
+  }
+
+  async #complete({ row, line, settle }: Extract<Tried, { status: "completed" }>): Promise<false> {
+    const { output, totals } = this.#options;
+    const { progress, concurrency } = this.#surroundings;
+    const written = output.append(line);
+    // Counted in the order of the file. If the write fails, the run fails and its totals are not used.
+    totals?.addUnwritten(row);
+    await written;
+    progress.written(row);
+    await settle?.(() => output.sync());
+    concurrency.succeeded();
+    return false;
+  }
+
+  #cancel(queued: QueuedRow): boolean {
+    const { retries, isStopping } = this.#surroundings;
+    if (this.#again.delete(idOf(queued)) && !isStopping()) {
+      retries.add(queued, 0);
+      return true;
+    }
+    this.settle(queued.taskIndex, queued.rolloutIndex);
+    return false;
+  }
+
+  async #fail(
+    queued: QueuedRow,
+    { failure, persist, line }: Extract<Tried, { status: "failed" }>,
+  ): Promise<boolean> {
+    const { failures, totals, limits, countAttempts } = this.#options;
+    const { retries, concurrency, stopEarly } = this.#surroundings;
+    concurrency.failed(failure.class);
+    if (line !== undefined) {
+      await failures.append(line);
+      totals?.coverage.fail(queued.row);
+    }
+    const attempt = queued.attempt + 1;
+    const willRetry = failure.retryable && !failure.terminal && attempt < limits.maxAttempts;
+    const reason = this.#reasonToEnd(failure, willRetry);
+    if (reason !== undefined) stopEarly(reason);
+    if (willRetry) {
+      const row = countAttempts === false ? queued.row : { ...queued.row, _ng_attempt_index: attempt };
+      retries.add({ ...queued, attempt, row }, attempt);
+      return true;
+    }
+    this.settle(queued.taskIndex, queued.rolloutIndex);
+    const lost = { queued, failure, attempts: persist ? attempt : queued.attempt };
+    if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), lost);
+    this.#countLoss(lost, 1);
+    return false;
+  }
+
+  #countLoss({ failure, attempts }: LostRollout, by: 1 | -1): void {
+    // A refused row must be corrected, which makes it a different run, so it is not resumable.
+    if (failure.terminal || failure.class === "invalid_row") return;
+    const isOut = attempts >= this.#options.limits.maxAttempts && !isInfrastructureFailure(failure.class);
+    if (isOut) this.outOfAttempts += by;
+    else this.resumable += by;
+  }
+
+  /** The reason to end the run after this failure, if any. */
+  #reasonToEnd(failure: Failure, willRetry: boolean): string | undefined {
+    if (failure.class === "budget_exhausted") return failure.message;
+    const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;
+    if ((failure.class !== "provider_auth" && !endpointIsWrong) || this.#surroundings.progress.completed > 0)
+      return undefined;
+    return ++this.#refusals >= GIVE_UP_AFTER_REFUSALS ? failure.message : undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { isObject } from "../../base/python/json/json-object.ts";
+import { isTruthy } from "../../base/python/truth.ts";
+import type { Row } from "../../records/files/jsonl-rows.ts";
+import { agentNameOf } from "../../records/files/row-fields.ts";
+import { CoverageCounter } from "../../records/metrics/coverage.ts";
+import { RolloutTable } from "../../records/metrics/rollout-table.ts";
+import { TurnBoundaryCounter } from "./turn-boundaries.ts";
+
+/** With more rows than this for one agent, its servers are not asked, because the request would not fit in memory. */
+const MAX_ROWS_PER_REQUEST = 250_000;
+
+/** Totals of the rows of a run: everything that its metrics need, without the large fields. */
+export class RunTotals {
+  readonly coverage: CoverageCounter;
+  readonly boundaries = new TurnBoundaryCounter();
+  readonly byAgent = new Map<string, AgentRows>();
+
+  readonly #keepsEntries: boolean;
+
+  /** If more rollouts are expected than fit into one request, no entries are kept. */
+  constructor(coverage: CoverageCounter = new CoverageCounter(), expected = 0) {
+    this.coverage = coverage;
+    this.#keepsEntries = expected <= MAX_ROWS_PER_REQUEST;
+  }
+
+  /**
+   * Whether entries were dropped although the agent's rows would fit into one request, because fewer arrived than
+   * expected.
+   */
+  get lacksEntries(): boolean {
+    return [...this.byAgent.values()].some(
+      ({ entries, table }) => entries === undefined && table.size <= MAX_ROWS_PER_REQUEST,
+    );
+  }
+
+  /** Adds a completed rollout that was read from a file. */
+  add(row: Row): void {
+    this.#add(row, aggregateEntry(row));
+  }
+
+  /** Adds a completed rollout that is about to be written. It counts with the values of its JSON line. */
+  addUnwritten(row: Row): void {
+    this.#add(row, JSON.parse(JSON.stringify(aggregateEntry(row))) as Row);
+  }
+
+  #add(row: Row, entry: Row): void {
+    this.coverage.complete(entry);
+    this.boundaries.add(row);
+    const agent = agentNameOf(entry) ?? "";
+    let rows = this.byAgent.get(agent);
+    if (!rows) {
+      rows = new AgentRows(this.#keepsEntries);
+      this.byAgent.set(agent, rows);
+    }
+    rows.add(entry);
+  }
+}
+
+/** The data kept of an agent's rows: numbers always, small members while they fit. */
+export class AgentRows {
+  readonly table = new RolloutTable();
+  /** Indices of the rows whose reward does not count. */
+  readonly masked = new Set<number>();
+  entries: Row[] | undefined;
+
+  constructor(keepsEntries: boolean) {
+    this.entries = keepsEntries ? [] : undefined;
+  }
+
+  add(entry: Row): void {
+    if (isTruthy(entry["mask_sample"])) this.masked.add(this.table.size);
+    this.table.add(entry);
+    if (!this.entries) return;
+    this.entries.push(entry);
+    if (this.entries.length > MAX_ROWS_PER_REQUEST) this.entries = undefined;
+  }
+}
+
+/** Large members that no metric uses. */
+const LEFT_OUT = new Set([
+  "response",
+  "responses_create_params",
+  "ng_agent_observations",
+  "ng_model_call_capture",
+  "ng_trajectory",
+]);
+
+/** A rollout row as sent to `/aggregate_metrics`: without large members, but with the token usage. */
+export function aggregateEntry(row: Row): Row {
+  const entry: Row = {};
+  for (const [key, value] of Object.entries(row)) if (!LEFT_OUT.has(key)) entry[key] = value;
+  const response = row["response"];
+  const usage = isObject(response) ? response["usage"] : undefined;
+  if (isObject(usage) && Object.keys(usage).length > 0) entry["response"] = { usage };
+  return entry;
+}

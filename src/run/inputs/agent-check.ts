@@ -1,0 +1,51 @@
+import { getCloseMatches } from "../../base/python/difflib.ts";
+import { RolloutError } from "../../records/errors.ts";
+import type { JsonlLine } from "../../records/files/jsonl-rows.ts";
+
+/** Maximum number of unknown agents that the error names. */
+const MAX_NAMED = 10;
+
+/** Refuses an agent that is not running. `isType`: code with that name exists, and `--agent-type` would run it. */
+export function checkAgentName(agent: string, known: readonly string[], isType: boolean): void {
+  if (known.includes(agent)) return;
+  const [nearest] = getCloseMatches(agent, known, 1, 0.6);
+  const similar = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
+  const hint = isType ? ` To run the environment with this agent, use --agent-type ${agent}.` : similar;
+  throw new RolloutError(
+    "ROLLOUT_UNKNOWN_AGENT",
+    `There is no agent '${agent}'.${hint}\nAgents: ${known.join(", ") || "none"}.`,
+  );
+}
+
+/** Finds rows of agents that are not running and reports all of them in one error. */
+export class AgentCheck {
+  readonly #known: ReadonlySet<string> | undefined;
+  readonly #unknown = new Map<string, { rows: number; line: number }>();
+
+  constructor(known: readonly string[] | undefined) {
+    this.#known = known && new Set(known);
+  }
+
+  accepts(agent: string, line: JsonlLine): boolean {
+    if (!this.#known || this.#known.has(agent)) return true;
+    const entry = this.#unknown.get(agent);
+    if (entry) entry.rows++;
+    else this.#unknown.set(agent, { rows: 1, line: line.number });
+    return false;
+  }
+
+  finish(path: string): void {
+    if (this.#unknown.size === 0) return;
+    const known = [...(this.#known ?? [])];
+    const named = [...this.#unknown].slice(0, MAX_NAMED).map(([agent, { rows, line }]) => {
+      const [nearest] = getCloseMatches(agent, known, 1, 0.6);
+      const hint = nearest === undefined ? "" : `; did you mean '${nearest}'?`;
+      return `  - '${agent}' (${rows} ${rows === 1 ? "row" : "rows"}, first at ${path}:${line}${hint})`;
+    });
+    const more = this.#unknown.size > MAX_NAMED ? `\n  … and ${this.#unknown.size - MAX_NAMED} more` : "";
+    throw new RolloutError(
+      "ROLLOUT_UNKNOWN_AGENT",
+      `Rows name agents that are not running:\n${named.join("\n")}${more}\nAgents: ${known.join(", ") || "none"}.`,
+    );
+  }
+}

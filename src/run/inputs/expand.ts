@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import { errorMessage } from "../../base/errors.ts";
+import { PositionRanges } from "../../base/files/position-ranges.ts";
+import { dumps, dumpsCompact } from "../../base/python/json/json-dumps.ts";
+import { loads } from "../../base/python/json/json-loads.ts";
+import { isObject } from "../../base/python/json/json-object.ts";
+import { copyWith } from "../../base/python/json/key-order.ts";
+import { invalidRow, RolloutError } from "../../records/errors.ts";
+import { writeFileAtomically } from "../../records/files/atomic-file.ts";
+import { type JsonlLine, type Row, readRows } from "../../records/files/jsonl-rows.ts";
+import { LineNumbering } from "../../records/files/line-identity.ts";
+import { agentNameOf, givenTaskIndex } from "../../records/files/row-fields.ts";
+import { TaskNumberMap } from "../../records/metrics/task-number-map.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../../records/prompt-config.ts";
+import { AgentCheck } from "./agent-check.ts";
+import { Repeats, type RepeatsSetting } from "./repeats.ts";
+import type { SkillsReference } from "./skills.ts";
+
+/** Maximum number of ranges of rows that an error names. */
+const MAX_RANGES = 200;
+
+export interface ExpandOptions {
+  inputPath: string;
+  /** The agent for rows without the key `agent_ref`; a row with `agent_ref: null` does not get it. */
+  agentName?: string | null;
+  /** Agents that replace those named in rows. */
+  agentMap?: Readonly<Record<string, string>>;
+  /** The available agents; rows for others are refused. Default: every name is accepted. */
+  knownAgents?: readonly string[];
+  /** The current name of a renamed agent. */
+  renamedAgent?: (name: string) => string | undefined;
+  /** Maximum number of input lines, before repeats; null and 0 mean all. */
+  limit?: number | null;
+  repeats?: RepeatsSetting;
+  /** Adds the rollout index as `seed` to each row's `metadata.extra_body`. */
+  addSeed?: boolean;
+  promptConfig?: PromptConfig;
+  skills?: SkillsReference;
+  /** Replaces top-level members of each row's `responses_create_params`. */
+  overrides?: Readonly<Row>;
+  /** Called for settings that have no effect. */
+  onWarning?: (message: string) => void;
+  signal?: AbortSignal;
+}
+
+/** A row as materialized and sent to the agent, with its input line. */
+export interface ExpandedRow {
+  row: Row;
+  taskIndex: number;
+  rolloutIndex: number;
+  agent: string;
+  /** One-based line in the input file. */
+  lineNumber: number;
+}
+
+/**
+ * Turns an input file into rollouts: agent, overrides, skills, task index, repeats. Streams the file: memory is a few
+ * bytes per task. Rows without an agent, rows with an unknown agent, and agents without repeats are reported together
+ * after the last line. Numbers and key order are preserved (see json-loads.ts).
+ */
+export async function* expandRows(options: ExpandOptions): AsyncGenerator<ExpandedRow> {
+  const repeats = new Repeats(options.repeats);
+  await refusePopulatedInputs(options);
+  const numbering = new LineNumbering();
+  /** Number of rollouts of each task so far. */
+  const rolloutCounts = new TaskNumberMap();
+  const withoutAgent = new PositionRanges();
+  const agents = new AgentCheck(options.knownAgents);
+  for await (const { row: given, line } of inputRows(options)) {
+    const row = withCurrentAgent(prepareRow(given, line, options), options);
+    const agent = agentNameOf(row);
+    if (agent === undefined) {
+      withoutAgent.add(line.number - 1, 1);
+      continue;
+    }
+    if (!agents.accepts(agent, line)) continue;
+    const count = repeats.of(agent);
+    const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
+    const first = rolloutCounts.get(taskIndex) ?? 0;
+    rolloutCounts.set(taskIndex, first + count);
+    for (let rolloutIndex = first; rolloutIndex < first + count; rolloutIndex++) {
+      const emitted = copyWith(row, { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex });
+      yield {
+        row: options.addSeed ? seeded(emitted, rolloutIndex, options.inputPath, line) : emitted,
+        taskIndex,
+        rolloutIndex,
+        agent,
+        lineNumber: line.number,
+      };
+    }
+  }
+  refuseWithoutAgent(withoutAgent, options.inputPath);
+  agents.finish(options.inputPath);
+  repeats.finish(options.onWarning);
+}
+
+/** The rows, tasks and bytes that `materializeInputs` wrote. */
+export interface MaterializedInputs {
+  rows: number;
+  tasks: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** Expands an input file into the materialized inputs file: one rollout per line, compact JSON, written atomically. */
+export async function materializeInputs(options: ExpandOptions, path: string): Promise<MaterializedInputs> {
+  const hash = createHash("sha256");
+  const written = { rows: 0, tasks: 0, bytes: 0 };
+  async function* lines(): AsyncGenerator<string> {
+    for await (const { row, rolloutIndex } of expandRows(options)) {
+      written.rows++;
+      // Every task has exactly one rollout with index 0.
+      if (rolloutIndex === 0) written.tasks++;
+      yield `${dumpsCompact(row)}\n`;
+    }
+  }
+  await writeFileAtomically(path, lines(), {
+    onBytes: (chunk) => {
+      hash.update(chunk);
+      written.bytes += chunk.length;
+    },
+  });
+  return { ...written, sha256: hash.digest("hex") };
+}
+
+function inputRows(options: ExpandOptions) {
+  const { inputPath, limit, signal } = options;
+  return readRows(inputPath, { exact: true, limit: limit ?? 0, signal });
+}
+
+/** With a prompt config, no row may have an input. All rows that have one are reported before any row is produced. */
+async function refusePopulatedInputs(options: ExpandOptions): Promise<void> {
+  if (!options.promptConfig) return;
+  const positions = new PositionRanges();
+  for await (const { row, line } of inputRows(options))
+    if (hasPopulatedInput(row)) positions.add(line.number - 1, 1);
+  if (positions.count === 0) return;
+  throw new RolloutError(
+    "ROLLOUT_INPUT_POPULATED",
+    `The prompt config '${options.promptConfig.path}' would overwrite the input that ${positions.count} rows of ` +
+      `'${options.inputPath}' already have, at positions ${positions.text(MAX_RANGES)} (counted from 0). ` +
+      "Remove the prompt config or the rows' 'responses_create_params.input'.",
+  );
+}
+
+function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
+  let row = given;
+  if (options.promptConfig) {
+    try {
+      row = applyPromptConfig(options.promptConfig, row);
+    } catch (error) {
+      throw invalidRow(
+        options.inputPath,
+        line,
+        `${options.promptConfig.path}: ${errorMessage(error)}`,
+        error,
+      );
+    }
+  }
+  if (options.agentName && !Object.hasOwn(row, "agent_ref"))
+    row = copyWith(row, { agent_ref: { name: options.agentName } });
+  const named = agentNameOf(row);
+  const other = named === undefined ? undefined : options.agentMap?.[named];
+  if (other !== undefined) row = copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: other } });
+  const params = row["responses_create_params"];
+  if (!isObject(params)) {
+    const problem =
+      params === undefined
+        ? "has no 'responses_create_params'"
+        : "has 'responses_create_params' that is not an object";
+    throw invalidRow(options.inputPath, line, `the row ${problem}.`);
+  }
+  return copyWith(row, {
+    responses_create_params: options.overrides ? copyWith(params, options.overrides) : params,
+    ...(options.skills && { skills_ref: options.skills }),
+  });
+}
+
+/** Rows with the old name of an agent use the agent that replaced it. */
+function withCurrentAgent(row: Row, { knownAgents, renamedAgent }: ExpandOptions): Row {
+  const name = agentNameOf(row);
+  if (name === undefined || knownAgents?.includes(name)) return row;
+  const renamed = renamedAgent?.(name);
+  if (renamed === undefined) return row;
+  return copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: renamed } });
+}
+
+function seeded(row: Row, seed: number, path: string, line: JsonlLine): Row {
+  try {
+    return withSeed(row, seed);
+  } catch (error) {
+    throw invalidRow(path, line, errorMessage(error), error);
+  }
+}
+
+function refuseWithoutAgent(positions: PositionRanges, path: string): void {
+  if (positions.count === 0) return;
+  throw new RolloutError(
+    "ROLLOUT_ROWS_WITHOUT_AGENT",
+    `${positions.count} rows of '${path}' name no agent in 'agent_ref', at positions ${positions.text(MAX_RANGES)} (counted from 0). ` +
+      "Name one for rows without the key with --agent (+agent_name=…).",
+  );
+}
+
+/**
+ * A copy of the row whose `responses_create_params.metadata.extra_body`, a JSON text, has the member `seed`. Metadata
+ * values are strings, so non-standard parameters are passed to the model server this way.
+ */
+function withSeed(row: Row, seed: number): Row {
+  const params = row["responses_create_params"] as Row;
+  const metadata = objectOr(params["metadata"], "metadata");
+  const body = bodyOf(metadata["extra_body"]);
+  const extraBody = dumps(copyWith(body, { seed }));
+  return copyWith(row, {
+    responses_create_params: copyWith(params, { metadata: copyWith(metadata, { extra_body: extraBody }) }),
+  });
+}
+
+function bodyOf(text: unknown): Row {
+  if (text === undefined) return {};
+  if (typeof text !== "string") throw unusable("'metadata.extra_body' is not a text");
+  let body: unknown;
+  try {
+    body = loads(text, { allowNonFinite: true });
+  } catch (error) {
+    throw unusable(`'metadata.extra_body' is not JSON: ${errorMessage(error)}`);
+  }
+  return objectOr(body, "metadata.extra_body");
+}
+
+function objectOr(value: unknown, name: string): Row {
+  if (value === undefined) return {};
+  if (isObject(value)) return value;
+  throw unusable(`'${name}' is not an object`);
+}
+
+function unusable(problem: string): RolloutError {
+  return new RolloutError("ROLLOUT_ROW_INVALID", `no seed can be added: ${problem}.`);
+}

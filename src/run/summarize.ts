@@ -1,0 +1,170 @@
+import { errorMessage } from "../base/errors.ts";
+import { dumpsCompact } from "../base/python/json/json-dumps.ts";
+import { isObject } from "../base/python/json/json-object.ts";
+import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
+import { writeFileAtomically } from "../records/files/atomic-file.ts";
+import { type Row, readRows } from "../records/files/jsonl-rows.ts";
+import { type AggregateMetrics, aggregateMetrics } from "../records/metrics/aggregate.ts";
+import type { Coverage } from "../records/metrics/coverage.ts";
+import { type RunStatistics, runStatistics } from "../records/metrics/run-statistics.ts";
+import type { TurnBoundaries } from "../records/progress-snapshot.ts";
+import { type CoverageSources, coverageOf } from "../records/results/coverage-of-files.ts";
+import { isServerCallError } from "../servers/calls/errors.ts";
+import { callServer, type ServerClient } from "../servers/calls/server-client.ts";
+import { type AgentRows, RunTotals } from "./collect/run-totals.ts";
+
+export interface AgentSummary {
+  agent: string;
+  metrics: AggregateMetrics;
+  statistics: RunStatistics | undefined;
+}
+
+export interface RunSummary {
+  agents: AgentSummary[];
+  coverage: Coverage;
+  /** How turns continue the tokens before them; null when no rollout has token ids. */
+  turnBoundaries: TurnBoundaries | null;
+}
+
+interface SummarySources extends CoverageSources {
+  /** Files of rollouts: the output of a run, or its shards. */
+  rollouts: readonly string[];
+}
+
+interface SummaryOptions {
+  /** Paths of the files to write. */
+  targets: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">;
+  /** The servers that compute the metrics of an agent; without them the default metrics are computed here. */
+  metricsFrom?: { client: ServerClient; serverOf?: (agent: string) => string };
+  signal?: AbortSignal;
+  onNotice: (text: string) => void;
+}
+
+/** Summarizes a run that has just ended: by its totals if all its rows were counted, else by its files. */
+export async function summarizeRun(options: {
+  paths: Pick<
+    ArtifactPaths,
+    "output" | "failures" | "materializedInputs" | "aggregateMetrics" | "statistics"
+  >;
+  totals: RunTotals | undefined;
+  client: ServerClient;
+  signal?: AbortSignal;
+  onNotice: (text: string) => void;
+}): Promise<RunSummary> {
+  const { paths, totals, client, signal, onNotice } = options;
+  const counted =
+    totals && !totals.lacksEntries
+      ? totals
+      : await totalsOf({
+          rollouts: [paths.output],
+          failures: [paths.failures],
+          materializedInputs: [paths.materializedInputs],
+          signal,
+        });
+  return summarizeTotals(counted, { targets: paths, metricsFrom: { client }, signal, onNotice });
+}
+
+/**
+ * Reads the results of a run and computes its metrics: those of the Python original through the servers'
+ * `/aggregate_metrics`, and the additional statistics (intervals, pass@k, coverage). Writes both files. Without rows only
+ * the coverage is known, and nothing is written.
+ */
+export async function summarize(options: SummarySources & SummaryOptions): Promise<RunSummary> {
+  return summarizeTotals(await totalsOf(options), options);
+}
+
+async function totalsOf(options: SummarySources): Promise<RunTotals> {
+  const totals = new RunTotals(await coverageOf(options));
+  for (const path of options.rollouts) {
+    for await (const { row } of readRows(path, { signal: options.signal, onTornLine: () => {} }))
+      totals.add(row);
+  }
+  return totals;
+}
+
+async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Promise<RunSummary> {
+  const agents = await Promise.all(
+    [...totals.byAgent].map(async ([agent, rows]) => ({
+      agent,
+      metrics: await metricsOf(agent, rows, options),
+      statistics: runStatistics(rows.table, rows.masked),
+    })),
+  );
+  const summary = {
+    agents,
+    coverage: totals.coverage.result(),
+    turnBoundaries: totals.boundaries.counts,
+  };
+  if (agents.length > 0) await writeSummary(summary, options.targets);
+  return summary;
+}
+
+async function metricsOf(
+  agent: string,
+  rows: AgentRows,
+  { metricsFrom, signal, onNotice }: SummaryOptions,
+): Promise<AggregateMetrics> {
+  if (!rows.entries) {
+    onNotice(
+      `${agent} has ${rows.table.size} rows, too many for one request to its servers: its custom metrics are left out.`,
+    );
+    return {
+      group_level_metrics: [],
+      agent_metrics: rows.table.statistics(rows.table.allRows()),
+      key_metrics: {},
+    };
+  }
+  rows.entries.sort(byKey);
+  if (!metricsFrom) return aggregateMetrics(rows.entries);
+  try {
+    const reply = await callServer(metricsFrom.client, {
+      server: metricsFrom.serverOf?.(agent) ?? agent,
+      path: "/aggregate_metrics",
+      body: { verify_responses: rows.entries },
+      stage: "run",
+      idempotent: true,
+      signal,
+    });
+    const metrics = reply.json();
+    if (!isAggregate(metrics)) throw new Error("the answer lacks agent_metrics or key_metrics");
+    return metrics;
+  } catch (error) {
+    signal?.throwIfAborted();
+    // The rollouts are kept: the default metrics need no server. A server without the route has no other metrics.
+    if (!isServerCallError(error) || error.status !== 404)
+      onNotice(
+        `${agent} could not aggregate its metrics (${errorMessage(error)}); the default ones were computed here.`,
+      );
+    return aggregateMetrics(rows.entries);
+  }
+}
+
+/** Servers of other implementations can return any JSON. */
+function isAggregate(value: unknown): value is AggregateMetrics {
+  if (!isObject(value)) return false;
+  return isObject(value["agent_metrics"]) && isObject(value["key_metrics"]);
+}
+
+function byKey(a: Row, b: Row): number {
+  const task = Number(a["_ng_task_index"]) - Number(b["_ng_task_index"]);
+  return task !== 0 ? task : Number(a["_ng_rollout_index"]) - Number(b["_ng_rollout_index"]);
+}
+
+async function writeSummary(
+  { agents, coverage, turnBoundaries }: RunSummary,
+  paths: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">,
+): Promise<void> {
+  const metrics = agents.map(({ agent, metrics: { agent_metrics, key_metrics, group_level_metrics } }) => ({
+    agent_ref: { name: agent },
+    agent_metrics,
+    key_metrics,
+    group_level_metrics,
+  }));
+  const statistics = {
+    coverage,
+    ...(turnBoundaries && { turn_boundaries: turnBoundaries }),
+    agents: agents.map(({ agent, statistics: own }) => ({ agent_ref: { name: agent }, ...own })),
+  };
+  await writeFileAtomically(paths.aggregateMetrics, [`${dumpsCompact(metrics, { indent: 2 })}\n`]);
+  await writeFileAtomically(paths.statistics, [`${dumpsCompact(statistics, { indent: 2 })}\n`]);
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { silentLogger } from "../../base/logger.ts";
+import { createTestServer } from "../hosting/test-server.ts";
+import { checkDefinition, misspeltKeys, nearestKey } from "./check-definition.ts";
+import { defineAgent } from "./define-agent.ts";
+import { defineModel } from "./define-model.ts";
+import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
+import type { ServerDefinition } from "./definitions.ts";
+
+const verify = () => ({ reward: 1 });
+const run = () => 1;
+const resources = (options: object) =>
+  defineResourcesServer(options as Parameters<typeof defineResourcesServer>[0]);
+const start = (definition: ServerDefinition) => createTestServer(definition, { name: "kiln" });
+
+describe("a definition", () => {
+  it.each([
+    [{ verfy: verify }, "Server 'kiln' defines 'verfy', which nothing reads. Did you mean 'verify'?"],
+    [{ verify, toolz: {} }, "Did you mean 'tools'?"],
+    [{}, "defines no function 'verify'"],
+    [{ verify: 1 }, "defines no function 'verify'"],
+    [{ verify, tools: { "": { run: () => 1 } } }, 'declares a tool "", which cannot be called'],
+    [{ verify, tools: { "a b/c?": { run: () => 1 } } }, 'declares a tool "a b/c?"'],
+    [{ verify, tools: { "..": { run: () => 1 } } }, 'declares a tool ".."'],
+    [{ verify, tools: { look: {} } }, "declares a tool 'look' without a function 'run'"],
+    [
+      { verify, row: { answer: "string" } },
+      "defines 'row', which must be a zod schema such as z.object({ … }).",
+    ],
+    [{ verify, config: 1 }, "defines 'config', which must be a zod schema"],
+    [{ verify, tools: { look: { input: {}, run } } }, "'look' whose 'input' is not a zod schema"],
+    [
+      { verify, tools: { look: { input: z.string(), run } } },
+      "declares a tool 'look' with the input z.string(…). The arguments of a call are an object",
+    ],
+  ])("is rejected: case %#", async (options, told) => {
+    await expect(start(resources(options))).rejects.toThrow(told);
+  });
+
+  it("of another type is checked against its own options", async () => {
+    const agent = { respond: () => ({}) } as never as Parameters<typeof defineAgent>[0];
+    await expect(start(defineAgent(agent))).rejects.toThrow("Did you mean 'responses'?");
+    const episode = { reset: () => ({}) } as never as Parameters<typeof defineGymnasiumServer>[0];
+    await expect(start(defineGymnasiumServer(episode))).rejects.toThrow("defines no function 'step'");
+  });
+
+  it("may have unknown options, which are reported", () => {
+    const told: string[] = [];
+    const log = { ...silentLogger, warn: (line: string) => void told.push(line) };
+    checkDefinition(resources({ verify, quux: 1 }), "kiln", log);
+    expect(told).toEqual(["its definition has 'quux', which nothing reads"]);
+  });
+
+  it("may give a tool any name that is valid in a path", async () => {
+    const server = await start(resources({ verify, tools: { "look-up.v2": { run: () => 1 } } }));
+    expect((await server.tool("look-up.v2", {})).body).toBe(1);
+  });
+});
+
+const schema = z.looseObject({ base_url: z.string(), max_concurrent_requests: z.number().nullish() });
+
+it("reports misspelt keys and ignores others", () => {
+  const found = (config: Record<string, unknown>) => [...misspeltKeys(schema, config)];
+  expect(found({ base_url: "u", max_concurent_requests: 3 })).toEqual([
+    "max_concurent_requests has no effect: nothing reads it. Did you mean 'max_concurrent_requests'?",
+  ]);
+  expect(found({ base_url: "u", max_concurent_requests: 3, max_concurrent_requests: 4 })).toHaveLength(1);
+  expect(found({ base_url: "u", entrypoint: "app.ts", num_workers: 2 })).toEqual([]);
+  const prepared = z.preprocess((given) => given, schema);
+  expect([...misspeltKeys(prepared, { bas_url: "u" })]).toHaveLength(1);
+  expect([...misspeltKeys(z.record(z.string(), z.unknown()), { bas_url: "u" })]).toEqual([]);
+});
+
+it("finds one wrong letter in a short key but not a different word", () => {
+  expect(nearestKey("sead", ["seed", "rate"])).toBe("seed");
+  expect(nearestKey("domian", ["domain"])).toBe("domain");
+  expect(nearestKey("cost", ["host", "port"])).toBeUndefined();
+});
+
+it("names the most similar allowed value", async () => {
+  const definition = defineModel({
+    config: z.looseObject({ provider: z.enum(["together", "nebius"]) }),
+    chat: () => Promise.reject(new Error("not asked")),
+  });
+  await expect(createTestServer(definition, { config: { provider: "togther" } })).rejects.toThrow(
+    "Did you mean 'together'?",
+  );
+});

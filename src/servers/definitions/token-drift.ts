@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { failure } from "../../base/failures.ts";
+import type { JsonObject } from "../../base/python/json/json-object.ts";
+import { HttpError } from "../../base/server-errors.ts";
+import { maskMembers } from "../../wire/result-members.ts";
+import type { ResponseOutputItem, TokenInformation } from "../../wire/schemas/item-types.ts";
+import type { Response } from "../../wire/schemas/responses.ts";
+import {
+  type Continuity,
+  callsOf,
+  classifyBoundary,
+  classifyCalls,
+} from "../../wire/tokens/token-continuity.ts";
+import { withoutTokens } from "../../wire/tokens/token-fields.ts";
+
+/**
+ * `token_drift` of an agent: what happens to a rollout in which the prompt of a call does not continue the previous
+ * tokens. `fork` leaves the decision to the trainer, `mask` marks the sample, `truncate` removes the token lists after
+ * the break, `strict` fails.
+ */
+export const tokenDrift = z.enum(["fork", "mask", "truncate", "strict"]).default("fork");
+export type TokenDrift = z.infer<typeof tokenDrift>;
+
+/**
+ * The turn boundaries of a response, if some of them break the token sequence; undefined when none does, or without
+ * token ids.
+ */
+export function driftOf({ output }: Response): Continuity["counts"] | undefined {
+  if (!output.some((item) => item.prompt_token_ids !== undefined)) return undefined;
+  const { counts } = classifyCalls(callsOf(output));
+  return counts.fork + counts.lost > 0 ? counts : undefined;
+}
+
+/** The response that a verifier receives when the tokens drift. */
+export function driftingResponse(
+  response: Response,
+  counts: Continuity["counts"],
+  policy: TokenDrift,
+): Response {
+  if (policy === "strict") {
+    const { extend, fork, lost } = counts;
+    const message = `The tokens of the rollout drift: ${extend} turns extend what was before, ${fork} fork, ${lost} lost their ids (token_drift: strict).`;
+    throw new HttpError(422, message, {
+      failure: failure("token_drift", message, { stage: "run" }),
+    });
+  }
+  return policy === "truncate" ? { ...response, output: withoutDriftedTokens(response.output) } : response;
+}
+
+/** Adds the counts of turn boundaries to the result, and masks it under `mask`. */
+export function driftingResult(
+  result: JsonObject,
+  counts: Continuity["counts"],
+  policy: TokenDrift,
+): JsonObject {
+  return { ...result, ...(policy === "mask" && maskMembers(result)), _ng_turn_boundaries: counts };
+}
+
+function withoutDriftedTokens(output: readonly ResponseOutputItem[]): ResponseOutputItem[] {
+  let previous: Partial<TokenInformation> | undefined;
+  let drifted = false;
+  return output.map((item) => {
+    if (item.prompt_token_ids === undefined) return item;
+    drifted ||= previous !== undefined && classifyBoundary(tokens(previous), tokens(item)).kind !== "extend";
+    previous = item;
+    return drifted ? withoutTokens(item) : item;
+  });
+}
+
+function tokens(item: Partial<TokenInformation>) {
+  const { prompt_token_ids = [], generation_token_ids = [] } = item;
+  return { prompt_token_ids, generation_token_ids };
+}

@@ -1,0 +1,141 @@
+import { accumulateUsage } from "../../wire/convert/usage.ts";
+import type {
+  FunctionCall,
+  FunctionCallOutput,
+  Response,
+  ResponseCreateParams,
+  ResponseInputItem,
+  ResponseOutputItem,
+  Usage,
+} from "../../wire/schemas/responses.ts";
+import { type Cookies, mergeCookies } from "../calls/cookies.ts";
+import type { ServerContext } from "../calls/server-client.ts";
+import { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
+import { callLimits, EmptyTurns } from "./agent-config.ts";
+import { callModel, inputItems } from "./call-model.ts";
+import type { AgentReply, RolloutScope } from "./define-agent.ts";
+import type { MaybePromise } from "./definitions.ts";
+import { runToolCall, type ToolRun } from "./tool-calls.ts";
+
+/** The arguments of `responses` that the loop needs; `config` is `loopAgentConfig` or an extension of it. */
+export interface ToolLoopArgs {
+  params: ResponseCreateParams;
+  cookies: Cookies;
+  config: {
+    model_server: { name: string };
+    resources_server: { name: string };
+    max_steps?: number | null;
+    max_empty_turns?: number | null;
+  };
+  server: ServerContext<unknown>;
+  rollout: RolloutScope;
+  signal: AbortSignal;
+}
+
+/** Hooks that change the standard loop. */
+export interface ToolLoopHooks {
+  /** The input of a model call. Default: the whole conversation. */
+  question?(conversation: readonly ResponseInputItem[], step: number): readonly ResponseInputItem[];
+  /** Answers a tool call. Default: `byServer`, which runs the tool on the resources server. */
+  runCall?(call: FunctionCall, byServer: () => Promise<FunctionCallOutput>): Promise<FunctionCallOutput>;
+  /**
+   * Called when the model has answered. Returned items continue the conversation. Default: the answer ends the loop.
+   */
+  answered?(response: Response, step: number): MaybePromise<readonly ResponseInputItem[] | undefined>;
+}
+
+/**
+ * The loop of an agent: ask the model, run its tool calls in order, until it answers. Keeps the cookies of both
+ * servers, enforces the time limits, `max_steps` and `max_empty_turns`, and records the trajectory.
+ *
+ * @example
+ * export default defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
+ */
+export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): Promise<AgentReply> {
+  const { params, config, server, rollout, signal } = args;
+  const { client, globalConfig } = server;
+  const limits = callLimits(globalConfig);
+  const modelServer = config.model_server.name;
+  const recorder = TrajectoryRecorder.of(globalConfig, rollout);
+  const toolRun: ToolRun = {
+    client,
+    resourcesServer: config.resources_server.name,
+    rollout,
+    signal,
+    timeoutMs: limits.toolCallMs,
+    recorder,
+    tools: params.tools,
+  };
+  // Every tool call sends the cookies that earlier calls set.
+  let { cookies } = args;
+  const runTool = async (call: FunctionCall): Promise<FunctionCallOutput> => {
+    const done = await runToolCall(call, cookies, toolRun);
+    cookies = done.cookies;
+    return done.output;
+  };
+  const emptyTurns = new EmptyTurns(config.max_empty_turns);
+  const input = inputItems(params);
+  const produced: ResponseOutputItem[] = [];
+  const produce = (...items: readonly ResponseOutputItem[]) => {
+    produced.push(...items);
+    rollout.onOutput?.(items, cookies);
+  };
+  let usage: Usage | null = null;
+  let modelCookies: Cookies | undefined;
+  let last: Response;
+  let status: "completed" | "incomplete" = "incomplete";
+  let gaveUp = false;
+  for (let step = 1; ; step++) {
+    const startedAt = Date.now();
+    const conversation = [...input, ...produced];
+    const question = [...(hooks.question?.(conversation, step) ?? conversation)];
+    const turn = await callModel(client, {
+      modelServer,
+      params: { ...params, input: question },
+      rollout,
+      signal,
+      timeoutMs: limits.modelCallMs,
+      // Sending the model server's cookie back keeps a conversation on one replica.
+      cookies: modelCookies,
+    });
+    last = turn.response;
+    modelCookies = turn.cookies;
+    const { output } = last;
+    produce(...output);
+    usage = accumulateUsage(usage, last.usage);
+    recorder?.modelTurn({ startedAt, question, output, responseId: last.id, modelServer });
+    // A truncated turn may end in the middle of a call, so none of its calls are run.
+    if (last.incomplete_details) break;
+    const calls = output.filter((item) => item.type === "function_call");
+    if (isAnswer(output, calls.length)) {
+      const further = await hooks.answered?.(last, step);
+      if (further === undefined || further.length === 0) {
+        status = "completed";
+        break;
+      }
+      produce(...(further as readonly ResponseOutputItem[]));
+    }
+    gaveUp = emptyTurns.isOver(output);
+    if (gaveUp) {
+      server.log.warn(emptyTurns.note);
+      break;
+    }
+    for (const call of calls) {
+      const byServer = () => runTool(call);
+      produce(await (hooks.runCall ? hooks.runCall(call, byServer) : byServer()));
+    }
+    if (config.max_steps && step >= config.max_steps) break;
+  }
+  let response: Response & Record<string, unknown> = { ...last, output: produced, usage };
+  if (gaveUp) response = emptyTurns.ended(response);
+  if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
+  return { response, cookies: mergeCookies(cookies, modelCookies ?? {}) };
+}
+
+/** Whether a turn is an answer: it has an assistant message and no call. After a turn with reasoning only, the model is asked again. */
+function isAnswer(output: readonly ResponseOutputItem[], calls: number): boolean {
+  return (
+    calls === 0 &&
+    output.some((item) => item.type === "message" && (item.role ?? "assistant") === "assistant")
+  );
+}

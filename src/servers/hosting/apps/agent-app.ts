@@ -1,0 +1,141 @@
+import { errorMessage } from "../../../base/errors.ts";
+import { isObject } from "../../../base/python/json/json-object.ts";
+import { HttpError } from "../../../base/server-errors.ts";
+import { parseCreateParams, type ResponseCreateParams } from "../../../wire/schemas/responses.ts";
+import {
+  type NamespaceMap,
+  parseSanitizedParams,
+  sanitizeStreamingResponses,
+} from "../../../wire/stream/sanitize-streaming.ts";
+import type { Cookies } from "../../calls/cookies.ts";
+import { Reply } from "../../calls/server-call.ts";
+import { callServer, type ServerContext } from "../../calls/server-client.ts";
+import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
+import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
+import { type AppHost, classNameOf, type Handler, ServerApp } from "../app.ts";
+import { requireBody, requireFields, requireObject } from "../body.ts";
+import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-attribution.ts";
+import { streamRun } from "./agent-stream.ts";
+import { responseOfHandler } from "./handler-response.ts";
+import { agentNotes } from "./openapi.ts";
+
+const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
+
+/** The parsed request, with `namespaces` if the answer is to be streamed. */
+function readParams(body: unknown): { params: ResponseCreateParams; namespaces?: NamespaceMap } {
+  if (!isObject(body) || body["stream"] !== true) return { params: parseCreateParams(body, ["body"]) };
+  const { request, namespaces } = sanitizeStreamingResponses(body);
+  return { params: parseSanitizedParams(request, ["body"]), namespaces };
+}
+
+/** Creates a running agent server from its definition. */
+export function createAgentApp(
+  definition: AgentDefinition,
+  server: ServerContext<unknown>,
+  host: AppHost,
+): ServerApp {
+  const { options } = definition;
+  const context = server as ServerContext<never>;
+  const config = server.config as Partial<StandardRunConfig>;
+  const attribution = attributionOf(server);
+  let state: unknown;
+
+  const scopeOf = (signal: AbortSignal) => ({ config: context.config, server: context, signal, state });
+  const respond = async (
+    params: ResponseCreateParams,
+    signal: AbortSignal,
+    cookies: Cookies,
+    rollout: RolloutScope,
+  ): Promise<AgentReply> => {
+    const reply = await options.responses({ ...scopeOf(signal), params, rollout, cookies });
+    if (!Array.isArray(reply?.response?.output))
+      throw new TypeError("the handler 'responses' did not return { response, cookies } with a Response");
+    return reply;
+  };
+
+  const responses: Handler = async (call) => {
+    const { params, namespaces } = readParams(requireBody(call.body));
+    const rollout = rolloutScopeOfPath(call);
+    if (namespaces)
+      return streamRun({
+        params,
+        namespaces,
+        cookies: call.cookies,
+        server: server.name,
+        respond: (onOutput) => respond(params, call.signal, call.cookies, { ...rollout, onOutput }),
+        onFailure: (error) => server.log.error(`a streamed run failed: ${errorMessage(error)}`),
+      });
+    const { response, cookies } = await respond(params, call.signal, call.cookies, rollout);
+    return new Reply({ body: responseOfHandler(response), cookies });
+  };
+
+  const run: Handler = (call) => {
+    const row = requireObject(call.body);
+    requireFields(row, "responses_create_params");
+    const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
+    const { signal, cookies } = call;
+    const rollout = rolloutScopeOfRow(row, attribution, call.onStage);
+    const args = {
+      ...scopeOf(signal),
+      cookies,
+      row,
+      params,
+      rollout,
+      respond: (own: ResponseCreateParams, ownCookies: Cookies, ownSignal: AbortSignal = signal) =>
+        respond(own, ownSignal, ownCookies, rollout),
+    };
+    return options.run ? options.run(args) : standardRun(args);
+  };
+
+  const aggregate: Handler = async (call) => {
+    const body = requireObject(call.body);
+    const { signal } = call;
+    if (options.aggregateMetrics) return options.aggregateMetrics({ ...scopeOf(signal), body });
+    if (config.skip_verification) {
+      server.log.warn("verification is skipped: there are no metrics to aggregate");
+      return EMPTY_METRICS;
+    }
+    const resources = config.resources_server?.name;
+    if (resources === undefined) return EMPTY_METRICS;
+    const reply = await callServer(server.client, {
+      server: resources,
+      path: "/aggregate_metrics",
+      body,
+      stage: "run",
+      signal,
+      idempotent: true,
+    });
+    return new Reply(reply.payload());
+  };
+
+  /** Only the resources server knows the required fields of its rows. */
+  const checkRows: Handler = async (call) => {
+    const resources = config.resources_server?.name;
+    if (resources === undefined) throw new HttpError(404, "This agent has no resources server.");
+    const reply = await server.client.post(resources, "/check_rows", requireBody(call.body), {
+      signal: call.signal,
+      idempotent: true,
+    });
+    return new Reply({ status: reply.status, ...reply.payload() });
+  };
+
+  return new ServerApp({
+    name: server.name,
+    type: "responses_api_agents",
+    className: options.name ?? classNameOf(host.implementation),
+    get: {},
+    post: {
+      "/v1/responses": responses,
+      "/run": run,
+      "/aggregate_metrics": aggregate,
+      "/check_rows": checkRows,
+    },
+    notes: agentNotes,
+    log: server.log,
+    newSessionId: host.newSessionId,
+    start: async () => {
+      state = await options.start?.(context);
+    },
+    stop: () => options.stop?.(context, state as never),
+  });
+}
