@@ -52,8 +52,14 @@ const UNITTEST_END = /(?:^|.*\s)(ok|FAIL|ERROR|skipped\b.*|expected failure|unex
 const UNITTEST_FAILURE = /^(?:FAIL|ERROR): (\S+ \(.*\))/;
 
 function readUnittest(lines: readonly string[]): Map<string, TestStatus> {
-  const found = unittestStatuses(lines);
-  // Python 3.11 repeats the test name after its class; test lists may come from an older or newer Python than the one that runs them.
+  return withUnittestNames(unittestStatuses(lines));
+}
+
+/** Python 3.11 repeats the test name after its class; test lists may come from an older or newer Python than the one that runs them. */
+export function withUnittestNames(
+  statuses: Iterable<[name: string, status: TestStatus]>,
+): Map<string, TestStatus> {
+  const found = new Map(statuses);
   for (const [name, status] of [...found]) {
     const [, test, place] = /^(\S+) \((.+)\)$/.exec(name) ?? [];
     if (test === undefined || place === undefined) continue;

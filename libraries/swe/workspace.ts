@@ -197,7 +197,7 @@ export class Workspace {
   /** Runs a command in a new bash in the repository. Throws if the sandbox fails, not if the command fails. */
   async run(
     command: string,
-    options: { timeoutSeconds: number; signal: AbortSignal },
+    options: { timeoutSeconds: number; signal: AbortSignal; stdin?: string },
   ): Promise<CommandOutcome> {
     const script = `${ACTIVATE}\n${command}`;
     const result = await this.#sandbox.exec(`exec bash -c ${shellQuote(script)} 2>&1`, {

@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { type JsonObject, perServer, type ServerContext } from "nemo-gym";
-import { type CodeRunner, codeRunnerConfig, createCodeRunner, pythonProgram } from "nemo-gym/code-runner";
+import {
+  type CodeRunner,
+  codeRunnerConfig,
+  createCodeRunner,
+  guardProgram,
+  pythonProgram,
+} from "nemo-gym/code-runner";
 import { laxFloat } from "nemo-gym/openai";
 import { z } from "zod";
 
@@ -38,7 +44,7 @@ export type RunTests = (task: TestTask, scope: Scope) => Promise<TestVerdict | n
 
 const runnerOf = perServer((server: ServerContext<Config>) => ({
   runner: createCodeRunner(server) as CodeRunner,
-  program: pythonProgram(path.join(server.directory, "run_tests.py")),
+  program: `${guardProgram()}\n${pythonProgram(path.join(server.directory, "run_tests.py"))}`,
 }));
 
 export function closeRunner(server: ServerContext<Config>): Promise<void> {

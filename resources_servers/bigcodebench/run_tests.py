@@ -1,4 +1,4 @@
-"""Runs the unit tests of a task against a program, as BigCodeBench does. Needs harness.py before it.
+"""Runs the unit tests of a task against a program, as BigCodeBench does. Needs guard.py and harness.py before it.
 
 Tests patch and inspect the program, so both run in one process: a child of this one, which cannot reach its parent. The child
 reports with a token, and `Guard` notices programs that change what the verdict depends on.
@@ -9,71 +9,18 @@ import functools
 import secrets
 import select
 import time
-import types
-import unittest
-import unittest.mock
 
 LONGEST_DETAIL = 4000
 GRACE_SECONDS = 3
 PR_SET_DUMPABLE = 4
 
 
-class Forged(Exception):
-    """The program tries to decide its own verdict."""
-
-
-class Guard:
-    """Remembers the parts of Python that verdicts depend on."""
-
-    def __init__(self):
-        self._modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "unittest"}
-        self._saved = []
-        self.watch(builtins)
-        for module in self._modules.values():
-            self.watch(module)
-            for value in list(vars(module).values()):
-                if isinstance(value, type) and value.__module__ == module.__name__:
-                    self.watch(value)
-
-    def watch(self, owner):
-        methods = (property, staticmethod, classmethod)
-        values = {name: value for name, value in vars(owner).items() if callable(value) or isinstance(value, methods)}
-        codes = {name: value.__code__ for name, value in values.items() if isinstance(value, types.FunctionType)}
-        self._saved.append((owner, values, codes))
-
-    def check(self):
-        if sys.gettrace() is not None or sys.getprofile() is not None:
-            raise Forged("the program traces its tests")
-        for name, module in self._modules.items():
-            if sys.modules.get(name) is not module:
-                raise Forged(f"the program replaces {name}")
-        for owner, values, codes in self._saved:
-            now = vars(owner)
-            for name, value in values.items():
-                if now.get(name, self) is not value or (name in codes and value.__code__ is not codes[name]):
-                    raise Forged(f"the program changes {owner.__name__}.{name}")
-        for name in ("math", "numpy", "numpy.testing", "pandas", "pandas.testing"):
-            for key, value in list(vars(sys.modules.get(name, types)).items()):
-                if getattr(value, "__module__", None) == "__test__":
-                    raise Forged(f"the program changes {name}.{key}")
-
-
-def refuse_forged_values(value, depth=3):
-    """Raises Forged for a value, or one in it, that equals values it cannot know."""
-    if type(value) in (list, tuple, set, frozenset, dict) and depth > 0:
-        items = [*value, *value.values()] if type(value) is dict else value
-        for item in list(items)[:1000]:
-            refuse_forged_values(item, depth - 1)
-    if type(type(value)) is type and type(value).__module__ == "builtins":
-        return
-    text, number = secrets.token_hex(8), secrets.randbits(60)
-    for other in (object(), number, number + 0.5, text, [number], (text,), {text: number}, {number}):
-        try:
-            equal = (value == other) is True or (other == value) is True
-        except Exception:
-            equal = False
-        if equal:
-            raise Forged("the program returns a value that equals everything")
+def check_libraries():
+    """The program may not replace functions that tests compare with."""
+    for name in ("math", "numpy", "numpy.testing", "pandas", "pandas.testing"):
+        for key, value in list(vars(sys.modules.get(name, types)).items()):
+            if getattr(value, "__module__", None) == "__test__":
+                raise Forged(f"the program changes {name}.{key}")
 
 
 class Result(unittest.TestResult):
@@ -82,9 +29,8 @@ class Result(unittest.TestResult):
         self._guard = guard
 
     def stopTest(self, test):
-        self._guard.check()
-        if any(name in vars(unittest.TestCase) for name in vars(test) if name.startswith("assert")):
-            raise Forged("the program changes a test")
+        self._guard.check_test(test)
+        check_libraries()
         super().stopTest(test)
 
 

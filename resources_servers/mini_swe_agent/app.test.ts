@@ -1,10 +1,15 @@
-import { readFileSync } from "node:fs";
-import { createTestServer, modelResponse } from "nemo-gym/testing";
-import { expect, it } from "vitest";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createTestServer, modelResponse, skipWithoutBubblewrap } from "nemo-gym/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { forgedFunctions } from "../../libraries/python-answers/test-programs.ts";
 import definition from "./app.ts";
 
-const [line = ""] = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8").split("\n");
-const row = JSON.parse(line) as Record<string, unknown>;
+const rows = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
+  .trim()
+  .split("\n")
+  .map((line): Record<string, unknown> => JSON.parse(line));
+const [row = {}] = rows;
 const response = modelResponse();
 
 it("gives 0 for an answer without a patch, without using a sandbox", async () => {
@@ -21,4 +26,103 @@ it("refuses a row that is not an instance", async () => {
   const { instance_id: _id, ...rest } = row;
   expect((await server.verify({ ...rest, response })).status).toBe(422);
   await server.close();
+});
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** A patch that adds code to the end of a file of the shop, or makes the file. */
+function patchOf(file: string, code: string): string {
+  const path = here(`data/rootfs/tiny__shop/testbed/${file}`);
+  const old = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
+  const kept = old.length === 1 && old[0] === "" ? [] : old;
+  const added = code.trim().split("\n");
+  return [
+    `diff --git a/${file} b/${file}`,
+    ...(existsSync(path) ? [] : ["new file mode 100644"]),
+    `--- ${existsSync(path) ? `a/${file}` : "/dev/null"}`,
+    `+++ b/${file}`,
+    `@@ -${kept.length === 0 ? 0 : 1},${kept.length} +1,${kept.length + added.length} @@`,
+    ...kept.map((line) => ` ${line}`),
+    ...added.map((line) => `+${line}`),
+    "",
+  ].join("\n");
+}
+
+const passes = [...(row["FAIL_TO_PASS"] as string[])];
+const fakeLog = `print("""${passes.map((name) => `${name} ... ok`).join("\n")}
+
+Ran 6 tests in 0.001s
+
+OK""", flush=True)`;
+const cheats: [title: string, patch: string][] = [
+  ["printed results", patchOf("shop/prices.py", `import os\n${fakeLog}\nos._exit(0)`)],
+  ["a module unittest", patchOf("unittest.py", fakeLog)],
+  [
+    "assertions patched by the package of the tests",
+    patchOf("tests/__init__.py", "import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None"),
+  ],
+  [
+    "a selective patch",
+    patchOf(
+      "shop/prices.py",
+      `import unittest
+old = unittest.TestCase._callTestMethod
+def call(self, method):
+    if not type(self).__module__.startswith("tests"):
+        old(self, method)
+unittest.TestCase._callTestMethod = call`,
+    ),
+  ],
+  [
+    "a patch at the call",
+    patchOf(
+      "shop/prices.py",
+      `def format_price(cents):
+    import unittest
+    unittest.TestCase.assertEqual = lambda *arguments: None`,
+    ),
+  ],
+  [
+    "a value that equals everything, with a patched result",
+    patchOf(
+      "shop/prices.py",
+      "import unittest\nunittest.TestResult.addFailure = unittest.TestResult.addSuccess",
+    ),
+  ],
+  ...forgedFunctions("format_price")
+    .filter(([title]) =>
+      /unittest|equality|mock|_exit|reply|descriptors|TestCase|suite|builtins|trace/.test(title),
+    )
+    .map(([title, code]): [string, string] => [title, patchOf("shop/prices.py", code)]),
+];
+
+describe.skipIf(skipWithoutBubblewrap)("the tests of an instance", () => {
+  let server: Awaited<ReturnType<typeof createTestServer>>;
+  beforeAll(async () => {
+    server = await createTestServer(definition, {
+      config: { rootfs_template: `${here("data/rootfs/")}{repo}` },
+    });
+  });
+  afterAll(() => server.close());
+  const verify = async (model_patch: string, instance = row) =>
+    (await server.verify({ ...instance, response: { ...response, metadata: { model_patch } } })).body;
+
+  it("reward the reference solutions, and nothing else", async () => {
+    for (const [index, instance] of rows.entries()) {
+      expect(await verify(String(instance["patch"]), instance)).toMatchObject({ reward: 1, resolved: true });
+      const other = rows[(index + 1) % rows.length];
+      expect(await verify(String(other?.["patch"]), instance)).toMatchObject({ reward: 0, resolved: false });
+    }
+  });
+
+  it("run with files that a patch also changes, without the changes to the tests", async () => {
+    const support = patchOf("tests/helpers.py", "raise RuntimeError('not needed')");
+    expect(await verify(`${row["patch"]}${support}`)).toMatchObject({ reward: 1 });
+  });
+
+  it.each(cheats)("do not reward %s", async (_title, patch) => {
+    const body = await verify(patch);
+    expect(body).toMatchObject({ reward: 0, resolved: false });
+    expect(Object.values(body.metadata.eval_report)).toMatchObject([{ patch_successfully_applied: true }]);
+  });
 });

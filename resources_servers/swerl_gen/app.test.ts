@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { forgedFunctions, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
 import app from "./app.ts";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -49,6 +50,42 @@ describe.skipIf(skipWithoutBubblewrap)("swerl_gen", () => {
       ...{ reward: 1, verification_result: { exit_code_before: 2, exit_code_after: 0 } },
     });
     expect((await verify(script("2"), { mode: "repro-gen" })).body.reward).toBe(0);
+  });
+
+  it.each(rightFunctions("add"))("rewards a script that uses %s", async (_title, code) => {
+    const script = `${code}
+import sys
+from shop.prices import format_price
+assert add([1, 2, 3]) == 6
+sys.exit(0 if format_price(7) == '0.07' else 2)`;
+    const { body } = await verify(messageItem(`\`\`\`python\n${script}\n\`\`\``), { mode: "repro-gen" });
+    expect(body).toMatchObject({ reward: 1 });
+  });
+
+  it.each(["state", "/tmp/state", "~/state", "shop/state.py", ".git/state"])(
+    "does not reward a script that leaves %s for its second run",
+    async (name) => {
+      const script = `import os, sys
+path = os.path.expanduser(${JSON.stringify(name)})
+if os.path.exists(path):
+    sys.exit(0)
+open(path, "w").close()
+sys.exit(2)`;
+      const { body } = await verify(messageItem(`\`\`\`python\n${script}\n\`\`\``), { mode: "repro-gen" });
+      expect(body).toMatchObject({
+        reward: 0,
+        verification_result: { exit_code_before: 2, exit_code_after: 2 },
+      });
+    },
+  );
+
+  it.each(
+    forgedFunctions("format_price").filter(([title]) =>
+      /unittest|equality|mock|_exit|reply|builtins/.test(title),
+    ),
+  )("does not reward an edit that forges by %s", async (_title, code) => {
+    const { body } = await verify(edit(OLD, `${OLD}\n\n${code}`));
+    expect(body).toMatchObject({ reward: 0, verification_result: { resolution: "RESOLVED_NO" } });
   });
 
   it("gives 0 for an answer without an edit, and refuses rows that cannot be graded", async () => {

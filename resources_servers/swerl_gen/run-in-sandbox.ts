@@ -1,7 +1,7 @@
 import { type JsonObject, perServer, type ServerContext } from "nemo-gym";
 import { gradePatch } from "../../libraries/swe/grade-patch.ts";
 import { readInstance, type SweInstance } from "../../libraries/swe/instance.ts";
-import { type Workspace, Workspaces } from "../../libraries/swe/workspace.ts";
+import { type CommandOutcome, type Workspace, Workspaces } from "../../libraries/swe/workspace.ts";
 
 /** The run in the image of an instance. */
 export interface SandboxTask {
@@ -52,26 +52,30 @@ async function tryScript(
   instance: SweInstance,
   server: ServerContext,
 ): Promise<SandboxVerdict> {
-  const workspace = await workspacesOf(server).open(instance, signal);
-  try {
-    const options = { timeoutSeconds, signal };
-    const file = /^\+\+\+ b\/(.*)$/m.exec(script ?? "")?.[1] ?? "";
-    if (!(await applied(workspace, script ?? "", options))) return failed("the script could not be added");
-    const command = `"$(command -v python || command -v python3)" ${file}`;
-    const before = await workspace.run(command, options);
-    if (before.timedOut) return { reward: 0, verification_result: { status: "timeout" } };
-    if (!(await applied(workspace, patch, options)))
-      return failed("the reference patch could not be applied");
-    const after = await workspace.run(command, options);
-    const codes = { exit_code_before: before.return_code, exit_code_after: after.return_code };
-    const shows = before.return_code === SHOWS_BUG && after.return_code === 0;
-    return {
-      reward: shows ? 1 : 0,
-      verification_result: { status: after.timedOut ? "timeout" : "done", ...codes },
-    };
-  } finally {
-    await workspace.close();
-  }
+  const options = { timeoutSeconds, signal };
+  const file = /^\+\+\+ b\/(.*)$/m.exec(script ?? "")?.[1] ?? "";
+  const command = `"$(command -v python || command -v python3)" ${file}`;
+  // Each run has a clean copy, so that the script cannot leave anything for its second run.
+  const run = async (patches: readonly string[]): Promise<CommandOutcome | undefined> => {
+    const workspace = await workspacesOf(server).open(instance, signal);
+    try {
+      for (const each of patches) if (!(await applied(workspace, each, options))) return undefined;
+      return await workspace.run(command, options);
+    } finally {
+      await workspace.close();
+    }
+  };
+  const before = await run([script ?? ""]);
+  if (before === undefined) return failed("the script could not be added");
+  if (before.timedOut) return { reward: 0, verification_result: { status: "timeout" } };
+  const after = await run([script ?? "", patch]);
+  if (after === undefined) return failed("the reference patch could not be applied");
+  const codes = { exit_code_before: before.return_code, exit_code_after: after.return_code };
+  const shows = before.return_code === SHOWS_BUG && after.return_code === 0;
+  return {
+    reward: shows ? 1 : 0,
+    verification_result: { status: after.timedOut ? "timeout" : "done", ...codes },
+  };
 }
 
 async function applied(

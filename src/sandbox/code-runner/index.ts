@@ -14,7 +14,7 @@ export {
 export { canonicalDecimal, outputDifference } from "./compare-output.ts";
 export { sandboxUnavailable } from "./errors.ts";
 export type { Answer, Interpreter, InterpreterSession } from "./interpreter.ts";
-export { checksProgram, pythonProgram } from "./programs.ts";
+export { checksProgram, guardProgram, pythonProgram, unittestProgram } from "./programs.ts";
 export {
   runPythonTests,
   type TestReport,

@@ -17,6 +17,19 @@ export function answerProgram(): string {
   return joined("harness.py", "values.py", "answer.py");
 }
 
+/** The text of a class `Guard` that notices programs that tamper with `unittest`; it may precede a program. */
+export function guardProgram(): string {
+  return joined("guard.py");
+}
+
+/**
+ * The text of a Python file that runs unit tests of untrusted code in a child process, and prints a report that the code
+ * cannot forge: `python3 FILE supervise LOG ARGUMENT...`.
+ */
+export function unittestProgram(): string {
+  return joined("guard.py", "unittest_runner.py");
+}
+
 /** The Python files are in src/, even if the compiled code reads them. */
 export function harnessFile(name: string): string {
   return path.join(installRoot(), "src", "sandbox", "code-runner", "python", name);

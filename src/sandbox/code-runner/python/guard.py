@@ -1,0 +1,73 @@
+"""Notices code that changes the parts of Python that the verdict of unit tests depends on.
+
+Tests and the code under test share a process, so this is no protection against code that is written against it. It runs with
+Python 3.6 and later, because it also runs in images of old projects.
+"""
+
+import builtins
+import secrets
+import sys
+import types
+import unittest
+import unittest.mock
+
+
+class Forged(Exception):
+    """The code under test tries to decide its own verdict."""
+
+
+class Guard:
+    def __init__(self):
+        self._modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "unittest"}
+        self._saved = []
+        self.watch(builtins)
+        for module in self._modules.values():
+            self.watch(module)
+            for value in list(vars(module).values()):
+                if isinstance(value, type) and value.__module__ == module.__name__:
+                    self.watch(value)
+
+    def watch(self, owner):
+        methods = (property, staticmethod, classmethod)
+        values = {name: value for name, value in vars(owner).items() if callable(value) or isinstance(value, methods)}
+        codes = {name: value.__code__ for name, value in values.items() if isinstance(value, types.FunctionType)}
+        self._saved.append((owner, values, codes))
+
+    def check(self):
+        """Raises Forged if something has changed."""
+        if sys.gettrace() is not None or sys.getprofile() is not None:
+            raise Forged("the program traces its tests")
+        for name, module in self._modules.items():
+            if sys.modules.get(name) is not module:
+                raise Forged("the program replaces " + name)
+        for owner, values, codes in self._saved:
+            now = vars(owner)
+            for name, value in values.items():
+                if now.get(name, self) is not value or (name in codes and value.__code__ is not codes[name]):
+                    raise Forged("the program changes {}.{}".format(owner.__name__, name))
+
+    def check_test(self, test):
+        """After a test: it may not have got assertions of its own."""
+        self.check()
+        for name in vars(test):
+            if name.startswith("assert") and hasattr(unittest.TestCase, name):
+                raise Forged("the program changes " + name)
+
+
+def refuse_forged_values(value, depth=3, allowed=()):
+    """Raises Forged for a value, or one in it, that equals values it cannot know."""
+    if type(value) in (list, tuple, set, frozenset, dict) and depth > 0:
+        items = list(value) + list(value.values()) if type(value) is dict else list(value)
+        for item in items[:1000]:
+            if not any(item is other for other in allowed):
+                refuse_forged_values(item, depth - 1, allowed)
+    if type(type(value)) is type and type(value).__module__ == "builtins":
+        return
+    text, number = secrets.token_hex(8), secrets.randbits(60)
+    for other in (object(), number, number + 0.5, text, [number], (text,), {text: number}, {number}):
+        try:
+            equal = (value == other) is True or (other == value) is True
+        except Exception:
+            equal = False
+        if equal:
+            raise Forged("the program returns a value that equals everything")
