@@ -18,7 +18,9 @@ const benches = await Promise.all(
   files.map(async (file) => (await import(new URL(file, here).href)) as Bench),
 );
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !benches.some((bench) => bench.name === name));
+/** `environments` also means `environments-a` and the others. */
+const isNamed = (bench: Bench, name: string) => bench.name === name || bench.name.startsWith(`${name}-`);
+const unknown = wanted.filter((name) => !benches.some((bench) => isNamed(bench, name)));
 if (unknown.length > 0) {
   const names = benches.map(({ name }) => name).join(", ");
   console.error(`No bench called ${unknown.join(", ")}. There are: ${names}.`);
@@ -27,7 +29,9 @@ if (unknown.length > 0) {
 
 const terminal = createTerminal(process.stdout, process.env);
 let kept = true;
-for (const bench of benches.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+for (const bench of benches.filter(
+  (bench) => wanted.length === 0 || wanted.some((name) => isNamed(bench, name)),
+)) {
   const report = new Report();
   const directory = await mkdtemp(path.join(tmpdir(), `gym-bench-${bench.name}-`));
   try {

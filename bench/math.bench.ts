@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import path from "node:path";
+import { installRoot } from "../src/config/paths.ts";
 import { verifyAnswer } from "../src/math/index.ts";
 import type { Report } from "./report.ts";
 
@@ -15,7 +17,7 @@ interface Pair {
 
 /** CPU per pair of the golden vectors: the minimum of several rounds, after one round to warm up. */
 export async function run(report: Report): Promise<void> {
-  const file = process.env["BENCH_MATH_PAIRS"] ?? "../shared/fixtures/math_with_judge/parity.jsonl";
+  const file = path.join(installRoot(), "tests/golden/fixtures/math_with_judge/parity.jsonl");
   const pairs = readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => line !== "")

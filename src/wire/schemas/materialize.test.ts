@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { materializeCreateParams, materializeResponse } from "./materialize.ts";
 import { parseCreateParams, parseResponse } from "./responses.ts";
@@ -63,18 +64,28 @@ interface Rollout {
   response?: Record<string, unknown>;
 }
 
+/** The examples of the environments and, if there are any, recordings of the original. */
 function recordedRollouts(): Rollout[] {
-  const directory = new URL("../../../../shared/fixtures/", import.meta.url).pathname;
-  if (!existsSync(directory)) return [];
-  const files = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((file) =>
-    /upstream_data\/[^/]*rollouts[^/]*\.jsonl$/.test(file),
-  );
+  const further = process.env["NEMO_GYM_GOLDEN_VECTORS"];
+  const files = [
+    ...filesBelow(
+      path.resolve(import.meta.dirname, "../../../resources_servers"),
+      /example_rollouts\.jsonl$/,
+    ),
+    ...(further ? filesBelow(further, /upstream_data\/[^/]*rollouts[^/]*\.jsonl$/) : []),
+  ];
   return files.flatMap((file) =>
-    readFileSync(directory + file, "utf8")
+    readFileSync(file, "utf8")
       .split("\n")
       .filter((line) => line.startsWith("{") && line.endsWith("}"))
       .map((line) => JSON.parse(line) as Rollout),
   );
+}
+
+function filesBelow(directory: string, pattern: RegExp): string[] {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((file) => pattern.test(file))
+    .map((file) => path.join(directory, file));
 }
 
 /** Field sets differ between the SDK versions that wrote the recordings; null and absent count as the same here. */
@@ -86,15 +97,16 @@ function withoutNulls(value: unknown): unknown {
   );
 }
 
-/** A few recordings were made by hand and keep the row's own key order. */
+/** A few recordings were made by hand, or by an agent that keeps the row as it is: other key order, no `type`. */
 function inWrittenOrder(input: unknown): boolean {
   if (!Array.isArray(input)) return false;
-  return input.every((item: object) => !["role", "type"].includes(Object.keys(item)[0] ?? ""));
+  return input.every(
+    (item: object) => "type" in item && !["role", "type"].includes(Object.keys(item)[0] ?? ""),
+  );
 }
 
 describe("recorded rollouts", () => {
   const rollouts = recordedRollouts();
-  if (rollouts.length === 0) console.log("shared fixtures are absent; recorded rollouts are not compared");
 
   it("are unchanged by parsing and filling in", () => {
     let compared = 0;
@@ -117,7 +129,7 @@ describe("recorded rollouts", () => {
         compared++;
       }
     }
-    if (rollouts.length > 0) expect(compared).toBeGreaterThan(500);
+    expect(compared).toBeGreaterThan(100);
   });
 });
 
