@@ -12,6 +12,9 @@ const Config = z.object({
   unit_test_timeout_secs: z.number().positive().default(10),
   /** The reward of an answer that violates the reasoning format, regardless of its tests. */
   reasoning_format_penalty: z.number().default(0),
+  /** Keys of the original without effect: `max_parallel` limits the programs, and the log has their errors. */
+  num_processes: z.unknown(),
+  debug: z.unknown(),
 });
 
 const Row = z.object({

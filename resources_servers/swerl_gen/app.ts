@@ -11,6 +11,9 @@ const Config = z.object({
   sandbox_timeout: laxFloat().default(600),
   /** Whether the solution may be outside of `<solution>` tags. */
   relaxed_formatting: laxBool().default(false),
+  /** Keys of the original without effect: the sandbox provider limits the sandboxes, and the log has their errors. */
+  num_processes: z.unknown(),
+  debug: z.unknown(),
 });
 
 const Row = z.object({

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -94,5 +94,30 @@ describe("gym env validate", () => {
     const { exitCode, stdout } = await validate("", "--deep");
     expect(exitCode).toBe(1);
     expect(stdout).toContain("kaboom");
+  });
+});
+
+describe("shipped configs", () => {
+  const root = path.resolve(import.meta.dirname, "../../..");
+  const configs = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /^(?:(?:resources_servers|responses_api_(?:agents|models))\/\w+\/configs\/[^/]+|(?:benchmarks|environments)\/\w+\/config)\.yaml$/.test(
+      file,
+    ),
+  );
+
+  it("have no key that nothing reads", async () => {
+    expect(configs.length).toBeGreaterThan(150);
+    const told: string[] = [];
+    for (const file of configs) {
+      const model = file.startsWith("responses_api_models/") ? [] : ["--model-type", "random_model"];
+      const { stderr } = await captureRun(
+        ["env", "validate", "--config", file, ...model, "--env-yaml", "none"],
+        {
+          cwd: root,
+        },
+      );
+      told.push(...stderr.split("\n").filter((line) => line.includes("has no effect")));
+    }
+    expect(told).toEqual([]);
   });
 });

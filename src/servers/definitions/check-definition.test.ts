@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { silentLogger } from "../../base/logger.ts";
 import { createTestServer } from "../hosting/test-server.ts";
-import { checkDefinition, misspeltKeys, nearestKey } from "./check-definition.ts";
+import { checkDefinition, nearestKey, unknownKeys } from "./check-definition.ts";
 import { defineAgent } from "./define-agent.ts";
 import { defineModel } from "./define-model.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
@@ -58,18 +58,32 @@ describe("a definition", () => {
   });
 });
 
-const schema = z.looseObject({ base_url: z.string(), max_concurrent_requests: z.number().nullish() });
-
-it("reports misspelt keys and ignores others", () => {
-  const found = (config: Record<string, unknown>) => [...misspeltKeys(schema, config)];
-  expect(found({ base_url: "u", max_concurent_requests: 3 })).toEqual([
-    "max_concurent_requests has no effect: nothing reads it. Did you mean 'max_concurrent_requests'?",
+it("reports every key that a closed schema does not know", () => {
+  const schema = z.object({ base_url: z.string(), max_queries: z.number().nullish() });
+  const found = (config: Record<string, unknown>) => [...unknownKeys(schema, config, ["entrypoint"])];
+  expect(found({ base_url: "u", max_queries: 1, entrypoint: "app.ts" })).toEqual([]);
+  expect(found({ max_query: 3 })).toEqual([
+    "max_query has no effect: nothing reads it. Did you mean 'max_queries'?",
   ]);
-  expect(found({ base_url: "u", max_concurent_requests: 3, max_concurrent_requests: 4 })).toHaveLength(1);
-  expect(found({ base_url: "u", entrypoint: "app.ts", num_workers: 2 })).toEqual([]);
-  const prepared = z.preprocess((given) => given, schema);
-  expect([...misspeltKeys(prepared, { bas_url: "u" })]).toHaveLength(1);
-  expect([...misspeltKeys(z.record(z.string(), z.unknown()), { bas_url: "u" })]).toEqual([]);
+  expect(found({ max_query: 3, max_queries: 4 })).toHaveLength(1);
+  expect(found({ entry: "app.ts" })).toEqual([expect.stringContaining("Did you mean 'entrypoint'?")]);
+  expect(found({ zebra: 3 })).toEqual([
+    "zebra has no effect: nothing reads it. The server reads: base_url, max_queries.",
+  ]);
+  expect([
+    ...unknownKeys(
+      z.preprocess((given) => given, schema),
+      { zebra: 3 },
+    ),
+  ]).toHaveLength(1);
+});
+
+it("reports only misspelt keys where the schema takes others too", () => {
+  const schema = z.looseObject({ max_queries: z.number() });
+  expect([...unknownKeys(schema, { zebra: 1, max_query: 2, max_querys: 2 })]).toEqual([
+    "max_querys has no effect: nothing reads it. Did you mean 'max_queries'?",
+  ]);
+  expect([...unknownKeys(z.record(z.string(), z.unknown()), { bas_url: "u" })]).toEqual([]);
 });
 
 it("finds one wrong letter in a short key but not a different word", () => {

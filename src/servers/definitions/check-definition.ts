@@ -135,23 +135,36 @@ export function nearestKey(key: string, known: readonly string[]): string | unde
   return getCloseMatches(key, candidates, 1, isShort ? SHORT_NEARNESS : NEARNESS)[0];
 }
 
-/** A warning for each unknown key that is similar to a key of the schema. Keys in `others` are known elsewhere. */
-export function* misspeltKeys(
+/**
+ * A warning for each key that neither the schema nor `others` knows, with the nearest known key. If the schema takes
+ * other keys too (`z.looseObject`), only for keys that are probably misspelt.
+ */
+export function* unknownKeys(
   schema: z.ZodType,
   config: Readonly<Record<string, unknown>>,
   others: readonly string[] = [],
 ): Generator<string> {
-  const known = keysOf(schema);
-  if (!known) return;
+  const object = objectOf(schema);
+  if (!object) return;
+  const own = Object.keys(object.shape);
+  const known = [...own, ...others];
+  const isOpen = object.def.catchall !== undefined && !(object.def.catchall instanceof z.ZodNever);
   for (const key of Object.keys(config)) {
-    if (known.includes(key) || others.includes(key)) continue;
-    const nearest = nearestKey(key, known);
+    if (known.includes(key)) continue;
+    const nearest = isOpen ? nearestKey(key, known) : getCloseMatches(key, known, 1)[0];
     if (nearest !== undefined) yield `${key} has no effect: nothing reads it. Did you mean '${nearest}'?`;
+    else if (!isOpen) yield `${key} has no effect: nothing reads it. The server reads: ${own.join(", ")}.`;
   }
 }
 
-/** The keys of an object schema, including one wrapped in `z.preprocess`. */
+/** The object schema itself, or the one wrapped in `z.preprocess`. */
+function objectOf(schema: z.ZodType): z.ZodObject | undefined {
+  if (schema instanceof z.ZodObject) return schema;
+  return schema instanceof z.ZodPipe ? objectOf(schema.def.out as z.ZodType) : undefined;
+}
+
+/** The keys of an object schema. */
 export function keysOf(schema: z.ZodType): string[] | undefined {
-  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
-  return schema instanceof z.ZodPipe ? keysOf(schema.def.out as z.ZodType) : undefined;
+  const object = objectOf(schema);
+  return object && Object.keys(object.shape);
 }

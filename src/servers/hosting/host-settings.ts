@@ -46,6 +46,9 @@ const OTHERS = [
   "capabilities",
   "value",
   "verified",
+  "verified_url",
+  "allowed_agents",
+  "allowed_model_types",
 ];
 
 /** The keys of a block that apply to every server of a type. */

@@ -4,7 +4,7 @@ import type { Logger } from "../../../base/logger.ts";
 import { getCloseMatches } from "../../../base/python/difflib.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { isObserved } from "../../capture/settings.ts";
-import { checkDefinition, keysOf, misspeltKeys } from "../../definitions/check-definition.ts";
+import { checkDefinition, keysOf, unknownKeys } from "../../definitions/check-definition.ts";
 import type { ServerDefinition } from "../../definitions/definitions.ts";
 import type { AppHost, ServerApp } from "../app.ts";
 import { hostKeys, misspeltHostKeys, withHostSettings } from "../host-settings.ts";
@@ -70,11 +70,10 @@ export function readConfig(
   const { type } = definition;
   const config = withHostSettings({ name, type, implementation }, given);
   const block = `${name}.${type}.${implementation}`;
-  const own = schema && keysOf(schema);
-  if (!schema || own)
-    for (const warning of misspeltHostKeys(type, config, own)) log.warn(`${block}.${warning}`);
+  const warnings =
+    schema && keysOf(schema) ? unknownKeys(schema, config, hostKeys(type)) : misspeltHostKeys(type, config);
+  for (const warning of warnings) log.warn(`${block}.${warning}`);
   if (!schema) return config;
-  for (const warning of misspeltKeys(schema, config, hostKeys(type))) log.warn(`${block}.${warning}`);
   const result = schema.safeParse(config);
   if (result.success) return { ...config, ...(result.data as object) };
   const problems = result.error.issues.map(
