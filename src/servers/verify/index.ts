@@ -33,6 +33,7 @@ export {
   lastLabel,
   letterGrade,
 } from "../definitions/judge/judge-verdict.ts";
+export { type RetryJudgeOptions, retryJudge } from "../definitions/judge/retry.ts";
 export {
   lastPartOfLastMessage,
   lastTextMessage,

@@ -287,6 +287,17 @@ describe("judges", () => {
     expect(report.checks.map(({ status }) => status)).toEqual(["passed", "passed"]);
   });
 
+  it("answer each question with its own verdict", async () => {
+    const report = await audit(
+      judged((said) => said.trimEnd().endsWith("RIGHT")),
+      {
+        settings: "judge: {accept: {other: WRONG, Is this: RIGHT}, reject: {Is this: WRONG}}\n",
+        only: "gold-earns-maximum",
+      },
+    );
+    expect(report.checks.map(({ status }) => status)).toEqual(["passed"]);
+  });
+
   it("can be manipulated if any verdict counts", async () => {
     const report = await audit(
       judged((said) => said.includes("RIGHT")),

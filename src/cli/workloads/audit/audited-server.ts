@@ -7,6 +7,7 @@ import type { ServerDefinition } from "../../../servers/definitions/definitions.
 import { createApp } from "../../../servers/hosting/apps/create-app.ts";
 import { messageItem, verifyBody } from "../../../servers/hosting/response-items.ts";
 import { TestServer } from "../../../servers/hosting/test-server.ts";
+import type { Verdict } from "./settings.ts";
 
 /** The behaviour of the fake judge that replaces every other server of the config. */
 export type JudgeMode =
@@ -28,7 +29,7 @@ export interface ServerUnderAudit {
   /** The other servers of the config, by name. */
   readonly others: readonly string[];
   readonly roots: readonly string[];
-  readonly verdicts?: { readonly accept: string; readonly reject: string };
+  readonly verdicts?: { readonly accept: Verdict; readonly reject: Verdict };
 }
 
 /** Starts a fresh copy of the server, with a fake judge in place of every other server. */
@@ -65,7 +66,9 @@ export async function startServer(
 
 function judgement(server: ServerUnderAudit, mode: JudgeMode, path: string, body: unknown) {
   if (mode === "fail") return new Reply({ status: 500, body: { error: "the judge is out of order" } });
-  const { accept = "yes", reject = "no" } = server.verdicts ?? {};
+  const { verdicts } = server;
+  const accept = verdictFor(verdicts?.accept ?? "yes", body);
+  const reject = verdictFor(verdicts?.reject ?? "no", body);
   const said = {
     accept,
     reject,
@@ -76,6 +79,12 @@ function judgement(server: ServerUnderAudit, mode: JudgeMode, path: string, body
     ? chatReply(said)
     : verifyBody({}, messageItem(said))["response"];
   return new Reply({ body: reply });
+}
+
+function verdictFor(verdict: Verdict, body: unknown): string {
+  if (typeof verdict === "string") return verdict;
+  const request = textsIn(body).join("\n");
+  return Object.entries(verdict).find(([text]) => request.includes(text))?.[1] ?? "";
 }
 
 function chatReply(content: string): object {

@@ -13,6 +13,10 @@ const Call = z.strictObject({ name: z.string(), arguments: z.record(z.string(), 
 /** Long enough for a sentence. */
 const reason = z.string().min(20);
 
+/** What a judge writes: always the same, or what belongs to the first text that the request contains. */
+const Verdict = z.union([z.string(), z.record(z.string(), z.string())]);
+export type Verdict = z.output<typeof Verdict>;
+
 const Settings = z.strictObject({
   /** The answer that earns the maximum, if the rows do not have it in a known field. */
   gold: z
@@ -28,7 +32,7 @@ const Settings = z.strictObject({
     })
     .optional(),
   /** The texts with which the judge accepts and rejects. Without them judges are not audited. */
-  judge: z.strictObject({ accept: z.string(), reject: z.string() }).optional(),
+  judge: z.strictObject({ accept: Verdict, reject: Verdict }).optional(),
   reward: z.strictObject({ minimum: z.number(), maximum: z.number() }).default({ minimum: 0, maximum: 1 }),
   limits: z
     .strictObject({
