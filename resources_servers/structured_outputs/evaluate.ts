@@ -1,8 +1,8 @@
 import { JsonTextError, loads, strip } from "nemo-gym/python";
 import { FormatError, parseCsv, parseYamlValue } from "nemo-gym/verify";
+import { parseToml } from "../../libraries/structured-text/toml.ts";
+import { parseXml } from "../../libraries/structured-text/xml.ts";
 import { CoercionError, coerceCsv, coerceXml } from "./coerce.ts";
-import { parseToml } from "./formats/toml.ts";
-import { parseXml } from "./formats/xml.ts";
 import { schemaFault } from "./json-schema/validate.ts";
 import type { Format } from "./row.ts";
 import { strictify, UnusableSchemaError } from "./strictify.ts";

@@ -9,7 +9,7 @@ const maxFieldLength = 131_072;
  * key null, and missing cells are null.
  */
 export function parseCsv(text: string): Mapping[] {
-  const [header = [], ...records] = readRecords(text);
+  const [header = [], ...records] = csvRecords(text);
   return records
     .filter((record) => record.length > 0)
     .map((record) => {
@@ -21,8 +21,8 @@ export function parseCsv(text: string): Mapping[] {
 
 type State = "start of field" | "in field" | "in quotes" | "after quote" | "end of record";
 
-/** The records of a text. A blank line is a record without cells. */
-function readRecords(text: string): string[][] {
+/** The records of a CSV text, like Python's `csv.reader`. A blank line is a record without cells. */
+export function csvRecords(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
   let cell: string[] = [];

@@ -6,7 +6,7 @@
  */
 
 export { setMember } from "../../base/python/json/json-object.ts";
-export { parseCsv } from "../../config/formats/csv.ts";
+export { csvRecords, parseCsv } from "../../config/formats/csv.ts";
 export { FormatError } from "../../config/formats/errors.ts";
 export {
   entriesOf,
