@@ -7,8 +7,7 @@ import type { CheckTask } from "./check-worker.ts";
 import { type AnswerVerdict, type Mode, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
 
 /** A pair with more steps (about 5 ms) or more time is compared in a thread. */
-const INLINE_STEPS = 4000;
-const INLINE_MS = 15;
+export const INLINE_LIMITS = { steps: 4000, timeoutMs: 15 } as const;
 /** Longer texts are searched in a thread. */
 const INLINE_CHARS = 50_000;
 const IDLE_MS = 30_000;
@@ -41,7 +40,7 @@ export class AnswerChecker {
     signal?.throwIfAborted();
     const { mode = "compat" } = this.#options;
     if (text.length + gold.length <= INLINE_CHARS) {
-      const verdict = verifyAnswer(gold, text, { mode, steps: INLINE_STEPS, timeoutMs: INLINE_MS });
+      const verdict = verifyAnswer(gold, text, { mode, ...INLINE_LIMITS });
       if (!verdict.exhausted) return verdict;
     }
     return this.#threads.run(() => this.#checkInThread({ gold, text, options: { mode } }, signal), signal);

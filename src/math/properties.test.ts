@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { INLINE_LIMITS } from "./answer-checker.ts";
 import { AnswerChecker, type Mode, verifyAnswer } from "./index.ts";
 
 const equal = (gold: string, answer: string, mode: Mode = "compat") =>
@@ -128,5 +129,97 @@ describe("hostile input", () => {
 
   it("throws only if its signal is aborted", async () => {
     await expect(checker.check("5", "5", AbortSignal.abort())).rejects.toThrow("aborted");
+  });
+});
+
+/** Answers with large numbers, long products, towers and nested operators: what costs much for few characters. */
+const { hostile } = fc.letrec<{ hostile: string }>((tie) => {
+  const size = fc.constantFrom(
+    "2",
+    "7",
+    "99",
+    "1000",
+    "9999",
+    "10^{9}",
+    "10^{30}",
+    "0.1",
+    "1.000001",
+    "-3",
+    "10^{-20}",
+  );
+  const name = fc.constantFrom("x", "y", "n", "k", "i", "\\pi", "e", "\\sqrt{2}", "\\sqrt[3]{5}");
+  const part = tie("hostile");
+  const two = fc.tuple(part, part);
+  const repeated = fc.tuple(part, fc.integer({ min: 1, max: 200 }), fc.constantFrom("", "+", "*", "-"));
+  const powers = fc.array(name, { minLength: 1, maxLength: 150 });
+  const large = fc.tuple(part, size);
+  return {
+    hostile: fc.oneof(
+      { maxDepth: 3, depthIdentifier: "hostile" },
+      fc.oneof(size, name),
+      two.map(([a, b]) => `(${a})(${b})+${a}`),
+      two.map(([a, b]) => `\\frac{${a}}{${b}}`),
+      two.map(([a, b]) => `${a}=${b}`),
+      two.map(([a, b]) => `\\{${a},${b}\\}`),
+      two.map(([a, b]) => `(${a},${b}]\\cup[${b},${a})`),
+      two.map(([a, b]) => `|${a}|\\pm ${b}`),
+      two.map(([a, b]) => `\\begin{pmatrix}${a}&${b}\\\\${b}&${a}\\end{pmatrix}^{10}`),
+      two.map(([a, b]) => `\\sin(${a})+\\log(${b})`),
+      large.map(([a, b]) => `(${a})^{${b}}`),
+      large.map(([a, b]) => `\\sqrt[${b}]{${a}}`),
+      large.map(([a, b]) => `\\prod_{k=1}^{${b}}(${a}+k)`),
+      large.map(([a, b]) => `\\sum_{k=1}^{${b}}\\frac{${a}}{k}`),
+      large.map(([a, b]) => `\\int_0^{${b}} ${a} dx`),
+      large.map(([a, b]) => `\\lim_{x\\to ${b}} ${a}`),
+      large.map(([a, b]) => `\\binom{${b}}{${a}}`),
+      part.map((a) => `(${a})!+\\Gamma{${a}}`),
+      repeated.map(([a, count, sign]) => Array(count).fill(`(${a})`).join(sign)),
+      powers.map((names) => names.map((base, index) => `${base}^{${index}}`).join("+")),
+    ),
+  };
+});
+const hostilePair = fc
+  .tuple(hostile, hostile, fc.constantFrom("same", "plus one", "other"))
+  .map(([answer, other, kind]) => [
+    kind === "same" ? answer : kind === "plus one" ? `${answer}+1` : other,
+    answer,
+  ]) as fc.Arbitrary<[gold: string, answer: string]>;
+
+/** CPU of the fastest of some tries: a garbage collection or a compilation in the first is not the comparison's. */
+function cpuMs(limitMs: number, work: () => void): number {
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 4 && fastest > limitMs; tries++) {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    fastest = Math.min(fastest, (user + system) / 1000);
+  }
+  return fastest;
+}
+
+describe.each(["compat", "strict"] as const)("the work on a hostile pair, %s", (mode) => {
+  // 16,000 such pairs took at most 22, 26 and 330 ms.
+  it.each([
+    ["on the loop stays below 50 ms of CPU", INLINE_LIMITS, 50],
+    ["on the loop is bounded by steps alone", { steps: INLINE_LIMITS.steps }, 250],
+    ["in a thread ends by itself", {}, 3_000],
+  ])("%s", (_, limits, maxMs) => {
+    fc.assert(
+      fc.property(hostilePair, ([gold, answer]) => {
+        const compare = () => verifyAnswer(gold, `$\\boxed{${answer}}$`, { mode, ...limits });
+        expect(cpuMs(maxMs, compare)).toBeLessThan(maxMs);
+      }),
+      { numRuns: 300, seed: 28, endOnFailure: true },
+    );
+  });
+
+  it("with a limit of steps always has the same result", () => {
+    fc.assert(
+      fc.property(hostilePair, ([gold, answer]) => {
+        const compare = () => verifyAnswer(gold, `$\\boxed{${answer}}$`, { mode, steps: 4_000 });
+        expect(compare()).toEqual(compare());
+      }),
+      { numRuns: 200, seed: 29, endOnFailure: true },
+    );
   });
 });
