@@ -111,11 +111,12 @@ async function runUnittest(
   options: { timeoutSeconds: number; signal: AbortSignal },
 ): Promise<ReadonlyMap<string, TestStatus>> {
   // New names: what ran before cannot have prepared the directory, and nothing knows what begins the report.
-  const file = `/tmp/gym_${randomUUID()}/unittest_runner.py`;
+  const directory = `/tmp/gym_${randomUUID()}`;
   const nonce = randomUUID();
-  await workspace.write(file, unittestProgram(), options.signal);
-  const command = [python, file, "supervise", LOG_FILE, ...words].map(shellQuote).join(" ");
-  const { output } = await workspace.run(command, { ...options, stdin: `${nonce}\n` });
+  await workspace.write(`${directory}/unittest_runner.py`, unittestProgram(), options.signal);
+  await workspace.write(`${directory}/nonce`, nonce, options.signal);
+  const command = [python, `${directory}/unittest_runner.py`, "supervise", LOG_FILE, ...words];
+  const { output } = await workspace.run(command.map(shellQuote).join(" "), options);
   const line = output.split("\n").find((each) => each.startsWith(nonce));
   const report = Report.safeParse(line === undefined ? {} : JSON.parse(line.slice(nonce.length)));
   return report.success ? withUnittestNames(Object.entries(report.data.statuses)) : new Map();

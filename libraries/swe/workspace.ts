@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { HttpError, type ServerContext } from "nemo-gym";
 import { sandboxUnavailable } from "nemo-gym/code-runner";
 import {
   checkProvider,
+  LONGEST_SCRIPT_ARGUMENT,
   openSandbox,
   type Sandbox,
   type SandboxExecResult,
@@ -197,10 +199,9 @@ export class Workspace {
   /** Runs a command in a new bash in the repository. Throws if the sandbox fails, not if the command fails. */
   async run(
     command: string,
-    options: { timeoutSeconds: number; signal: AbortSignal; stdin?: string },
+    options: { timeoutSeconds: number; signal: AbortSignal },
   ): Promise<CommandOutcome> {
-    const script = `${ACTIVATE}\n${command}`;
-    const result = await this.#sandbox.exec(`exec bash -c ${shellQuote(script)} 2>&1`, {
+    const result = await this.#sandbox.exec(inBash(`${ACTIVATE}\n${command}`), {
       ...options,
       cwd: this.#workdir,
     });
@@ -217,7 +218,15 @@ export class Workspace {
   }
 }
 
+function inBash(script: string): string {
+  if (Buffer.byteLength(script) <= LONGEST_SCRIPT_ARGUMENT) return `exec bash -c ${shellQuote(script)} 2>&1`;
+  const end = randomUUID();
+  return `exec bash /dev/fd/9 2>&1 9<<'${end}'\n${script}\n${end}\n`;
+}
+
 function outcomeOf({ stdout, stderr, return_code, error_type }: SandboxExecResult): CommandOutcome {
-  const note = error_type === "memory" ? `\n${stderr ?? ""}` : "";
-  return { output: `${stdout ?? ""}${note}`, return_code, timedOut: error_type === "timeout" };
+  const timedOut = error_type === "timeout";
+  // Commands write to stdout only, so stderr says why the sandbox has not run or has ended one.
+  const texts = [stdout, timedOut ? "" : stderr].filter((text) => text);
+  return { output: texts.join("\n"), return_code, timedOut };
 }

@@ -145,6 +145,30 @@ describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
     expect(silent.body.response.metadata.exit_status).toBe("NoAnswer");
   });
 
+  it("runs commands of any length, and reports those that cannot run to the model", async () => {
+    const long = `cat > big.py <<'EOF'\n${"# it's long\n".repeat(40_000)}EOF\nwc -l < big.py; rm big.py; cat; exit 7`;
+    const { status, body, asked } = await run([block("echo a\0b"), block(long), FIX, SUBMIT]);
+    const told = asked.slice(1).map((input) => JSON.stringify(input.at(-1)?.content));
+    expect(told[0]).toMatch(/<returncode>126<\/returncode>.*zero byte/);
+    expect(told[1]).toMatch(/<returncode>7<\/returncode>.*40000/);
+    expect([status, body.reward]).toEqual([200, 1]);
+  });
+
+  it.each(["cd / && rm -rf /testbed", "chmod 000 /testbed", "chmod 000 /"])(
+    "ends without a score above 0 when the model makes its workspace unusable: %s",
+    async (command) => {
+      const { status, body, asked } = await run([block(command), ...Array(20).fill(block("ls"))]);
+      expect([status, body.reward]).toEqual([200, 0]);
+      expect(body.response.metadata.exit_status).toBe("WorkspaceLost");
+      expect(asked.length).toBeLessThan(5);
+    },
+  );
+
+  it("goes on after commands that fail in the same way", async () => {
+    const { body } = await run([block("false"), block("false"), block("false"), FIX, SUBMIT]);
+    expect(body.reward).toBe(1);
+  });
+
   it("checks instances with their reference solution, and keeps the results of finished instances", async () => {
     const results_dir = mkdtempSync(path.join(tmpdir(), "gym-mini-swe-"));
     const config = { run_golden: true, skip_if_exists: true, results_dir };

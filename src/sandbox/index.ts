@@ -28,4 +28,5 @@ export { DEFAULT_EXEC_TIMEOUT_SECONDS, RUNTIME_RETURN_CODE } from "./provider.ts
 export { type ResolvedSandboxProvider, resolveSandboxProvider } from "./resolve-provider.ts";
 export { shellQuote } from "./safe-text.ts";
 export { Sandbox, type SandboxOptions } from "./sandbox.ts";
+export { LONGEST_SCRIPT_ARGUMENT } from "./shell-command.ts";
 export { parseSandboxSpec, SandboxResources, SandboxSpec, type SandboxSpecInput } from "./spec.ts";

@@ -117,7 +117,9 @@ export class Sandbox {
   /** Runs a shell command. The default directory is the workdir of the spec, the default time limit is 180 seconds. */
   async exec(command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
     const handle = this.#started();
-    checkCommand(command, options);
+    checkOptions(options);
+    // Commands often come from a model, so an unusable one is a failure of the command.
+    if (command.includes("\0")) return unusable("The command has a zero byte, which no program can receive.");
     const running = this.#provider.exec(handle, command, {
       ...options,
       cwd: options.cwd ?? this.#spec?.workdir,
@@ -265,9 +267,13 @@ export class Sandbox {
   }
 }
 
+/** 126 is the exit code of shells for a command that cannot be run. */
+function unusable(reason: string): SandboxExecResult {
+  return { stdout: "", stderr: reason, return_code: 126, error_type: null };
+}
+
 /** Checks the texts that providers pass to other programs unchanged. */
-function checkCommand(command: string, { cwd, env, user, timeoutSeconds }: ExecOptions): void {
-  refuseZeroByte(command, "The command");
+function checkOptions({ cwd, env, user, timeoutSeconds }: ExecOptions): void {
   if (cwd !== undefined) refuseZeroByte(cwd, "The directory 'cwd'");
   if (user !== undefined) refuseZeroByte(String(user), "The user");
   checkEnvironment(env ?? {});

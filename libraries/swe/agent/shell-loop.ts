@@ -21,6 +21,7 @@ import type { Templates } from "./templates.ts";
 /** The first output line of a command that ends the run; the rest is the patch. */
 const SUBMIT_MARKERS = ["COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT"];
 const MAX_EMPTY_TURNS = 3;
+const PROBE_SECONDS = 60;
 
 export interface LoopLimits {
   /** Maximum number of model calls; 0 means no limit. */
@@ -73,7 +74,7 @@ export interface LoopParts {
 
 /** How a run ended. */
 export interface LoopResult {
-  exit_status: "Submitted" | "LimitsExceeded" | "NoAnswer";
+  exit_status: "Submitted" | "LimitsExceeded" | "NoAnswer" | "WorkspaceLost";
   /** Null if nothing was submitted. */
   patch: string | null;
   output: Response["output"];
@@ -105,6 +106,9 @@ class ShellLoop {
   #usage: Usage | null = null;
   #cookies: Cookies | undefined;
   #last = { command: "", times: 0 };
+  /** The output of the last command, if it failed. */
+  #failure: string | undefined;
+  #isLost = false;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
@@ -120,6 +124,7 @@ class ShellLoop {
       if (emptyTurns.isOver(isEmpty(response) ? [] : response.output)) return this.#ended("NoAnswer", null);
       const patch = await this.#act(response);
       if (patch !== undefined) return this.#ended("Submitted", patch);
+      if (this.#isLost) return this.#ended("WorkspaceLost", null);
     }
   }
 
@@ -137,8 +142,20 @@ class ShellLoop {
       const outcome = await this.#execute(action);
       const patch = submission(outcome, protocol.submitsOnFailure);
       if (patch !== undefined) return patch;
+      await this.#checkWorkspace(outcome);
     }
     return undefined;
+  }
+
+  /** A model that has removed its repository, or the rights to it, cannot get it back: every command fails in the same way. */
+  async #checkWorkspace({ output, return_code, timedOut }: CommandOutcome): Promise<void> {
+    const failure = return_code === 0 || timedOut ? undefined : output;
+    const repeated = failure !== undefined && failure === this.#failure;
+    this.#failure = failure;
+    if (!repeated) return;
+    const { workspace, signal } = this.#parts;
+    const probe = await workspace.run("true", { timeoutSeconds: PROBE_SECONDS, signal });
+    this.#isLost = probe.return_code !== 0;
   }
 
   #isOverLimit(): boolean {

@@ -22,6 +22,7 @@ import type {
 } from "../provider.ts";
 import type { ExecSettings } from "../provider-settings.ts";
 import { checkEnvironment, shellQuote } from "../safe-text.ts";
+import { shellCommand } from "../shell-command.ts";
 import type { SandboxSpec } from "../spec.ts";
 import { TransferByCommand, type TransferCommand } from "../transfer.ts";
 
@@ -127,7 +128,8 @@ export abstract class CliProvider<Raw extends { name: string }>
     command: string,
     options: ExecOptions = {},
   ): Promise<SandboxExecResult> {
-    return this.#exec(handle, [this.shell(handle.raw), "-c", command], options);
+    const { argv, stdin } = shellCommand(this.shell(handle.raw), command, options.stdin);
+    return this.#exec(handle, argv, { ...options, stdin });
   }
 
   async startProcess(handle: SandboxHandle<Raw>, command: string): Promise<SandboxProcess> {

@@ -14,6 +14,7 @@ import type {
   SandboxStatus,
 } from "../provider.ts";
 import { DEFAULT_OUTPUT_BYTES } from "../provider-settings.ts";
+import { shellCommand } from "../shell-command.ts";
 import type { SandboxSpec } from "../spec.ts";
 
 interface Unconfined {
@@ -37,16 +38,19 @@ export class UnconfinedProvider implements SandboxProvider<Unconfined> {
   }
 
   async exec({ raw }: Handle, command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
-    const { timeoutSeconds = null, stdin, signal } = options;
+    const { timeoutSeconds = null, signal } = options;
     const timeoutMs = timeoutSeconds === null ? null : timeoutSeconds * 1000;
-    const request = { ...this.#request(raw, command, options.env), stdin, timeoutMs, signal };
+    const { argv, stdin } = shellCommand("/bin/sh", command, options.stdin);
+    const request = { ...this.#request(raw, argv, options.env), stdin, timeoutMs, signal };
     const outcome = await runProcess(request);
     return outcome.timedOut ? timeoutResult(outcome, timeoutSeconds) : commandResult(outcome);
   }
 
   async startProcess({ raw }: Handle, command: string): Promise<SandboxProcess> {
     return liveProcess(async (streams, until) =>
-      commandResult(await runInBackground({ ...this.#request(raw, command), ...streams }, until)),
+      commandResult(
+        await runInBackground({ ...this.#request(raw, ["/bin/sh", "-c", command]), ...streams }, until),
+      ),
     );
   }
 
@@ -77,11 +81,11 @@ export class UnconfinedProvider implements SandboxProvider<Unconfined> {
     // This provider holds nothing besides its directories.
   }
 
-  #request(raw: Unconfined, command: string, env: Readonly<Record<string, string>> = {}) {
+  #request(raw: Unconfined, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
     return {
       program: "/bin/sh",
       // The directory is an argument, not part of a script.
-      args: ["-c", 'cd -- "$1" && shift && exec "$@"', "sh", raw.directory, "/bin/sh", "-c", command],
+      args: ["-c", 'cd -- "$1" && shift && exec "$@"', "sh", raw.directory, ...argv],
       env: { PATH: process.env["PATH"], HOME: raw.directory, ...raw.env, ...env },
       maxOutputBytes: DEFAULT_OUTPUT_BYTES,
       onStarted: (_pid: number, kill: () => void) => {

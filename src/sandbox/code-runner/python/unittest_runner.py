@@ -1,7 +1,7 @@
 """Runs `unittest` with the arguments of the command line: `supervise LOG ARGUMENT...`.
 
 The tests run in a child process, which cannot reach this one; their output goes to the log. This process prints a report,
-after a text that it reads from its standard input. The text of guard.py comes before this file. It runs with Python 3.6 and
+after the text of a file `nonce` next to this one, which it removes before the tests start. The text of guard.py comes before this file. It runs with Python 3.6 and
 later.
 """
 
@@ -95,7 +95,10 @@ def run_tests(descriptor, arguments):
 
 
 def supervise(log, arguments):
-    nonce = sys.stdin.readline().strip()
+    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nonce")
+    with open(file) as nonce_file:
+        nonce = nonce_file.read()
+    os.unlink(file)
     try:
         # The child may not open the memory and the descriptors of this process (PR_SET_DUMPABLE).
         ctypes.CDLL(None).prctl(4, 0)

@@ -19,6 +19,7 @@ import type {
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import { checkEnvironment } from "../../safe-text.ts";
+import { shellCommand } from "../../shell-command.ts";
 import { parseSandboxSpec, type SandboxSpec } from "../../spec.ts";
 import { TransferByCommand, type TransferCommand } from "../../transfer.ts";
 import {
@@ -137,10 +138,10 @@ export class BubblewrapProvider
   }
 
   async exec(handle: Handle, command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
-    const { cwd, env, user, stdin, signal } = options;
+    const { cwd, env, user, signal } = options;
     const timeoutSeconds = options.timeoutSeconds ?? this.#settings.exec.default_timeout_s;
-    const argv = ["/bin/sh", "-c", command];
-    return this.#run(handle, { argv, cwd, env, user, stdin, signal, timeoutSeconds });
+    const shell = shellCommand("/bin/sh", command, options.stdin);
+    return this.#run(handle, { ...shell, cwd, env, user, signal, timeoutSeconds });
   }
 
   async startProcess({ raw }: Handle, command: string): Promise<SandboxProcess> {
