@@ -1,4 +1,4 @@
-import { isObject, loadsPlain, parsePyFloat, parsePyInt } from "nemo-gym/python";
+import { isObject, loadsPlain, toPyFloat, toPyInt } from "nemo-gym/python";
 
 export interface Scores {
   score_1: number;
@@ -20,8 +20,8 @@ export function readPrediction(answer: string): Prediction | null {
   if (!scores || !Array.isArray(given) || given.length === 0) return null;
   const rubrics = given.flatMap((rubric: unknown) => {
     const own = readScores(rubric);
-    const id = own && isObject(rubric) ? toInteger(rubric["rubric_id"]) : undefined;
-    return own && id !== undefined ? [{ id, scores: own }] : [];
+    const id = own && isObject(rubric) ? toPyInt(rubric["rubric_id"]) : undefined;
+    return own && id !== undefined ? [{ id: Number(id), scores: own }] : [];
   });
   return rubrics.length === given.length ? { overall: scores, rubrics } : null;
 }
@@ -57,23 +57,7 @@ function readObject(block: string): Record<string, unknown>[] {
 
 function readScores(value: unknown): Scores | null {
   if (!isObject(value)) return null;
-  const [score_1, score_2, ranking] = ["score_1", "score_2", "ranking"].map((key) => toFloat(value[key]));
+  const [score_1, score_2, ranking] = ["score_1", "score_2", "ranking"].map((key) => toPyFloat(value[key]));
   if (score_1 === undefined || score_2 === undefined || ranking === undefined) return null;
   return { score_1, score_2, ranking };
-}
-
-/** As Python's `float()`. */
-function toFloat(value: unknown): number | undefined {
-  if (typeof value === "string") return parsePyFloat(value);
-  return typeof value === "number" || typeof value === "boolean" ? Number(value) : undefined;
-}
-
-/** As Python's `int()`. */
-function toInteger(value: unknown): number | undefined {
-  if (typeof value === "string") {
-    const integer = parsePyInt(value);
-    return integer === undefined ? undefined : Number(integer);
-  }
-  const number = toFloat(value);
-  return number === undefined || !Number.isFinite(number) ? undefined : Math.trunc(number);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { growthOf } from "../../../testing/growth.ts";
-import { parsePyFloat, parsePyInt } from "./parse-number.ts";
+import { parsePyFloat, parsePyInt, toPyFloat, toPyInt } from "./parse-number.ts";
+import { PyFloat } from "./py-float.ts";
 
 describe("parsePyFloat", () => {
   it.each([
@@ -48,4 +49,23 @@ describe("parsePyInt", () => {
   it.each(["12.5", "", "1e3", "0x1", "1 2", "9".repeat(4301)])("refuses %j", (text) => {
     expect(parsePyInt(text)).toBeUndefined();
   });
+});
+
+it.each<[unknown, number | undefined, number | bigint | undefined]>([
+  [true, 1, 1],
+  [-2.7, -2.7, -2],
+  [-0.5, -0.5, 0],
+  [new PyFloat(3), 3, 3],
+  [" 1_0 ", 10, 10],
+  ["1.5", 1.5, undefined],
+  [2n ** 60n, 2 ** 60, 2n ** 60n],
+  ["9007199254740993", 2 ** 53, 9007199254740993n],
+  [1e20, 1e20, 10n ** 20n],
+  [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, undefined],
+  [null, undefined, undefined],
+  [[1], undefined, undefined],
+  [{ value: 1 }, undefined, undefined],
+])("reads %s as a number and as an integer", (value, float, integer) => {
+  expect(toPyFloat(value)).toBe(float);
+  expect(toPyInt(value)).toBe(integer);
 });

@@ -1,4 +1,5 @@
 import { strip } from "../whitespace.ts";
+import { PyFloat } from "./py-float.ts";
 
 const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
 const SPECIAL_TEXT = /^([+-]?)(inf|infinity|nan)$/i;
@@ -27,6 +28,23 @@ export function parsePyInt(text: string): bigint | undefined {
   if (!INT_TEXT.test(plain)) return undefined;
   const digits = plain.replaceAll("_", "").replace("+", "");
   return digits.replace("-", "").length > MAX_INTEGER_DIGITS ? undefined : BigInt(digits);
+}
+
+/** Python's `float(value)` of a JSON value. Undefined where it raises. */
+export function toPyFloat(value: unknown): number | undefined {
+  if (typeof value === "string") return parsePyFloat(value);
+  const isNumber = ["number", "bigint", "boolean"].includes(typeof value) || value instanceof PyFloat;
+  return isNumber ? Number(value) : undefined;
+}
+
+/** Python's `int(value)` of a JSON value: floats lose their fraction. A bigint beyond 2^53; undefined where it raises. */
+export function toPyInt(value: unknown): number | bigint | undefined {
+  const integer =
+    typeof value === "string" ? parsePyInt(value) : typeof value === "bigint" ? value : undefined;
+  if (integer !== undefined) return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
+  const number = typeof value === "string" ? undefined : toPyFloat(value);
+  if (number === undefined || !Number.isFinite(number)) return undefined;
+  return Number.isSafeInteger(Math.trunc(number)) ? Math.trunc(number) + 0 : BigInt(Math.trunc(number));
 }
 
 const decimalDigit = /\p{Nd}/u;
