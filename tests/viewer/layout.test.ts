@@ -7,7 +7,16 @@ import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
 import type { TasksPage } from "../../src/viewer/api-types.ts";
 import { project } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
-import { axeViolations, eventually, lines, openPage, rollout, startViewer, visit } from "./support.ts";
+import {
+  axeViolations,
+  eventually,
+  lines,
+  openPage,
+  rollout,
+  startViewer,
+  visit,
+  withToken,
+} from "./support.ts";
 
 const executable = findBrowser();
 const RUN = "run/repair%2Flarge-model";
@@ -95,7 +104,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     await page.waitForURL(/order=desc/);
     const means = (own: Page) => own.locator(".row-position .task-mean").allTextContents();
     await eventually(async () => (await means(page))[0]).toBe("1");
-    const again = await openPage(browser, page.url());
+    const again = await openPage(browser, withToken(page, url));
     await again.page.locator(".row-position .task-row").first().waitFor();
     expect(await means(again.page)).toEqual(await means(page));
     // Grid and list have separate orders.

@@ -6,7 +6,16 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
 import { project, runGym } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
-import { axeViolations, eventually, lines, openPage, rollout, startViewer, visit } from "./support.ts";
+import {
+  axeViolations,
+  eventually,
+  lines,
+  openPage,
+  rollout,
+  startViewer,
+  visit,
+  withToken,
+} from "./support.ts";
 
 const executable = findBrowser();
 const RUN = "run/repair%2Flarge-model";
@@ -305,7 +314,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.waitForURL(/item=12&chars=\d+-\d+/);
     const linked = (own: Page) =>
       own.evaluate("[...(CSS.highlights.get('linked') ?? [])].map((range) => range.toString().trim())");
-    const again = await openPage(browser, page.url());
+    const again = await openPage(browser, withToken(page, url));
     await eventually(() => linked(again.page)).toEqual([word]);
     await again.page.keyboard.press("c");
     await eventually(() => again.page.locator(".item .item-body").count()).toBe(1);

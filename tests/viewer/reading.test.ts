@@ -6,11 +6,13 @@ import {
   axeViolations,
   eventually,
   lines,
+  type OpenPage,
   openPage,
   type Row,
   rollout,
   startViewer,
   visit,
+  withToken,
 } from "./support.ts";
 
 const executable = findBrowser();
@@ -45,10 +47,10 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
   });
   afterAll(() => browser?.close());
 
-  async function open(rows: readonly Row[], hash: string): Promise<{ page: Page; problems: string[] }> {
+  async function open(rows: readonly Row[], hash: string): Promise<OpenPage & { url: string }> {
     const cwd = await project({ "run.jsonl": lines(rows) });
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
-    return openPage(browser, `${url}${hash}`);
+    return { ...(await openPage(browser, `${url}${hash}`)), url };
   }
   const shown = (page: Page, name: string) =>
     page.locator(`article[aria-label="${name}"][data-loaded="true"]`);
@@ -74,7 +76,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
   });
 
   it("restores the scroll position after going back, and links to turns", async () => {
-    const { page, problems } = await open([row(0, long(60)), row(1, long(60))], "#/task/0/rollout/0");
+    const { page, problems, url } = await open([row(0, long(60)), row(1, long(60))], "#/task/0/rollout/0");
     await shown(page, "Task 0 · rollout 0").waitFor();
     await page.getByRole("link", { name: "Turn 41", exact: true }).click();
     await page.waitForURL(/turn=41$/);
@@ -91,7 +93,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     await shown(page, "Task 0 · rollout 0").waitFor();
     await eventually(async () => Math.abs((await top(page, "#turn-41")) - before)).toBeLessThan(5);
     // The address links to the turn.
-    const again = await openPage(browser, page.url());
+    const again = await openPage(browser, withToken(page, url));
     await again.page.locator("#turn-41.selected").waitFor();
     await eventually(() => again.page.locator("#turn-41").boundingBox()).toMatchObject({
       y: expect.closeTo((await again.page.locator(".rollout-pane").boundingBox())?.y ?? 0, -2) as number,
@@ -283,6 +285,69 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     await eventually(() => page.locator(".item.call .item-output").first().textContent()).toContain(
       "success",
     );
+    expect(problems).toEqual([]);
+  });
+
+  it("shows an outline of the turns in place of the list, which follows the reader", async () => {
+    const { page, problems } = await open([row(0, long(60)), row(1, long(2))], "#/task/0/rollout/0");
+    await shown(page, "Task 0 · rollout 0").waitFor();
+    expect(page.url()).not.toContain("token");
+    expect(await page.locator(".rows").count()).toBe(1);
+    await page.keyboard.press("\\");
+    const outline = page.getByRole("navigation", { name: "Outline" });
+    await outline.waitFor();
+    expect(await page.locator(".rows").count()).toBe(0);
+    expect(await outline.locator(".outline-turn").count()).toBe(61);
+    expect(await outline.locator(".outline-item").nth(1).textContent()).toMatch(
+      /^look \(place: 0\) → wall 0/,
+    );
+    await outline.getByRole("link", { name: /^Assistant Turn 50 is over/ }).click();
+    await page.waitForURL(/side=outline/);
+    await page.locator(".item.selected", { hasText: "Turn 50 is over" }).waitFor();
+    const current = outline.locator("[aria-current]");
+    await eventually(() => current.textContent()).toContain("Turn 50 is over");
+    await page.mouse.move(900, 500);
+    await page.mouse.wheel(0, -60_000);
+    await eventually(() => current.textContent()).toContain("question 0");
+    expect(await axeViolations(page)).toEqual([]);
+    // The outline stays while the reader goes to the next rollout.
+    await page.keyboard.press("j");
+    await shown(page, "Task 1 · rollout 0").waitFor();
+    await eventually(() => outline.locator(".outline-turn").count()).toBe(3);
+    await page.getByRole("button", { name: "Rollouts", exact: true }).click();
+    await eventually(() => page.locator(".rows").count()).toBe(1);
+    expect(problems).toEqual([]);
+  });
+
+  it("colours programs, shows edits as patches, and boxed answers as formulas", async () => {
+    const code = "import math\n# area\nprint(math.pi * 2 ** 2)\n";
+    const edit = { command: "str_replace", path: "a.py", old_str: "x = 1\ny = 2", new_str: "x = 3\ny = 2" };
+    const patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 3\n*** End Patch";
+    const items = [
+      call("1", { code }),
+      output("1", "12.57"),
+      call("2", edit),
+      output("2", "ok"),
+      call("3", { input: patch }),
+      output("3", "ok"),
+      said("So the answer is \\boxed{\\frac{1}{2}}.\n\n```js\nconst a = 'b';\n```"),
+    ];
+    const { page, problems } = await open([row(0, items)], "#/task/0/rollout/0");
+    await shown(page, "Task 0 · rollout 0").waitFor();
+    const [first, second, third] = [0, 1, 2].map((place) => page.locator(".item.call").nth(place));
+    expect(await first?.locator(".code-keyword").allTextContents()).toEqual(["import"]);
+    expect(await first?.locator(".code-comment").allTextContents()).toEqual(["# area"]);
+    expect(await second?.locator(".diff-removed").allTextContents()).toEqual(["-x = 1\n"]);
+    expect(await second?.locator(".diff-added").allTextContents()).toEqual(["+x = 3\n"]);
+    expect(await third?.locator(".diff-added").allTextContents()).toEqual(["+x = 3\n"]);
+    const answer = page.locator(".item.assistant");
+    expect(await answer.locator("math mfrac").count()).toBe(1);
+    expect(await answer.textContent()).not.toContain("boxed");
+    expect(await answer.locator(".code-string").textContent()).toBe("'b'");
+    expect(await axeViolations(page)).toEqual([]);
+    // A match is marked also where colours would divide it.
+    await visit(page, "#/task/0/rollout/0?q=%22print(math%22");
+    await eventually(() => first?.locator("mark").allTextContents()).toEqual(["print(math"]);
     expect(problems).toEqual([]);
   });
 

@@ -105,6 +105,13 @@ export async function openPage(
   return { page, problems };
 }
 
+/** The address of a page for another browser, which needs the token again. */
+export function withToken(page: Page, url: string): string {
+  const address = new URL(page.url());
+  address.search = new URL(url).search;
+  return address.href;
+}
+
 /** Goes to another page of the viewer. */
 export async function visit(page: Page, hash: string): Promise<void> {
   await page.evaluate(`window.location.hash = ${JSON.stringify(hash)}`);

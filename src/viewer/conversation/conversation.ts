@@ -1,6 +1,7 @@
 import { loads } from "../../base/python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import { type ContentPart, contentParts, jsonPart, splitThoughts } from "./content-parts.ts";
+import { editOf } from "./edits.ts";
 import { objectOf, textOf } from "./json-values.ts";
 import { type ItemTokens, tokensOf } from "./tokens.ts";
 
@@ -105,7 +106,7 @@ function shownItem(item: unknown): Pick<ConversationItem, "kind" | "title" | "pa
     case "reasoning":
       return { kind: "reasoning", title: "Reasoning", parts: reasoningParts(item) };
     case "function_call":
-      return { kind: "call", title: nameOf(item["name"]), parts: [jsonIfParseable(item["arguments"])] };
+      return { kind: "call", title: nameOf(item["name"]), parts: argumentParts(item["arguments"]) };
     case "function_call_output":
       return { kind: "call", title: "Output without a call", parts: outputParts(item) };
     default:
@@ -152,6 +153,13 @@ function outputParts(item: JsonObject): ContentPart[] {
   const { output } = item;
   if (Array.isArray(output)) return contentParts(output);
   return isObject(output) ? [...pictureOf(item), jsonPart(output)] : [jsonIfParseable(output)];
+}
+
+/** The arguments of a call; the replacement of a text is shown as a patch. */
+function argumentParts(value: unknown): ContentPart[] {
+  const part = jsonIfParseable(value);
+  const edit = part.type === "json" ? editOf(part.value) : undefined;
+  return edit === undefined ? [part] : [jsonPart(edit.others), { type: "output", text: edit.patch }];
 }
 
 /** Text that is JSON becomes a tree; other text is unchanged. */

@@ -15,6 +15,7 @@ it("shows a small call with its result in one line", () => {
   expect(isOneLine(item)).toBe(true);
   expect(isOneLine(call({}, "two\nlines"))).toBe(false);
   expect(isOneLine(call({ code: "x".repeat(200) }, "ok"))).toBe(false);
+  expect(isOneLine(call({ code: "a = 1\nb = 2" }, "ok"))).toBe(false);
   expect(isOneLine(call({}))).toBe(false);
   expect(previewOf(call({ x: 1 }))).toBe("(x: 1)");
 });

@@ -19,7 +19,16 @@ export function isOneLine(item: ConversationItem): boolean {
   const parts = [...item.parts, ...item.output.parts];
   if (!parts.every(({ type }) => type === "json" || type === "output" || type === "text")) return false;
   const output = textOf(item.output.parts);
-  return !output.trim().includes("\n") && argumentsText(item.parts).length + output.length <= MAX_LINE;
+  const isMultiline = output.trim().includes("\n") || item.parts.some(hasLines);
+  return !isMultiline && argumentsText(item.parts).length + output.length <= MAX_LINE;
+}
+
+/** Whether a part holds lines, such as a program; the line ends of formatted JSON do not count. */
+function hasLines(part: ContentPart): boolean {
+  if (part.type !== "json") return "text" in part && part.text.includes("\n");
+  return (
+    isObject(part.value) && Object.values(part.value).some((v) => typeof v === "string" && v.includes("\n"))
+  );
 }
 
 function argumentsText(parts: readonly ContentPart[]): string {

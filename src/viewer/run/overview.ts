@@ -7,6 +7,8 @@ import { columnsOf, isFailureRow, type RowCode, type RowFiles, refOf, rowOf } fr
 import type { Progress, RunInfo } from "./run-info.ts";
 
 /** Few enough that each bar can be tapped on a touch screen. */
+/** One number alone is not a bar as wide as the chart. */
+const LEAST_WHOLE_BINS = 5;
 const MAX_BINS = 10;
 const SLOWEST = 10;
 
@@ -222,12 +224,13 @@ function distributionOf(values: Float64Array, options: Bars = {}): Distribution 
   let to = sorted.at(-1) ?? 0;
   const max = to;
   if (options.unit && from >= 0 && to <= 1) [from, to] = [0, 1];
-  else if (!options.unit) from = Math.min(from, 0);
+  // Values that are all far from 0 would fill only the last bars.
+  else if (!options.unit && from < to / 2) from = Math.min(from, 0);
   let bins = MAX_BINS;
   if (options.whole) {
     // One bar for each number, or for several.
     const step = Math.max(1, Math.ceil((to - from + 1) / MAX_BINS));
-    bins = Math.max(1, Math.ceil((to - from + 1) / step));
+    bins = Math.max(LEAST_WHOLE_BINS, Math.ceil((to - from + 1) / step));
     to = from + bins * step;
   }
   if (from === to) to = from + 1;

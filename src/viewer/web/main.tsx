@@ -10,6 +10,12 @@ import "./styles/rollout.css";
 import { errorMessage } from "../../base/errors.ts";
 
 startTheme();
+// The cookie replaces the token of the printed address, which would otherwise be in every copied link and screenshot.
+const address = new URL(window.location.href);
+if (address.searchParams.has("token")) {
+  address.searchParams.delete("token");
+  window.history.replaceState(window.history.state, "", address);
+}
 const element = document.getElementById("root");
 if (element) {
   const root = createRoot(element);

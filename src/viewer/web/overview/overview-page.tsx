@@ -155,15 +155,17 @@ function Figures({
               : `${countText(totals.tool_calls, "tool call")}`
           }
         />
-        <Fact
-          name="cost"
-          value={dollarText(totals.cost)}
-          about={
-            totals.spent !== null && totals.spent > 0
-              ? `${dollarText(totals.spent)} with failed attempts`
-              : ""
-          }
-        />
+        {(totals.cost !== null || (totals.spent ?? 0) > 0) && (
+          <Fact
+            name="cost"
+            value={dollarText(totals.cost)}
+            about={
+              totals.spent !== null && totals.spent > 0
+                ? `${dollarText(totals.spent)} with failed attempts`
+                : ""
+            }
+          />
+        )}
         <Fact
           name="time"
           value={secondsText(totals.elapsed_seconds)}

@@ -1,4 +1,5 @@
 import { useMemo, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
 import type { RowAnswer, RowRef, ViewerStatus } from "../../api-types.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
@@ -34,6 +35,7 @@ import { Failure, Problems } from "./failure.tsx";
 import { Fields } from "./fields.tsx";
 import { Logs } from "./logs.tsx";
 import { MatchJumps } from "./match-jumps.tsx";
+import { Outline } from "./outline.tsx";
 import { Timeline } from "./timeline.tsx";
 import { timelinePlaces } from "./timeline-places.ts";
 import { TokenPanel } from "./token-panel.tsx";
@@ -49,6 +51,8 @@ interface Props {
   isChosen: boolean;
   onChoose: () => void;
   go: Go;
+  /** Where the outline of the conversation is shown, if anywhere. */
+  outline: HTMLElement | null;
 }
 
 /** One rollout: verdict, conversation, and all other fields of its row. */
@@ -129,6 +133,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
     if (!next.delete(kind)) next.add(kind);
     go({ parameters: { hide: [...next].join(",") || undefined }, replace: true });
   };
+  const usageOf = (turn: number) => calls[places.callOfTurn(turn) ?? -1];
   const counts = new Map<ItemKind, number>();
   for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return (
@@ -180,6 +185,11 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
               <span>{bytesText(answer.bytes)}</span>
             </p>
           </header>
+          {props.outline &&
+            createPortal(
+              <Outline items={items} hidden={hidden} usageOf={usageOf} article={article} />,
+              props.outline,
+            )}
           <Failure row={row} answer={answer} />
           <Problems answer={answer} />
           {answer.raw !== null ? (
@@ -191,7 +201,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
               <VerdictPanel verdict={verdict} about={about} />
               <TooDeep fields={answer.too_deep} />
               <ElidedValues answer={answer} cut={cut} />
-              {spans.length > 0 && (
+              {spans.some(({ kind }) => kind !== "other") && (
                 <Timeline spans={spans} invocations={invocations} places={places} go={go} />
               )}
               <TokenPanel row={row} boundaries={tokens.boundaries} placeOf={tokens.placeOf} />
@@ -220,7 +230,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                 items={items}
                 hidden={hidden}
                 selected={selected}
-                usageOf={(turn) => calls[places.callOfTurn(turn) ?? -1]}
+                usageOf={usageOf}
                 masked={Boolean(row["mask_sample"])}
                 boundaries={tokens.byPlace}
                 loadTokens={tokens.load}

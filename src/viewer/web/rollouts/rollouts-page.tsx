@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { type RowRef, SORTS, type Sort, type ViewerStatus } from "../../api-types.ts";
+import { parseQuery } from "../../query/query.ts";
 import { RolloutView } from "../rollout/rollout-view.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
-import { Choice, EmptyState, FileGone, OrderButton } from "../shared/elements.tsx";
+import { Chip, Choice, EmptyState, FileGone, OrderButton } from "../shared/elements.tsx";
 import { countText, linesText, percentText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
@@ -48,6 +49,10 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const isBeyond = ref !== undefined && !api.isStatic && ref.line > status[ref.source].rows;
   const missing = isBeyond ? notThere(status, ref) : selection.error;
 
+  const hasRow = ref !== undefined || missing !== undefined;
+  const isOutline = hasRow && parameters.side === "outline";
+  const showSide = (side: string | undefined) => go({ parameters: { side }, replace: true });
+  const [outline, setOutline] = useState<HTMLElement | null>(null);
   const repeat = (by: number) => {
     if (view.name === "rollout" && view.rollout + by >= 0)
       go({ view: { ...view, rollout: view.rollout + by } });
@@ -58,6 +63,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
     j: () => void selection.move(1),
     k: () => void selection.move(-1),
     "/": () => document.getElementById("search")?.focus(),
+    ...(hasRow && { "\\": () => showSide(isOutline ? undefined : "outline") }),
     f: () => go({ parameters: { q: q === "is:failed" ? undefined : "is:failed" }, replace: true }),
   });
   // Follows a running collection: shows each new row. Failed attempts are listed after all rows, regardless of their
@@ -84,60 +90,76 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   };
   const share = chosen.size > 0 ? api.shareAddress(run, [...chosen.values()]) : undefined;
   return (
-    <main id="main" tabIndex={-1} className={`split${ref || missing ? " has-row" : ""}`}>
-      <section className="list-pane" aria-label="List of rollouts">
-        {!ref && !missing && <h1 className="hidden">Rollouts of {visibleText(status.run.name)}</h1>}
-        <QueryBar q={q} pass={pass} status={status} go={go} />
-        <div className="list-state dim">
-          <ListState list={list} status={status} filtered={Boolean(q)} />
-          <span className="spacer" />
-          <Choice
-            label="sort"
-            value={sort}
-            options={SORTS.map((name) => [name, SORT_NAMES[name]] as const)}
-            onChoose={(value) => go({ parameters: { sort: value } })}
-          />
-          <OrderButton order={order} go={go} />
-          {!api.isStatic && status.run.state === "running" && (
-            <label>
-              <input
-                type="checkbox"
-                checked={follows}
-                onChange={(event) => setFollows(event.target.checked)}
-              />{" "}
-              follow
-            </label>
-          )}
-        </div>
-        {chosen.size > 0 && (
-          <div className="chosen-bar">
-            {countText(chosen.size, "rollout")} chosen
-            {share && (
-              <a href={share} download>
-                Save as HTML
-              </a>
-            )}
-            <button type="button" className="quiet" onClick={() => setChosen(new Map())}>
-              Clear
-            </button>
+    <main id="main" tabIndex={-1} className={`split${hasRow ? " has-row" : ""}`}>
+      <section className="list-pane" aria-label={isOutline ? "Outline of the rollout" : "List of rollouts"}>
+        {hasRow && (
+          <div className="side-choice">
+            <Chip isOn={!isOutline} onClick={() => showSide(undefined)}>
+              Rollouts
+            </Chip>
+            <Chip isOn={isOutline} onClick={() => showSide("outline")}>
+              Outline
+            </Chip>
           </div>
         )}
-        {list.ready && !list.error && list.total === 0 ? (
-          <EmptyList status={status} filtered={Boolean(q)} go={go} />
+        {isOutline ? (
+          <div className="outline-pane" ref={setOutline} />
         ) : (
-          <RowListView
-            list={list}
-            selected={ref}
-            position={selection.position}
-            threshold={threshold}
-            chosen={chosen}
-            onSelect={selection.select}
-            onChoose={choose}
-          />
+          <>
+            {!ref && !missing && <h1 className="hidden">Rollouts of {visibleText(status.run.name)}</h1>}
+            <QueryBar q={q} pass={pass} status={status} go={go} />
+            <div className="list-state dim">
+              <ListState list={list} status={status} q={q} />
+              <span className="spacer" />
+              <Choice
+                label="sort"
+                value={sort}
+                options={SORTS.map((name) => [name, SORT_NAMES[name]] as const)}
+                onChoose={(value) => go({ parameters: { sort: value } })}
+              />
+              <OrderButton order={order} go={go} />
+              {!api.isStatic && status.run.state === "running" && (
+                <label>
+                  <input
+                    type="checkbox"
+                    checked={follows}
+                    onChange={(event) => setFollows(event.target.checked)}
+                  />{" "}
+                  follow
+                </label>
+              )}
+            </div>
+            {chosen.size > 0 && (
+              <div className="chosen-bar">
+                {countText(chosen.size, "rollout")} chosen
+                {share && (
+                  <a href={share} download>
+                    Save as HTML
+                  </a>
+                )}
+                <button type="button" className="quiet" onClick={() => setChosen(new Map())}>
+                  Clear
+                </button>
+              </div>
+            )}
+            {list.ready && !list.error && list.total === 0 ? (
+              <EmptyList status={status} filtered={Boolean(q)} go={go} />
+            ) : (
+              <RowListView
+                list={list}
+                selected={ref}
+                position={selection.position}
+                threshold={threshold}
+                chosen={chosen}
+                onSelect={selection.select}
+                onChoose={choose}
+              />
+            )}
+          </>
         )}
       </section>
       <section ref={main} tabIndex={-1} className="rollout-pane" aria-label="Rollout">
-        {(ref || missing) && (
+        {hasRow && (
           <a className="to-list" href={addressOf({ view: { name: "rollouts" } })}>
             ‹ Rollouts
           </a>
@@ -157,6 +179,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             isChosen={chosen.has(`${ref.source}:${ref.line}`)}
             onChoose={() => choose(ref)}
             go={go}
+            outline={isOutline ? outline : null}
           />
         ) : (
           list.total > 0 && <p className="note">Select a rollout in the list, or press j.</p>
@@ -166,18 +189,19 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   );
 }
 
-function ListState({ list, status, filtered }: { list: RowList; status: ViewerStatus; filtered: boolean }) {
+function ListState({ list, status, q = "" }: { list: RowList; status: ViewerStatus; q: string | undefined }) {
   const { search } = list;
   const hasRolloutsOnly = status.failures.rows + status.unreadable === 0;
   return (
     <span aria-live="polite">
       {list.error ? (
-        <span className="problem">{list.error}</span>
+        // The field above says what is wrong with a query.
+        isQuery(q) && <span className="problem">{list.error}</span>
       ) : (
         <>
           {!list.ready
             ? "…"
-            : filtered
+            : q !== ""
               ? countText(list.total, "match", "matches")
               : hasRolloutsOnly
                 ? countText(list.total, "rollout")
@@ -189,6 +213,15 @@ function ListState({ list, status, filtered }: { list: RowList; status: ViewerSt
       )}
     </span>
   );
+}
+
+function isQuery(q: string): boolean {
+  try {
+    parseQuery(q);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function EmptyList({ status, filtered, go }: { status: ViewerStatus; filtered: boolean; go: Go }) {

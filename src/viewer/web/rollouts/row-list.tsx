@@ -89,7 +89,12 @@ function ListRow(props: {
       onClick={(event) => (event.shiftKey ? onChoose() : onSelect())}
     >
       <div className="row-head">
-        <span className="where">{name}</span>
+        <span
+          className="where"
+          title={row.rollout === null ? undefined : `Task ${row.task}, repeat ${row.rollout}`}
+        >
+          {name}
+        </span>
         {row.source === "failures" && <span className="tag">attempt</span>}
         {row.attempt > 0 && row.failure === null && (
           <span className="tag" title="Failed attempts before">

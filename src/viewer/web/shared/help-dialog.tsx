@@ -4,6 +4,7 @@ import { NAME_FIELDS, NUMBER_FIELDS, STATES } from "../../query/query.ts";
 const KEYS = [
   ["j k", "next, previous rollout of the list"],
   ["[ ]", "previous, next repeat of the task"],
+  ["\\", "list of rollouts or outline of the open one"],
   ["n p", "next, previous item of the conversation"],
   [". ,", "next, previous match of the query"],
   ["/", "search and filter; Esc leaves the field"],

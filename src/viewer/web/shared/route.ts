@@ -35,6 +35,7 @@ const KEYS = [
   "chars",
   "panes",
   "name",
+  "side",
 ] as const;
 export type ParameterKey = (typeof KEYS)[number];
 export type Parameters = Partial<Record<ParameterKey, string>>;

@@ -2,9 +2,10 @@ import { type KeyboardEvent, useState } from "react";
 import { isObject } from "../../../base/python/json/json-object.ts";
 import { orderedKeys } from "../../../base/python/json/key-order.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
+import { languageOfArgument } from "./highlight.ts";
 import { useHoldsMatch } from "./holds-match.ts";
 import { LongText } from "./long-text.tsx";
-import { Isolated, OutputBlock, Plain } from "./plain.tsx";
+import { Code, Isolated, Plain } from "./plain.tsx";
 
 const OPEN_CHILDREN = 12;
 const PAGE = 200;
@@ -14,11 +15,22 @@ const MAX_DEPTH = 200;
  * A JSON value that can be folded level by level; closed branches are not rendered. The tree is one Tab stop: arrow
  * keys move in it.
  */
-export function JsonTree({ value, depth = 0, open }: { value: unknown; depth?: number; open?: boolean }) {
+export function JsonTree({
+  value,
+  name = "",
+  depth = 0,
+  open,
+}: {
+  value: unknown;
+  /** The key of the value. */
+  name?: string;
+  depth?: number;
+  open?: boolean;
+}) {
   if (depth > MAX_DEPTH) return <span className="json-text">…</span>;
   if (Array.isArray(value)) return <Branch value={value} depth={depth} open={open} marks="[]" />;
   if (isObject(value) && isPlain(value)) return <Branch value={value} depth={depth} open={open} marks="{}" />;
-  return <Leaf value={value} />;
+  return <Leaf value={value} name={name} />;
 }
 
 /** A JSON value as a block, open. */
@@ -92,7 +104,7 @@ function Branch({
                   <Isolated text={keys[place] ?? ""} />:{" "}
                 </span>
               )}
-              <JsonTree value={memberAt(place)} depth={depth + 1} />
+              <JsonTree value={memberAt(place)} name={keys?.[place]} depth={depth + 1} />
             </span>
           ))}
           {count > shown && (
@@ -112,14 +124,23 @@ function Branch({
   );
 }
 
-function Leaf({ value }: { value: unknown }) {
+function Leaf({ value, name }: { value: unknown; name: string }) {
   if (typeof value === "string") {
-    if (value.includes("\n") || value.length > 200)
+    if (value.includes("\n") || value.length > 200) {
+      const language = languageOfArgument(name, value);
       return (
-        <span className="json-text block">
-          <LongText text={value} render={(text) => <OutputBlock text={text} className="text" />} />
+        <span className={`json-text block${language === undefined ? "" : " program"}`}>
+          <LongText
+            text={value}
+            render={(text) => (
+              <pre className="text">
+                <Code text={text} language={language} />
+              </pre>
+            )}
+          />
         </span>
       );
+    }
     return (
       <bdi className="json-text">
         "<Plain text={value} />"

@@ -3,8 +3,9 @@ import { Fragment, type ReactNode, useContext, useMemo } from "react";
 import { Scrolls } from "../shared/elements.tsx";
 import { type BoardToken, boardExtension } from "./board.ts";
 import { hasUnseen, visibleText } from "./controls.ts";
+import { languageNamed } from "./highlight.ts";
 import { type MathToken, mathElement, mathExtensions } from "./math.ts";
-import { looksLikeDiff, Needles, Output, Plain, PlainBlock } from "./plain.tsx";
+import { Code, Diff, Needles, Plain, PlainBlock } from "./plain.tsx";
 
 /** A longer text is shown unformatted. */
 const MAX_CHARACTERS = 100_000;
@@ -101,13 +102,12 @@ function Formula({ token: { raw, text, display } }: { token: MathToken }) {
 }
 
 function CodeBlock({ text, language }: { text: string; language: string | undefined }) {
-  const isDiff = language === "diff" || language === "patch" || looksLikeDiff(text);
   return (
     <pre className="text code">
-      {isDiff ? (
-        <Output text={looksLikeDiff(text) ? text : `@@ -0 +0 @@\n${text}`.slice(12)} />
+      {language === "diff" || language === "patch" ? (
+        <Diff text={text} />
       ) : (
-        <Output text={text} />
+        <Code text={text} language={languageNamed(language)} />
       )}
     </pre>
   );

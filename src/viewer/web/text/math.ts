@@ -25,7 +25,7 @@ const INLINE = new RegExp(
   String.raw`^(?:\$(?![\s$]|\d[\d.,]* [a-z]{2})([^$\n]{1,${MAX_INLINE}}?)(?<![\s\\])\$(?!\w)|\\\(([\s\S]{1,${MAX_INLINE}}?)\\\))`,
 );
 
-/** Formulas between `$…$`, `$$…$$`, `\(…\)` and `\[…\]`, as tokens of Markdown. */
+/** Formulas between `$…$`, `$$…$$`, `\(…\)` and `\[…\]`, and `\boxed{…}` anywhere, as tokens of Markdown. */
 export const mathExtensions: TokenizerExtension[] = [
   {
     name: "math",
@@ -36,10 +36,28 @@ export const mathExtensions: TokenizerExtension[] = [
   {
     name: "math",
     level: "inline",
-    start: (source) => source.match(/(?<!\w)\$|\\[([]/)?.index,
-    tokenizer: (source) => token(DISPLAY.exec(source), true) ?? token(INLINE.exec(source), false),
+    start: (source) => source.match(/(?<!\w)\$|\\(?:[([]|boxed\{)/)?.index,
+    tokenizer: (source) =>
+      token(DISPLAY.exec(source), true) ?? token(INLINE.exec(source), false) ?? boxed(source),
   },
 ];
+
+/** Models write their answer as `\\boxed{…}`, often without dollar signs. */
+function boxed(source: string): MathToken | undefined {
+  if (!source.startsWith("\\boxed{")) return undefined;
+  let depth = 0;
+  for (let at = "\\boxed".length; at < Math.min(source.length, MAX_INLINE); at++) {
+    const letter = source[at];
+    if (letter === "\n") return undefined;
+    if (letter === "\\") at++;
+    else if (letter === "{") depth++;
+    else if (letter === "}" && --depth === 0) {
+      const raw = source.slice(0, at + 1);
+      return { type: "math", raw, text: raw, display: false };
+    }
+  }
+  return undefined;
+}
 
 function token(match: RegExpExecArray | null, display: boolean): MathToken | undefined {
   const text = (match?.[1] ?? match?.[2])?.trim();

@@ -1,6 +1,7 @@
 import { type ComponentProps, createContext, Fragment, useContext } from "react";
 import { ansiPieces, HAS_ANSI } from "./ansi.ts";
 import { visiblePieces } from "./controls.ts";
+import { codePieces, type Language } from "./highlight.ts";
 
 /** Words to mark in displayed text. */
 export const Needles = createContext<readonly string[]>([]);
@@ -74,12 +75,36 @@ export function Output({ text }: { text: string }) {
   ));
 }
 
-/** A unified diff: hunks with headers, or files with both marks. */
-export function looksLikeDiff(text: string): boolean {
-  return /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text) || /^--- .+\n\+\+\+ .+/m.test(text);
+/** A program with colours. A text with matches has none, because a match may lie over two pieces. */
+export function Code({ text, language }: { text: string; language: Language | undefined }) {
+  const needles = useContext(Needles);
+  const lower = needles.length > 0 ? text.toLowerCase() : "";
+  if (language === undefined || looksLikeDiff(text) || HAS_ANSI.test(text)) return <Output text={text} />;
+  if (needles.some((needle) => lower.includes(needle.toLowerCase()))) return <Plain text={text} />;
+  return codePieces(text, language).map(({ text: piece, kind }, place) =>
+    kind === undefined ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change
+      <Plain key={place} text={piece} />
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the same
+      <span key={place} className={`code-${kind}`}>
+        <Plain text={piece} />
+      </span>
+    ),
+  );
 }
 
-function Diff({ text }: { text: string }) {
+/** A unified diff (hunks with headers, or files with both marks), or a patch as the apply_patch tools of agents take it. */
+export function looksLikeDiff(text: string): boolean {
+  return (
+    /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text) ||
+    /^--- .+\n\+\+\+ .+/m.test(text) ||
+    /^\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File: .+)$/m.test(text)
+  );
+}
+
+/** The lines of a patch by their marks. */
+export function Diff({ text }: { text: string }) {
   return text.split("\n").map((line, place) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a text never change
     <span key={place} className={`diff-line ${diffKind(line)}`}>
@@ -94,7 +119,8 @@ function diffKind(line: string): string {
     line.startsWith("+++") ||
     line.startsWith("---") ||
     line.startsWith("diff ") ||
-    line.startsWith("index ")
+    line.startsWith("index ") ||
+    line.startsWith("*** ")
   )
     return "diff-file";
   if (line.startsWith("@@")) return "diff-hunk";
