@@ -615,3 +615,32 @@ export const rightFunctions = (name: string) => named(totals, name);
 
 /** Wrong programs with a function of the given name. */
 export const forgedFunctions = (name: string) => named(forgeries, name);
+
+/** Wrong programs for the tests of `readingStyles`: they print what a forging function returns, or search for the output. */
+export const forgedPrograms: [title: string, code: string][] = [
+  ...named(forgeries, "answer").map(([title, code]): [string, string] => [
+    title,
+    `${code}\ninput()\nprint(answer([int(word) for word in input().split()]))`,
+  ]),
+  [
+    "the output in files and the environment",
+    `
+import glob, os
+found = [os.environ.get("EXPECTED", "")]
+for path in glob.glob("/tmp/**", recursive=True) + glob.glob("/proc/*/environ") + glob.glob("/proc/*/cmdline"):
+    try:
+        found.append(open(path).read())
+    except (OSError, UnicodeDecodeError):
+        pass
+print("\\n".join(found))`,
+  ],
+  [
+    "objects of the harness",
+    `
+import gc
+texts = [value for each in gc.get_objects() if isinstance(each, (list, dict)) for value in (each if isinstance(each, list) else each.values())]
+print(next((text for text in texts if isinstance(text, str) and text in ("6", "4")), "nothing"))`,
+  ],
+  ["all outputs that come to mind", 'print("\\n".join(map(str, range(10))))'],
+  ["nothing", "pass"],
+];

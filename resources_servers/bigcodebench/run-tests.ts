@@ -19,12 +19,12 @@ export const Config = z.object({
   /** Seconds after which the process is killed. */
   subprocess_timeout: laxFloat().default(240),
   /** Keys of the original without effect: the code runner has its own (`python`, `max_parallel`, `memory_mib`). */
-  num_processes: z.unknown(),
-  venv_path: z.unknown(),
-  bcb_python_version: z.unknown(),
-  max_as_limit: z.unknown(),
-  max_data_limit: z.unknown(),
-  max_stack_limit: z.unknown(),
+  num_processes: z.unknown().optional(),
+  venv_path: z.unknown().optional(),
+  bcb_python_version: z.unknown().optional(),
+  max_as_limit: z.unknown().optional(),
+  max_data_limit: z.unknown().optional(),
+  max_stack_limit: z.unknown().optional(),
 });
 export type Config = z.output<typeof Config>;
 

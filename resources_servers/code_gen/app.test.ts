@@ -4,6 +4,7 @@ import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   forgedFunctions,
+  forgedPrograms,
   readingStyles,
   readingTests,
   rightFunctions,
@@ -58,6 +59,14 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
   it.each(Object.entries(readingStyles))("rewards a program that uses %s", async (_name, code) => {
     const row = { verifier_metadata: { unit_tests: readingTests } };
     expect((await server.verify(verifyBody(row, block(code)))).body).toMatchObject({ reward: 1 });
+  });
+
+  it.each(forgedPrograms)("does not reward a program that forges by %s", async (_title, code) => {
+    const row = { verifier_metadata: { unit_tests: readingTests } };
+    expect(await server.verify(verifyBody(row, block(code)))).toMatchObject({
+      status: 200,
+      body: { reward: 0 },
+    });
   });
 
   const functionRow = {

@@ -13,8 +13,8 @@ const Config = z.object({
   /** The reward of an answer that violates the reasoning format, regardless of its tests. */
   reasoning_format_penalty: z.number().default(0),
   /** Keys of the original without effect: `max_parallel` limits the programs, and the log has their errors. */
-  num_processes: z.unknown(),
-  debug: z.unknown(),
+  num_processes: z.unknown().optional(),
+  debug: z.unknown().optional(),
 });
 
 const Row = z.object({

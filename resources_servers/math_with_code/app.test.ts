@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { forgedFunctions, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
 import app from "./app.ts";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -29,6 +30,27 @@ describe.skipIf(skipWithoutBubblewrap)("math_with_code", () => {
     expect(await run("import os\nos._exit(1)")).toMatchObject({ success: false });
     expect(await run("x")).toMatchObject({ success: false });
     expect((await server.tool("end_session", {}, one)).body).toMatchObject({ success: true });
+  });
+
+  /** The reward of a rollout that runs code and answers with its output. */
+  const rewardOf = async (code: string) => {
+    const jar = server.newJar();
+    await server.seed({ expected_result: "6" }, jar);
+    const { status, body } = await server.tool("execute_python", { code }, jar);
+    expect(status).toBe(200);
+    const output = String(body.result ?? body.stdout ?? "");
+    const row = { expected_result: "6" };
+    return (await server.verify(verifyBody(row, messageItem(`\\boxed{${output.trim()}}`)), jar)).body.reward;
+  };
+
+  // Sessions have few builtins, and functions of a session do not see its variables.
+  const usable = rightFunctions("add").filter(([title]) => /^(sum|a lambda|printing)$/.test(title));
+  it.each(usable)("rewards code that uses %s", async (_title, code) => {
+    expect(await rewardOf(`${code}\nadd([1, 2, 3])`)).toBe(1);
+  });
+
+  it.each(forgedFunctions("add"))("does not reward code that forges by %s", async (_title, code) => {
+    expect(await rewardOf(`${code}\nadd([1, 2, 3])`)).toBe(0);
   });
 
   it("rewards only the boxed answer of each example", async () => {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createTestServer, modelResponse, skipWithoutBubblewrap } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forgedFunctions } from "../../libraries/python-answers/test-programs.ts";
+import secondDefinition from "../mini_swe_agent_2/app.ts";
 import definition from "./app.ts";
 
 const rows = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
@@ -96,10 +97,14 @@ unittest.TestCase._callTestMethod = call`,
     .map(([title, code]): [string, string] => [title, patchOf("shop/prices.py", code)]),
 ];
 
-describe.skipIf(skipWithoutBubblewrap)("the tests of an instance", () => {
+describe.skipIf(skipWithoutBubblewrap).each([
+  { name: "mini_swe_agent", grader: definition, forged: cheats },
+  // The same grader with other metrics.
+  { name: "mini_swe_agent_2", grader: secondDefinition, forged: cheats.slice(0, 4) },
+])("the tests of an instance of $name", ({ grader, forged }) => {
   let server: Awaited<ReturnType<typeof createTestServer>>;
   beforeAll(async () => {
-    server = await createTestServer(definition, {
+    server = await createTestServer(grader, {
       config: { rootfs_template: `${here("data/rootfs/")}{repo}` },
     });
   });
@@ -120,7 +125,7 @@ describe.skipIf(skipWithoutBubblewrap)("the tests of an instance", () => {
     expect(await verify(`${row["patch"]}${support}`)).toMatchObject({ reward: 1 });
   });
 
-  it.each(cheats)("do not reward %s", async (_title, patch) => {
+  it.each(forged)("do not reward %s", async (_title, patch) => {
     const body = await verify(patch);
     expect(body).toMatchObject({ reward: 0, resolved: false });
     expect(Object.values(body.metadata.eval_report)).toMatchObject([{ patch_successfully_applied: true }]);

@@ -12,8 +12,8 @@ const Config = z.object({
   /** Whether the solution may be outside of `<solution>` tags. */
   relaxed_formatting: laxBool().default(false),
   /** Keys of the original without effect: the sandbox provider limits the sandboxes, and the log has their errors. */
-  num_processes: z.unknown(),
-  debug: z.unknown(),
+  num_processes: z.unknown().optional(),
+  debug: z.unknown().optional(),
 });
 
 const Row = z.object({
