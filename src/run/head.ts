@@ -96,7 +96,7 @@ function parsed(url: string, text: string): unknown {
 /** If no connection can be made, no server runs there. If the connection breaks, the server does not speak HTTP. */
 function troubleOf(error: unknown): HeadServerTrouble {
   const { code = "" } = error as { code?: string };
-  return /^(RESPONSE_|ECONNRESET|CONNECTION_CLOSED)/.test(code) ? "other" : "absent";
+  return /^(RESPONSE_|ECONNRESET|EPIPE|CONNECTION_CLOSED)/.test(code) ? "other" : "absent";
 }
 
 /** Servers that run in other processes. */

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { HttpClient, type HttpClientOptions, type HttpRequest } from "./http-client.ts";
+import { LARGE_BODY_BYTES, largeBodies } from "./large-bodies.ts";
 
 const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const opened: { pool?: HttpClient; server: Server; sockets: Set<Socket> }[] = [];
@@ -157,6 +158,22 @@ describe("a pool of connections", () => {
     });
     await expect(ask(pool)).rejects.toMatchObject({ code });
     expect((await ask(pool)).text).toBe("ok");
+  });
+
+  it.each([
+    ["ends", (socket: Socket) => socket.end(), { status: 200 }],
+    ["is reset", (socket: Socket) => socket.resetAndDestroy(), { code: "EPIPE" }],
+  ])("survives that a connection %s while its large body waits for its turn", async (_, close, expected) => {
+    const enter = vi.spyOn(largeBodies, "enter").mockReturnValue(false);
+    const body = "x".repeat(LARGE_BODY_BYTES);
+    const { pool, sockets } = await talkTo((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`);
+    });
+    const answer = ask(pool, { maxBytes: 1e6 }).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(enter).toHaveBeenCalled());
+    for (const socket of sockets) close(socket);
+    expect(await answer).toMatchObject(expected);
+    enter.mockRestore();
   });
 
   it("rejects when its signal fires, and when the pool is closed", async () => {

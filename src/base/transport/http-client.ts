@@ -2,6 +2,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { LONGEST_TIMER_MS } from "./deadline.ts";
 import { decodeBody } from "./decode-body.ts";
 import { ConnectionError, connectionError } from "./errors.ts";
+import { hold, poolOfSafeSockets, release } from "./held-bodies.ts";
 import { LARGE_BODY_BYTES, largeBodies } from "./large-bodies.ts";
 
 /** Maximum size of response headers. */
@@ -69,6 +70,7 @@ export class HttpClient {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: connectTimeoutMs },
+      factory: poolOfSafeSockets,
     };
     this.#maxPools = Math.ceil(maxConnections / CONNECTIONS_PER_POOL);
     this.#newDispatcher = () =>
@@ -137,6 +139,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: ResponseHeaders = {};
   /** Resumes reading a large body. */
   #resume: (() => void) | undefined;
+  /** Whether a large body waits for its turn. */
+  #waits = false;
   #ended = false;
 
   constructor(request: HttpRequest, resolve: (answer: HttpAnswer) => void, reject: (error: unknown) => void) {
@@ -172,12 +176,17 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (!this.#body.append(chunk)) controller.abort(tooLarge());
+    else if (this.#waits) hold(controller);
     else if (this.#resume === undefined && this.#body.length >= LARGE_BODY_BYTES) this.#takeTurn(controller);
   }
 
   #takeTurn(controller: Dispatcher.DispatchController): void {
-    this.#resume = () => controller.resume();
-    if (!largeBodies.enter(this.#resume)) controller.pause();
+    this.#resume = () => {
+      this.#waits = false;
+      controller.resume();
+    };
+    this.#waits = !largeBodies.enter(this.#resume);
+    if (this.#waits) hold(controller);
   }
 
   onResponseEnd(): void {
@@ -214,6 +223,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(): void {
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
+    if (this.#controller) release(this.#controller);
     const resume = this.#resume;
     // One turn later, so that this body is processed before the next one is read.
     if (resume && !this.#ended) setImmediate(() => largeBodies.leave(resume));

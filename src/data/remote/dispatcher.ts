@@ -1,4 +1,5 @@
 import { type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { poolOfSafeSockets, reportsHeldBodies } from "../../base/transport/held-bodies.ts";
 
 const CONNECT_TIMEOUT_MS = 20_000;
 const HEADERS_TIMEOUT_MS = 60_000;
@@ -14,6 +15,7 @@ export function transferDispatcher(): Dispatcher {
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     keepAliveTimeout: 1_000,
-  });
+    factory: poolOfSafeSockets,
+  }).compose(reportsHeldBodies);
   return shared;
 }
