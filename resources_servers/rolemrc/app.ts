@@ -38,6 +38,7 @@ export default defineResourcesServer({
     dimension: z.string().default(""),
     verifier_metadata: z.looseObject({ conversation: z.unknown() }).nullish(),
   }),
+  seed: z.looseObject({ reference: z.string(), task: z.string() }),
   reverifyMode: "stateless",
   metrics: rolemrcMetrics,
   async start(server) {
