@@ -24,6 +24,7 @@ const slow = [
   "scripts/conformance/*.test.ts",
   "scripts/docs/api-pages.test.ts",
   "resources_servers/{format_verification,reasoning_gym,structured_outputs,instruction_following,string_match}/**/*.test.ts",
+  "libraries/instructions/{text/*,ifeval/hostile}.test.ts",
   "resources_servers/equivalence_llm_judge/app.test.ts",
   "responses_api_models/local_vllm_model/*.test.ts",
   "examples/resources_servers/snippets/*.test.ts",

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const FOLDERS = ["resources_servers/instruction_following/text/data", "src/cli/workloads/scaffold/templates"];
+const FOLDERS = ["libraries/instructions/text/data", "src/cli/workloads/scaffold/templates"];
 
 for (const folder of FOLDERS)
   cpSync(path.join(root, folder), path.join(root, "dist", folder), { recursive: true });

@@ -97,9 +97,9 @@ async function filesIn(directory: string): Promise<{ name: string; size: number 
 
 it("detects languages with its compressed data", { timeout: 120_000 }, async () => {
   const own = path.join(await packedProject(), "node_modules/nemo-gym");
-  const { detectLanguage } = (await import(
-    path.join(own, "dist/resources_servers/instruction_following/text/index.js")
-  )) as { detectLanguage: (text: string) => string | null };
+  const { detectLanguage } = (await import(path.join(own, "dist/libraries/instructions/text/index.js"))) as {
+    detectLanguage: (text: string) => string | null;
+  };
   expect(detectLanguage("Das Wetter ist heute schön, also gehen wir am Fluss spazieren.")).toBe("de");
 });
 

@@ -1,6 +1,6 @@
 import { defineResourcesServer } from "nemo-gym";
 import { readLastItem } from "nemo-gym/openai";
-import { follows } from "./instructions/index.ts";
+import { follows } from "../../libraries/instructions/ifeval/index.ts";
 import { Row } from "./row.ts";
 
 export default defineResourcesServer({

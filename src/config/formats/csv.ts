@@ -22,7 +22,7 @@ export function parseCsv(text: string): Mapping[] {
 type State = "start of field" | "in field" | "in quotes" | "after quote" | "end of record";
 
 /** The records of a CSV text, like Python's `csv.reader`. A blank line is a record without cells. */
-export function csvRecords(text: string): string[][] {
+export function csvRecords(text: string, delimiter = ","): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
   let cell: string[] = [];
@@ -66,7 +66,7 @@ export function csvRecords(text: string): string[][] {
       continue;
     }
     fresh = false;
-    if (character === ",") {
+    if (character === delimiter) {
       endCell();
       state = "start of field";
     } else if (character === '"' && state !== "in field") {

@@ -1,7 +1,7 @@
 import { compilePyRegex, splitWords } from "nemo-gym/python";
+import type { Instruction, Instructions } from "../instruction.ts";
+import { compare } from "../kwargs.ts";
 import { splitSentences, wordTokens } from "../text/index.ts";
-import type { Instruction, Instructions } from "./instruction.ts";
-import { compare } from "./kwargs.ts";
 
 /** The number of occurrences of a keyword. Keywords are Python patterns, not plain text. */
 export function countMatches(pattern: string, text: string): number {

@@ -1,5 +1,5 @@
+import type { Instructions } from "../instruction.ts";
 import { splitSentences, wordTokens } from "../text/index.ts";
-import type { Instructions } from "./instruction.ts";
 import { countPieces, starParagraphs } from "./paragraphs.ts";
 
 const LOWERCASE_WORD = /(?<![\p{L}\p{N}_])[a-z]+(?![\p{L}\p{N}_])/gu;

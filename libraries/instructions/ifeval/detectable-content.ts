@@ -1,5 +1,5 @@
 import { compilePyRegex, strip } from "nemo-gym/python";
-import type { Instructions } from "./instruction.ts";
+import type { Instructions } from "../instruction.ts";
 
 /** The number of `[…]`, each within one line. */
 function countPlaceholders(text: string): number {

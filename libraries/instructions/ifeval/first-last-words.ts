@@ -1,6 +1,6 @@
 import { SPACE_CLASS, splitWords, strip } from "nemo-gym/python";
+import type { Instructions } from "../instruction.ts";
 import { splitSentences } from "../text/index.ts";
-import type { Instructions } from "./instruction.ts";
 
 const NEITHER_WORD_NOR_SPACE = new RegExp(`[^\\p{L}\\p{N}_${SPACE_CLASS}]`, "gu");
 

@@ -1,7 +1,7 @@
 import { lstrip, splitWords, strip } from "nemo-gym/python";
+import type { Instructions } from "../instruction.ts";
+import { compare } from "../kwargs.ts";
 import { punktSentences } from "../text/index.ts";
-import type { Instructions } from "./instruction.ts";
-import { compare } from "./kwargs.ts";
 import { countPieces, starParagraphs } from "./paragraphs.ts";
 
 const WORD = /[\p{L}\p{N}_]+/gu;

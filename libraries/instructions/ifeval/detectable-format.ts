@@ -7,9 +7,9 @@ import {
   splitWords,
   strip,
 } from "nemo-gym/python";
+import type { Instructions } from "../instruction.ts";
 import { splitSentences } from "../text/index.ts";
 import { countBullets } from "./bullets.ts";
-import type { Instructions } from "./instruction.ts";
 
 const CONSTRAINED = ["My answer is yes.", "My answer is no.", "My answer is maybe."];
 

@@ -50,6 +50,13 @@ export class Kwargs {
     return value;
   }
 
+  /** A place, counted from 1. */
+  position(name: string): number {
+    const value = this.number(name);
+    if (!Number.isInteger(value) || value < 1) throw new KwargsError(`${name} must be 1 or more`);
+    return value;
+  }
+
   list(name: string): readonly string[] {
     const value = this.#values[name];
     const items = typeof value === "string" ? [...value] : value;

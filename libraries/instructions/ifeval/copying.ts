@@ -1,6 +1,6 @@
 import { compilePyRegex, splitWords, strip } from "nemo-gym/python";
-import type { Instruction, Instructions } from "./instruction.ts";
-import { KwargsError } from "./kwargs.ts";
+import type { Instruction, Instructions } from "../instruction.ts";
+import { KwargsError } from "../kwargs.ts";
 
 const SEPARATOR = "******";
 

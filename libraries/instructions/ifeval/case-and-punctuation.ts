@@ -1,7 +1,7 @@
 import { isLower, isUpper } from "nemo-gym/python";
+import type { Instruction, Instructions } from "../instruction.ts";
+import { compare } from "../kwargs.ts";
 import { detectLanguage, wordTokens } from "../text/index.ts";
-import type { Instruction, Instructions } from "./instruction.ts";
-import { compare } from "./kwargs.ts";
 
 /** A text without letters counts as written in the requested language. */
 function isInLanguage(text: string, code: string): boolean {

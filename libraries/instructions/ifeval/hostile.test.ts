@@ -49,8 +49,9 @@ const values: Record<string, unknown> = {
 };
 
 function check(id: string, text: string): void {
-  const names = (instructions[id]?.kwargs ?? []).filter((name) => name in values);
-  follows(id, Object.fromEntries(names.map((name) => [name, values[name]])), text);
+  const known = instructions[id]?.kwargs ?? [];
+  const given = Object.entries(values).filter(([name]) => known.includes(name));
+  follows(id, Object.fromEntries(given), text);
 }
 
 function growth(id: string, unit: string, maxSize: number): Promise<number> {

@@ -1,5 +1,5 @@
-import type { Instruction, Instructions } from "./instruction.ts";
-import { compare } from "./kwargs.ts";
+import type { Instruction, Instructions } from "../instruction.ts";
+import { compare } from "../kwargs.ts";
 
 const letterFrequency: Instruction = {
   kwargs: ["letter", "let_frequency", "let_relation"],
