@@ -3,9 +3,10 @@ import type { LoopLag } from "../../servers/hosting/guards/loop-monitor.ts";
 /** A message about event loop lag, with a remedy. */
 export function lagText({ lagMs, server, path, heldMs }: LoopLag): string {
   const lag = `The event loop lagged ${Math.round(lagMs)} ms`;
-  if (server !== undefined)
-    return `${lag}; ${server} ${path} held it for ${Math.round(heldMs)} ms. Move the work off the loop (verifyIn: "pool") or give the server a process (hosting: process).`;
-  return `${lag}: the machine is busy, or a server computes after an await. With ++hosting=process the server is named.`;
+  if (server === undefined)
+    return `${lag}: a server computes after an await. With ++hosting=process the server is named.`;
+  const pool = path === "/verify" ? 'Move the work off the loop (verifyIn: "pool") or give' : "Give";
+  return `${lag}; ${server} ${path} computed for ${Math.round(heldMs)} ms. ${pool} the server a process (hosting: process). This is said once per server.`;
 }
 
 /** A stack trace without the frames of this program and of Node, so that it shows the server's code. */

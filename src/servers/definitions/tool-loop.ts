@@ -24,8 +24,8 @@ export interface ToolLoopArgs {
   config: {
     model_server: { name: string };
     resources_server: { name: string };
-    max_steps?: number | null;
-    max_empty_turns?: number | null;
+    max_steps?: number | null | undefined;
+    max_empty_turns?: number | null | undefined;
   };
   server: ServerContext<unknown>;
   rollout: RolloutScope;
@@ -36,8 +36,11 @@ export interface ToolLoopArgs {
 export interface ToolLoopHooks {
   /** The input of a model call. Default: the whole conversation. */
   question?(conversation: readonly ResponseInputItem[], step: number): readonly ResponseInputItem[];
-  /** Answers a tool call. Default: `byServer`, which runs the tool on the resources server. */
-  runCall?(call: FunctionCall, byServer: () => Promise<FunctionCallOutput>): Promise<FunctionCallOutput>;
+  /** Answers a tool call with an item or a text. Default: `byServer`, which runs the tool on the resources server. */
+  runCall?(
+    call: FunctionCall,
+    byServer: () => Promise<FunctionCallOutput>,
+  ): MaybePromise<FunctionCallOutput | string>;
   /**
    * Called when the model has answered. Returned items continue the conversation. Default: the answer ends the loop.
    */
@@ -122,7 +125,8 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     }
     for (const call of calls) {
       const byServer = () => runTool(call);
-      produce(await (hooks.runCall ? hooks.runCall(call, byServer) : byServer()));
+      const output = await (hooks.runCall ? hooks.runCall(call, byServer) : byServer());
+      produce(typeof output === "string" ? outputItem(call, output) : output);
     }
     if (config.max_steps && step >= config.max_steps) break;
   }
@@ -130,6 +134,10 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   if (gaveUp) response = emptyTurns.ended(response);
   if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
   return { response, cookies: mergeCookies(cookies, modelCookies ?? {}) };
+}
+
+function outputItem({ call_id }: FunctionCall, output: string): FunctionCallOutput {
+  return { type: "function_call_output", call_id, output };
 }
 
 /** Whether a turn is an answer: it has an assistant message and no call. After a turn with reasoning only, the model is asked again. */

@@ -173,12 +173,15 @@ describe("types", () => {
     );
     writeFileSync(path.join(base, "tsconfig.json"), JSON.stringify(settings));
     symlinkSync(path.join(root, "node_modules"), path.join(base, "node_modules"));
-    const tsc = spawnSync(path.join(root, "node_modules/.bin/tsc"), ["--noEmit", "-p", "."], {
-      cwd: base,
-      encoding: "utf8",
-    });
-    expect(tsc.stdout).toBe("");
-    expect(tsc.status).toBe(0);
+    const tsc = (...options: string[]) =>
+      spawnSync(path.join(root, "node_modules/.bin/tsc"), ["--noEmit", "-p", ".", ...options], {
+        cwd: base,
+        encoding: "utf8",
+      });
+    expect(tsc()).toMatchObject({ stdout: "", status: 0 });
+    // The source of the package is outside of the project.
+    const strictest = tsc("--exactOptionalPropertyTypes", "--noPropertyAccessFromIndexSignature");
+    expect(strictest.stdout.split("\n").filter((line) => /^\w/.test(line))).toEqual([]);
   });
 });
 
