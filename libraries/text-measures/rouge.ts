@@ -24,6 +24,27 @@ export function rouge(text: string, reference: string): Rouge {
   };
 }
 
+/** The F measure of ROUGE-L without stemming; 0 for texts that are too long. */
+export function plainRougeL(text: string, reference: string): number {
+  const found = tokens(text, unchanged);
+  const wanted = tokens(reference, unchanged);
+  if (found.length * wanted.length > maxCells) return 0;
+  return fMeasure(commonPositions(wanted, found).length, found.length, wanted.length);
+}
+
+/** The share of the reference's words that the text has, without stemming. */
+export function wordRecall(text: string, reference: string): number {
+  const found = ngramCounts(tokens(text, unchanged), 1);
+  const wanted = tokens(reference, unchanged);
+  let shared = 0;
+  for (const [word, count] of ngramCounts(wanted, 1)) shared += Math.min(count, found.get(word) ?? 0);
+  return shared / Math.max(wanted.length, 1);
+}
+
+function unchanged(word: string): string {
+  return word;
+}
+
 /** Words of ASCII letters and digits in lower case; those with more than three characters are stemmed. */
 function tokens(text: string, stem: (word: string) => string): string[] {
   const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
