@@ -25,7 +25,7 @@ it.each([
 it("accepts several answers, and nothing without options", async () => {
   const server = await createTestServer(definition);
   const answer = messageItem("<solution>C</solution>");
-  const verify = async (row: object) => (await server.verify(verifyBody(row, answer))).body;
+  const verify = async (row: Record<string, unknown>) => (await server.verify(verifyBody(row, answer))).body;
   expect(await verify({ options, expected_answer: ["B", "C", "X"] })).toMatchObject({
     reward: 1,
     expected_answer: ["B", "C"],
