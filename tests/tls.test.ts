@@ -12,7 +12,7 @@ if (!hasOpenssl) console.info("openssl is not installed: secure connections were
 
 /** Sends two concurrent requests and one more, and reports the results. */
 const PROGRAM = `
-import { HttpClient } from ${JSON.stringify(new URL("../dist/src/calls/http-client.js", import.meta.url).href)};
+import { HttpClient } from ${JSON.stringify(new URL("../dist/src/base/transport/http-client.js", import.meta.url).href)};
 const client = new HttpClient({ maxConnections: 2, keepAliveMs: 5000, connectTimeoutMs: 5000 });
 const ask = () => client.request(process.argv[1], { method: "POST", path: "/", headers: {}, body: "When?", maxBytes: 1000 })
   .then(({ status, text }) => status + " " + text, (error) => error.code);

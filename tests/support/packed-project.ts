@@ -19,8 +19,7 @@ export async function packedProject(files: Readonly<Record<string, string>> = {}
   const modules = path.join(directory, "node_modules");
   const own = path.join(modules, "nemo-gym");
   await mkdir(own, { recursive: true });
-  tarball ??= pack();
-  await run("tar", ["-xzf", await tarball, "-C", own, "--strip-components=1"]);
+  await run("tar", ["-xzf", await packed(), "-C", own, "--strip-components=1"]);
   await linkLibraries(modules);
   await linkPrograms(own, path.join(modules, ".bin"));
   return directory;
@@ -28,6 +27,11 @@ export async function packedProject(files: Readonly<Record<string, string>> = {}
 
 /** Packing takes seconds, so it runs once for all projects of a test file. */
 let tarball: Promise<string> | undefined;
+
+export function packed(): Promise<string> {
+  tarball ??= pack();
+  return tarball;
+}
 
 /** The tarball of `npm pack`, without a second build: its `prepack` shrinks the compiled code in the same way. */
 export async function pack(): Promise<string> {

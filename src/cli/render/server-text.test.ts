@@ -3,7 +3,7 @@ import { lagText, ownFrames } from "./server-text.ts";
 
 const TRACE = `error: /step: TypeError: x is undefined
     at Object.step (/home/me/resources_servers/game/app.ts:17:15)
-    at step (file:///opt/gym/dist/src/hosting/apps/gymnasium-app.js:57:37)
+    at step (file:///opt/gym/dist/src/servers/hosting/apps/gymnasium-app.js:57:37)
     at ask (/opt/gym/responses_api_agents/gymnasium_agent/app.ts:79:51)
     at process.processTicksAndRejections (node:internal/process/task_queues:95:5)`;
 
@@ -11,7 +11,7 @@ it("keeps the stack frames of servers", () => {
   expect(ownFrames(TRACE, "/opt/gym")).toBe(`error: /step: TypeError: x is undefined
     at Object.step (/home/me/resources_servers/game/app.ts:17:15)
     at ask (/opt/gym/responses_api_agents/gymnasium_agent/app.ts:79:51)`);
-  const ours = "error: a bug\n    at f (file:///opt/gym/dist/src/calls/x.js:1:2)";
+  const ours = "error: a bug\n    at f (file:///opt/gym/dist/src/servers/calls/x.js:1:2)";
   expect(ownFrames(ours, "/opt/gym")).toBe(ours);
   expect(ownFrames("warning: at home", "/opt/gym")).toBe("warning: at home");
 });

@@ -17,7 +17,8 @@ it("lets all that wait for room continue", async () => {
 });
 
 it("keeps the references of a feed that is followed twice at the same time", async () => {
-  const message = { subject: "gym.run.r.a.7.0.0", json: () => ({ agent: "a", at: 0 }) };
+  const info = { deliveryCount: 1 };
+  const message = { subject: "gym.run.r.a.7.0.0", info, json: () => ({ agent: "a", at: 0 }) };
   /** A consumer whose first request yields a message; further ones yield nothing. */
   const consumer = (messages: object[]) => ({
     fetch: async () => {
@@ -31,14 +32,18 @@ it("keeps the references of a feed that is followed twice at the same time", asy
       );
     },
   });
-  const delays = [1, 50];
-  const get = () => pause(delays.shift(), consumer(delays.length === 1 ? [message] : []));
+  let release = () => {};
+  const second = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const consumers = [Promise.resolve(consumer([message])), second.then(() => consumer([]))];
+  const get = async () => (await consumers.shift()) ?? consumer([]);
   const queue = new JetStreamQueue<string>({ broker: { js: { consumers: { get } } } as unknown as Broker });
-  const feed = { run: "r", agent: "a", weight: 1, leaseMs: 1_000, store: { save: async () => {} } };
+  const feed = { run: "r", agent: "a", weight: 1, leaseMs: 60_000, store: { save: async () => {} } };
   const followed = [queue.follow(feed), queue.follow(feed)];
-  const stopped = AbortSignal.timeout(5);
-  while (queue.leases.size === 0) await queue.pull(0, AbortSignal.any([stopped, AbortSignal.timeout(10)]));
+  while (queue.leases.size === 0) await queue.pull(0, AbortSignal.timeout(10));
+  release();
   await Promise.all(followed);
-  const leases = await queue.pull(1, AbortSignal.timeout(2_000));
+  const leases = await queue.pull(1, AbortSignal.timeout(60_000));
   expect(leases.map(({ item }) => item.task)).toEqual([7]);
 });
