@@ -94,7 +94,7 @@ function notFoundMessage(kind: SelectorKind, flag: string, given: string, roots:
   const { suggestion, place } = nearest(kind, given, roots);
   return (
     `\`--${flag} ${given}\` was specified which implies config \`${implied}\`, which does not exist.${suggestion} ` +
-    `See available ${flag} configs in ${place}.`
+    `See available ${flag} configs in ${place}. Add the folder of another project or package with \`--search-dir DIR\`.`
   );
 }
 

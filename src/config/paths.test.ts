@@ -37,6 +37,34 @@ describe("searchRoots", () => {
   });
 });
 
+describe("searchRoots of installed packages", () => {
+  const write = (file: string, value: unknown) => {
+    touch(file);
+    writeFileSync(path.join(base, file), JSON.stringify(value));
+  };
+  const roots = () => searchRoots({ env: {}, cwd: base, installRoot: "/install" });
+
+  it("come after the project, and only from dependencies with the key", () => {
+    write("package.json", {
+      dependencies: { "sql-envs": "1", zod: "4" },
+      devDependencies: { "@acme/envs": "1" },
+    });
+    write("node_modules/sql-envs/package.json", { "nemo-gym": { roots: ["."] } });
+    write("node_modules/@acme/envs/package.json", { "nemo-gym": { roots: ["gym", "extra"] } });
+    write("node_modules/zod/package.json", { name: "zod" });
+    write("node_modules/stranger/package.json", { "nemo-gym": { roots: ["."] } });
+    const modules = path.join(base, "node_modules");
+    const found = ["sql-envs", "@acme/envs/gym", "@acme/envs/extra"].map((name) => path.join(modules, name));
+    expect(roots()).toEqual([base, ...found, "/install"]);
+  });
+
+  it("are none in a project without a readable package.json", () => {
+    expect(roots()).toEqual([base, "/install"]);
+    touch("package.json");
+    expect(roots()).toEqual([base, "/install"]);
+  });
+});
+
 describe("findPath", () => {
   it("returns the first existing path, or the path in the first root", () => {
     touch("b/x.yaml");

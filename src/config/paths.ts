@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { getCloseMatches } from "../base/python/difflib.ts";
@@ -43,11 +43,37 @@ export function searchRoots(options: RootOptions = {}): string[] {
   const { env = process.env, cwd = process.cwd(), installRoot: install = installRoot() } = options;
   const extra = (env[EXTRA_ROOTS_VARIABLE] ?? "").split(path.delimiter).filter((entry) => entry !== "");
   const roots = new Map<string, string>();
-  for (const root of [...extra.map((entry) => path.resolve(cwd, entry)), path.resolve(cwd), install]) {
+  const own = [...extra.map((entry) => path.resolve(cwd, entry)), path.resolve(cwd)];
+  for (const root of [...own, ...packageRoots(cwd), install]) {
     const real = realPath(root);
     if (!roots.has(real)) roots.set(real, root);
   }
   return [...roots.values()];
+}
+
+/** The parts of a package.json that say which installed packages have environments. */
+interface PackageJson {
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  "nemo-gym"?: { roots?: string[] };
+}
+
+/** The roots of the project's dependencies whose package.json has `"nemo-gym": {"roots": ["."]}`. */
+function packageRoots(cwd: string): string[] {
+  const { dependencies, devDependencies } = packageJson(cwd);
+  return Object.keys({ ...dependencies, ...devDependencies }).flatMap((name) => {
+    const directory = path.join(cwd, "node_modules", name);
+    return (packageJson(directory)["nemo-gym"]?.roots ?? []).map((root) => path.join(directory, root));
+  });
+}
+
+function packageJson(directory: string): PackageJson {
+  try {
+    return JSON.parse(readFileSync(path.join(directory, "package.json"), "utf8")) as PackageJson;
+  } catch {
+    // npm and Node report a broken file themselves, and a missing one is usual.
+    return {};
+  }
 }
 
 /** The candidates for a path. An absolute path is its only candidate. */

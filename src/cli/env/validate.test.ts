@@ -56,7 +56,10 @@ describe("gym env validate", () => {
       "      needed: 1\n      max_sesions: 3\n",
       "++kiln.resources_servers.oven.entrypoint=nope.ts",
     );
-    expect(odd.exitCode).toBe(0);
+    expect(odd).toMatchObject({
+      exitCode: 0,
+      stdout: "The config can be read, but not started here: see the warnings about kiln.\n",
+    });
     expect(odd.stderr).toContain("Did you mean 'max_sessions'?");
     expect(odd.stderr).toContain("needs its entrypoint 'nope.ts'");
     const json = await validate("      needed: 1\n      max_sesions: 3\n", "--json");

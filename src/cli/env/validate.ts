@@ -20,16 +20,17 @@ export async function validate(context: CommandContext, deep: boolean): Promise<
   if (choosesManifest(context)) return validateManifest(context);
   const check = async () => {
     const config = requireContent(await resolve());
-    return { config, warnings: await checkServers(config, context, { deep }) };
+    return { config, ...(await checkServers(config, context, { deep })) };
   };
   if (json) {
     const report = await validationReport(check);
     out(JSON.stringify(report));
     return report.valid ? 0 : 1;
   }
-  const { warnings } = await check();
+  const { warnings, unknown } = await check();
   for (const warning of warnings) err(`Warning: ${warning}`);
-  out(`${terminal.green("✓")} Config is valid.`);
+  if (unknown.length === 0) out(`${terminal.green("✓")} Config is valid.`);
+  else out(`The config can be read, but not started here: see the warnings about ${unknown.join(", ")}.`);
   return 0;
 }
 
@@ -78,6 +79,8 @@ interface Findings {
   /** Problems that prevent the servers from starting. */
   problems: string[];
   warnings: string[];
+  /** Servers whose code is missing or cannot be loaded. */
+  unknown: string[];
 }
 
 /**
@@ -88,20 +91,22 @@ async function checkServers(
   config: ResolvedConfig,
   { roots, installRoot }: Pick<CommandContext, "roots" | "installRoot">,
   { deep }: { deep: boolean },
-): Promise<string[]> {
-  const found: Findings = { problems: [...hostingProblems(config)], warnings: [] };
+): Promise<Omit<Findings, "problems">> {
+  const found: Findings = { problems: [...hostingProblems(config)], warnings: [], unknown: [] };
   for (const server of config.servers) {
     if (server.implementation === DUMMY_MODEL) continue;
     const block = blockOf(server, deep);
-    const faults = deep ? found.problems : found.warnings;
+    const faults: string[] = [];
     const code = findCode(server, roots, faults);
+    const definition = block && code && (await loadCode(code, installRoot, faults));
+    (deep ? found.problems : found.warnings).push(...faults);
+    if (faults.length > 0) found.unknown.push(server.name);
     if (!block) continue;
     if (deep && code?.language === "python")
       found.warnings.push(`Server '${server.name}' is written in Python: its code is not checked.`);
-    const definition = code && (await loadCode(code, installRoot, faults));
     checkBlock(server, block, definition, found);
   }
-  if (found.problems.length === 0) return [...new Set(found.warnings)];
+  if (found.problems.length === 0) return { ...found, warnings: [...new Set(found.warnings)] };
   const list = found.problems.map((problem) => `  - ${problem.replaceAll("\n", "\n    ")}`).join("\n");
   throw new ConfigError(`These servers cannot be started:\n${citePositions(list, config)}`);
 }

@@ -38,7 +38,7 @@ it("rejects a missing entry file and names the most similar one", () => {
 });
 
 it("distinguishes a missing folder from a missing file", () => {
-  expect(() => locate("none", "app.ts")).toThrow("needs a folder resources_servers/none");
+  expect(() => locate("none", "app.ts")).toThrow(/needs a folder resources_servers\/none.*--search-dir DIR/s);
   expect(() => locate("one", "../app.ts")).toThrow("must be a path inside");
   expect(() => locate("../../one", "app.ts")).toThrow("must be the name of a folder of resources_servers");
 });

@@ -64,7 +64,8 @@ function notFound(
   const tried = (existing.length > 0 ? existing : candidates).map((path) => `  - ${path}`).join("\n");
   if (existing.length === 0)
     return new ServerCodeError(
-      `Server '${name}' needs a folder ${type}/${implementation}, which was not found. Looked in:\n${tried}`,
+      `Server '${name}' needs a folder ${type}/${implementation}, which was not found. Looked in:\n${tried}\n` +
+        "If it is in another project or package, add the folder that contains it with `--search-dir DIR` (`roots` in code).",
     );
   const wanted = `'${entrypoint}'${entrypoint.endsWith(".py") ? ` (or '${twinsOf(entrypoint)[0]}')` : ""}`;
   const nearest = nearestEntry(entrypoint, existing);
