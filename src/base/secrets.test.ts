@@ -42,6 +42,31 @@ describe("isSecretName", () => {
 });
 
 describe("maskSecrets", () => {
+  it("masks secrets within longer texts, and keeps the rest", () => {
+    const data = {
+      cmd: 'curl -H "Authorization: Bearer tok" https://host/x',
+      args: ["--api-key", "x1", "--verbose", "--password=x2", "--model", "m"],
+      line: "serve --hf-token x3 --port 80",
+      url: "https://host/file?se=2030&sig=x4&token=x5&page=2",
+      connection_string: "AccountName=me;AccountKey=x6==;EndpointSuffix=net",
+      pem: "-----BEGIN RSA PRIVATE KEY-----\nx7\n-----END RSA PRIVATE KEY-----\n",
+      passcode: "x8",
+      accessKeyId: "x9",
+      prompt: "Basic rules: key = value, max_tokens=5. Say who the bearer of news is.",
+    };
+    expect(maskSecrets(data)).toEqual({
+      cmd: 'curl -H "Authorization: ****" https://host/x',
+      args: ["--api-key", "****", "--verbose", "--password=****", "--model", "m"],
+      line: "serve --hf-token **** --port 80",
+      url: "https://host/file?se=2030&sig=****&token=****&page=2",
+      connection_string: "AccountName=me;AccountKey=****;EndpointSuffix=net",
+      pem: "****\n",
+      passcode: "****",
+      accessKeyId: "****",
+      prompt: data.prompt,
+    });
+  });
+
   it("masks texts with secret names, and keeps settings", () => {
     const data = {
       policy_api_key: ["a", "b", null],

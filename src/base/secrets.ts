@@ -8,7 +8,7 @@ export const MASK = "****";
 
 /** Parts of a name, without separators, that mean a secret anywhere in it: `db_password`, `clientSecret`. */
 const SECRET_PART =
-  /secret|passw|passphrase|credential|authorization|authentication|bearer|cookie|(?:api|access|auth|bearer|refresh|session|private|signing|encryption)(?:key|token)/;
+  /secret|passw|passphrase|passcode|accesskeyid|credential|authorization|authentication|bearer|cookie|(?:api|access|auth|bearer|refresh|session|private|signing|encryption)(?:key|token)/;
 /** Whole words of a name that mean a secret: `auth`, but not `author`. */
 const SECRET_WORD = new Set(["auth", "oauth", "jwt", "pwd", "pat"]);
 /** Names whose numbers are secrets. Other numbers are settings. */
@@ -31,7 +31,7 @@ export function isSecretName(name: unknown, parent?: unknown): boolean {
   if (isHeaderMap(parent) && isSecretHeader(name)) return true;
   const parts = wordsOf(name);
   const last = parts.at(-1) ?? "";
-  if (DESCRIPTION.has(last)) return false;
+  if (DESCRIPTION.has(last) && !/accesskeyid$/.test(parts.join(""))) return false;
   if (isStrongName(parts)) return true;
   const index = parts.findIndex((part) => part === "token" || part === "key");
   return index >= 0 && !DATA_WORD.has(parts[index - 1] ?? "");
@@ -60,13 +60,41 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_HEADER.test(name);
 }
 
-/** Masks a scalar: the whole text below a secret name, and the user info of URLs everywhere. */
+/** Masks a scalar: the whole text below a secret name, and the secrets within other texts. */
 export function maskScalar<T>(value: T, name: unknown, parent?: unknown): T | string {
   if (typeof value === "string") {
-    return value !== "" && isSecretName(name, parent) ? MASK : maskUserInfo(value);
+    return value !== "" && isSecretName(name, parent) ? MASK : maskWithin(value);
   }
   const isNumber = typeof value === "number" || typeof value === "bigint";
   return isNumber && SECRET_NUMBER.test(String(name)) && isSecretName(name) ? MASK : value;
+}
+
+/** Whether the next word of a command is a secret: `--api-key`. */
+export function isSecretFlag(word: unknown): boolean {
+  return typeof word === "string" && /^--?[a-z][\w-]*$/i.test(word) && isSecretName(word);
+}
+
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+const AUTHORIZATION = /\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?)[^"'\r\n]+/gi;
+const SCHEME = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
+/** `--api-key x`, `--password=x`, `?token=x&sig=x`, `AccountKey=x;`. */
+const ASSIGNED = /([a-z][\w.-]*)(\s*=\s*)([^\s&;,"'`]+)|(?<=^|\s)(--?[a-z][\w-]*)(\s+)(?!-)([^\s"'`]+)/gi;
+
+/** Masks the secrets within a text such as a command, a URL or a connection string. */
+function maskWithin(text: string): string {
+  return maskUserInfo(text)
+    .replace(PRIVATE_KEY, MASK)
+    .replace(AUTHORIZATION, `$1${MASK}`)
+    .replace(/\bBearer\s+[\w.~+/=-]{16,}/g, `Bearer ${MASK}`)
+    .replace(
+      ASSIGNED,
+      (whole, name?: string, equals?: string, _value?: string, flag?: string, gap?: string) => {
+        if (flag !== undefined) return isSecretFlag(flag) ? `${flag}${gap}${MASK}` : whole;
+        const hides =
+          name !== undefined && !/^key$/i.test(name) && (isSecretName(name) || /^sig(nature)?$/i.test(name));
+        return hides ? `${name}${equals}${MASK}` : whole;
+      },
+    );
 }
 
 /** Whether everything below a name is a secret: `credentials`, `api_keys`; but not `token_limits`. */
@@ -90,7 +118,10 @@ function maskBelow(
   parent: string | undefined,
   redact: (text: string) => string,
 ): unknown {
-  if (Array.isArray(value)) return value.map((item) => maskBelow(item, name, parent, redact));
+  if (Array.isArray(value))
+    return value.map((item, index) =>
+      isSecretFlag(value[index - 1]) ? MASK : maskBelow(item, name, parent, redact),
+    );
   if (isPlainObject(value)) {
     const below = (key: string) => (hidesContents(name) ? name : key);
     return Object.fromEntries(
@@ -180,7 +211,7 @@ function isKeyBeyondDoubt(secret: string): boolean {
 export function redactMessage(text: string, secrets: readonly (string | undefined)[]): string {
   return maskUserInfo(redactor(secrets)(text))
     .replace(/(https?:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/g, "$1")
-    .replace(/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${MASK}`);
+    .replace(SCHEME, `$1 ${MASK}`);
 }
 
 function isRedactable(secret: string): boolean {

@@ -1,4 +1,12 @@
-import { hidesContents, isSecretName, MASK, maskScalar, redactor, secretsIn } from "../base/secrets.ts";
+import {
+  hidesContents,
+  isSecretFlag,
+  isSecretName,
+  MASK,
+  maskScalar,
+  redactor,
+  secretsIn,
+} from "../base/secrets.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
 import { type ConfigNode, cloneNode, type DictKey, type DictNode } from "./node.ts";
@@ -48,8 +56,12 @@ class ConfigMasker {
     const below = hiddenBelow ?? (hidesContents(name) ? name : undefined);
     if (node.kind === "dict") this.maskDict(node, path, below);
     else if (node.kind === "list") {
+      const flags = node.items.map((item) => (item.kind === "scalar" ? item.value : undefined));
       for (const [index, item] of node.items.entries()) {
-        node.items[index] = this.#masked(item, name, parent, [...path, index], below);
+        const word = flags[index - 1];
+        node.items[index] = isSecretFlag(word)
+          ? nodeFromPlain(MASK, item.origin)
+          : this.#masked(item, name, parent, [...path, index], below);
       }
     } else {
       const { node: value } = this.#interpolator.resolve(node, path);
