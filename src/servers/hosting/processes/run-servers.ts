@@ -251,6 +251,13 @@ class ServerRun {
     }
   }
 
+  get #hasBudget(): boolean {
+    const { globalConfig, instances } = this.#options;
+    return [globalConfig, ...instances.map(({ config }) => config)].some(
+      ({ max_cost }) => max_cost !== undefined && max_cost !== null,
+    );
+  }
+
   /** Lets processes of the run share budgets and call each other without HTTP. */
   async #openSockets(): Promise<void> {
     const placements = [...this.#placements];
@@ -259,7 +266,9 @@ class ServerRun {
     try {
       budgets = await BudgetServer.listen(this.#options.globalConfig);
     } catch (error) {
-      const line = `max_cost applies to each process, not to the run: ${errorMessage(error)}`;
+      // Without the socket, every process would spend the whole budget.
+      if (this.#hasBudget) throw error;
+      const line = `The servers call each other over HTTP: ${errorMessage(error)}`;
       this.#emit({ type: "log", server: "run", line, level: "warn" });
       return;
     }
