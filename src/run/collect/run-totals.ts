@@ -8,6 +8,8 @@ import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 /** With more rows than this for one agent, its servers are not asked, because the request would not fit in memory. */
 const MAX_ROWS_PER_REQUEST = 250_000;
+/** An entry takes about 2 kB. A longer run keeps none, so that its memory stays constant; they are read from its file at the end. */
+const MAX_ROWS_IN_MEMORY = 5_000;
 
 /** Totals of the rows of a run: everything that its metrics need, without the large fields. */
 export class RunTotals {
@@ -17,15 +19,15 @@ export class RunTotals {
 
   readonly #keepsEntries: boolean;
 
-  /** If more rollouts are expected than fit into one request, no entries are kept. */
+  /** `expected`: rollouts of a run that is still going on. If there are many, no entries are kept. */
   constructor(coverage: CoverageCounter = new CoverageCounter(), expected = 0) {
     this.coverage = coverage;
-    this.#keepsEntries = expected <= MAX_ROWS_PER_REQUEST;
+    this.#keepsEntries = expected <= MAX_ROWS_IN_MEMORY;
   }
 
   /**
-   * Whether entries were dropped although the agent's rows would fit into one request, because fewer arrived than
-   * expected.
+   * Whether entries that fit into one request were not kept, because many rollouts were expected. They must be read
+   * from the file.
    */
   get lacksEntries(): boolean {
     return [...this.byAgent.values()].some(
