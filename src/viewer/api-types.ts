@@ -52,6 +52,11 @@ export interface ListedRow extends RowRef {
   bytes: number;
   prompt: string;
   answer: string;
+  /** The beginnings of the extracted and the expected answer; null if the row and its input have none, or are too large. */
+  extracted: string | null;
+  expected: string | null;
+  /** The beginning of the message of a failure. */
+  message: string | null;
   annotation: Annotation | null;
 }
 
@@ -293,6 +298,8 @@ export interface RowAnswer extends RowRef {
   /** Fields with branches nested deeper than the pages read; these branches are null in `row`. */
   too_deep: string[];
   annotation: Annotation | null;
+  /** The fields of the task's row in the input of the run, without the request; null if they are not known. */
+  input: unknown;
   attempts: AttemptEntry[];
 }
 

@@ -272,6 +272,7 @@ describe.skipIf(executable === undefined)("the viewer", () => {
     const failed = {
       _ng_failure_class: "timeout",
       expected_answer: "B",
+      extracted_answer: null,
       ng_trajectory: { model_calls: calls },
     };
     await writeFile(path.join(cwd, "b.jsonl"), lines([rollout(0, 0, "", failed)]));

@@ -460,7 +460,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
         }),
       ]),
     );
-    await page.getByRole("option", { name: /attempt.*failed.*timeout/ }).click();
+    await page.getByRole("row", { name: /attempt.*failed.*timeout/ }).click();
     await page.locator(".failure").filter({ hasText: "took too long" }).waitFor();
     await page.getByRole("option", { name: /bad line/ }).click();
     await page.getByText(`${file}:3`).waitFor();

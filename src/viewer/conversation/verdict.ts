@@ -42,11 +42,14 @@ export function verdictOf(row: JsonObject): Verdict {
   };
   for (const name of orderedKeys(row)) {
     const value = row[name];
+    // A verifier that found no answer says so with null.
+    if (value === null && EXTRACTED.test(name)) verdict.extracted ??= { name, value };
     if (OWN.has(name) || name.startsWith("_ng_") || value === null || value === undefined) continue;
     const number = typeof value === "boolean" ? value : numberOf(value);
     if (JUDGE.test(name)) verdict.judge.push({ name, value });
     else if (name === "reward_components" && isObject(value)) addComponents(verdict, value);
-    else if (EXTRACTED.test(name) && verdict.extracted === undefined) verdict.extracted = { name, value };
+    else if (EXTRACTED.test(name) && (verdict.extracted?.value ?? null) === null)
+      verdict.extracted = { name, value };
     else if (EXPECTED.test(name) && verdict.expected === undefined) verdict.expected = { name, value };
     else if (number !== null) verdict.components.push({ name, value: number });
     else verdict.others.push({ name, value });

@@ -35,7 +35,7 @@ function stringPrefix(bytes: Buffer): string {
 }
 
 /** The beginning of a text, on one line. */
-function excerptOf(text: string): string {
+export function excerptOf(text: string): string {
   const line = text.slice(0, LOOKED_AT).replace(/\s+/g, " ").trim();
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }

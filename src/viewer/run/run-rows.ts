@@ -1,24 +1,34 @@
 import path from "node:path";
+import { dumps } from "../../base/python/json/json-dumps.ts";
+import { JsonTextError, loads } from "../../base/python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
 import type { AttemptEntry, ListedRow, RowGone, RowRef } from "../api-types.ts";
+import { prettyJson } from "../conversation/content-parts.ts";
+import { verdictOf } from "../conversation/verdict.ts";
 import { FileChangedError, ViewerRequestError } from "../errors.ts";
+import { excerptOf } from "../index/excerpts.ts";
 import { orNull } from "../index/number-column.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import { outlineOf, shallowOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
 import { problemsOf } from "../index/row-problems.ts";
 import { type RowCode, refOf, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
+import type { TaskInputs } from "./task-inputs.ts";
 
 /** Maximum length of the excerpt of a line that is not a row. */
 const MAX_RAW_BYTES = 64 * 1024;
 /** Maximum size of one part of a row. */
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_ATTEMPTS = 100;
+/** Rows above this size are not parsed for the list. */
+const MAX_PARSED_BYTES = 512 * 1024;
 
 interface Run {
   rollouts: RolloutFile;
   failures: RolloutFile;
   annotations: Annotations;
   generation: number;
+  inputs: TaskInputs;
   isAddressed: (code: RowCode) => boolean;
   readTo: (ref: RowRef) => Promise<void>;
 }
@@ -61,6 +71,7 @@ export class RunRows {
       tools: columns.toolSets.name(columns.toolSetId(row))?.split("\n") ?? [],
       bytes: columns.bytes(row),
       ...texts,
+      ...(await this.#verdict(file, row)),
       annotation: this.#run.annotations.of(task, rollout) ?? null,
     };
   }
@@ -77,6 +88,33 @@ export class RunRows {
       if (!(error instanceof FileChangedError)) throw error;
       // The list is requested again as soon as the file has been read again.
       return { prompt: "", answer: "" };
+    }
+  }
+
+  /** What the list shows of the verdict of a row, and of its failure. */
+  async #verdict(
+    file: RolloutFile,
+    row: number,
+  ): Promise<Pick<ListedRow, "extracted" | "expected" | "message">> {
+    const { columns } = file;
+    const none = { extracted: null, expected: null, message: null };
+    if (!columns.isReadable(row)) return none;
+    const input = await this.#run.inputs.of(columns.task(row));
+    const expected = input === undefined ? undefined : verdictOf(input).expected;
+    if (columns.bytes(row) > MAX_PARSED_BYTES) return { ...none, expected: excerptOrNull(expected?.value) };
+    try {
+      const value = loads((await file.read(row)).toString("utf8"), { allowNonFinite: true, maxDepth: 1002 });
+      const parsed = isObject(value) ? value : {};
+      const verdict = verdictOf(parsed);
+      return {
+        extracted: excerptOrNull(verdict.extracted?.value),
+        expected: excerptOrNull((verdict.expected ?? expected)?.value),
+        message: excerptOrNull(failureMessage(parsed)),
+      };
+    } catch (error) {
+      // The file was replaced, or the line overwritten; the list is requested again.
+      if (error instanceof FileChangedError || error instanceof JsonTextError) return none;
+      throw error;
     }
   }
 
@@ -112,7 +150,8 @@ export class RunRows {
       annotation: this.#run.annotations.of(task, rollout) ?? null,
       attempts: this.#attempts(task, rollout),
     };
-    return `${JSON.stringify(about).slice(0, -1)},"row":${isRow ? shallow.text : "null"}}`;
+    const input = dumps((await this.#run.inputs.of(task)) ?? null);
+    return `${JSON.stringify(about).slice(0, -1)},"input":${input},"row":${isRow ? shallow.text : "null"}}`;
   }
 
   /** The bytes of a row between two positions. */
@@ -176,4 +215,14 @@ export class RunRows {
     }
     return found;
   }
+}
+
+function excerptOrNull(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return excerptOf(typeof value === "string" ? value : prettyJson(value));
+}
+
+function failureMessage(row: JsonObject): unknown {
+  const failure = isObject(row["_ng_failure"]) ? row["_ng_failure"] : {};
+  return failure["message"] ?? row["_ng_failure_message"] ?? undefined;
 }

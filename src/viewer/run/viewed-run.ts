@@ -24,6 +24,7 @@ import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
 import { RunRows } from "./run-rows.ts";
 import { taskGrid } from "./task-grid.ts";
+import { TaskInputs } from "./task-inputs.ts";
 
 /** Polling interval of a growing file. */
 const FOLLOW_MS = 200;
@@ -38,6 +39,7 @@ export class ViewedRun {
   readonly rollouts: RolloutFile;
   readonly failures: RolloutFile;
   readonly annotations: Annotations;
+  readonly inputs: TaskInputs;
   readonly rows: RunRows;
   info: RunInfo = NO_INFO;
   readonly #searches: RunSearches;
@@ -63,6 +65,7 @@ export class ViewedRun {
     this.rollouts = new RolloutFile(files.rollouts);
     this.failures = new RolloutFile(files.failures);
     this.annotations = new Annotations(files.rollouts);
+    this.inputs = new TaskInputs(files.materializedInputs);
     this.rows = new RunRows(this);
     this.#searches = new RunSearches([this.rollouts, this.failures]);
   }

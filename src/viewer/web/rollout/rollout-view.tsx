@@ -11,6 +11,7 @@ import {
 } from "../../conversation/conversation.ts";
 import { callOwners, invocationsOf } from "../../conversation/invocations.ts";
 import { numberOf, objectOf } from "../../conversation/json-values.ts";
+import { reasonsOf } from "../../conversation/reasons.ts";
 import { callUsages, timelineOf } from "../../conversation/timeline.ts";
 import { type TokenBoundary, tokenBoundariesOf } from "../../conversation/tokens.ts";
 import { verdictOf } from "../../conversation/verdict.ts";
@@ -89,6 +90,8 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
   const row = useMemo(() => (isObject(answer.row) ? (answer.row as JsonObject) : {}), [answer]);
   const cut = useCutValues(run, answer);
   const { items, verdict, spans, calls, invocations, places } = useRead(row, cut.version);
+  const input = useMemo(() => (isObject(answer.input) ? answer.input : {}), [answer]);
+  const reasons = useMemo(() => reasonsOf(row, input, items), [row, input, items]);
   const tokens = useTokens(row, items, cut);
   const [asMarkdown, setAsMarkdown] = useState(true);
   const [folded, setFolded] = useState(false);
@@ -198,7 +201,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
             </pre>
           ) : (
             <>
-              <VerdictPanel verdict={verdict} about={about} />
+              <VerdictPanel verdict={verdict} about={about} input={input} reasons={reasons} />
               <TooDeep fields={answer.too_deep} />
               <ElidedValues answer={answer} cut={cut} />
               {spans.some(({ kind }) => kind !== "other") && (

@@ -1,15 +1,29 @@
-import type { Verdict } from "../../conversation/verdict.ts";
-import { rewardText } from "../shared/format.ts";
+import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import { orderedKeys } from "../../../base/python/json/key-order.ts";
+import type { Reason } from "../../conversation/reasons.ts";
+import { type Verdict, verdictOf } from "../../conversation/verdict.ts";
+import { countText, rewardText } from "../shared/format.ts";
 import { JsonTree } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { Isolated, PlainBlock } from "../text/plain.tsx";
 import type { AboutRow } from "./rollout-view.tsx";
 
-/** The verdict of the verifier, at the top. */
-export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: AboutRow }) {
-  const { components, extracted, expected, judge } = verdict;
+interface Props {
+  verdict: Verdict;
+  about: AboutRow;
+  /** The fields of the task's row in the input of the run. */
+  input: JsonObject;
+  reasons: readonly Reason[];
+}
+
+/** The verdict of the verifier, and what it expected, at the top. */
+export function VerdictPanel({ verdict, about, input, reasons }: Props) {
+  const { components, extracted, judge } = verdict;
+  const fromInput = verdict.expected === undefined ? verdictOf(input).expected : undefined;
+  const expected = verdict.expected ?? fromInput;
+  const inputKeys = orderedKeys(input);
   // A failed attempt has no verdict, unless the verifier was part of it.
-  const isEmpty = components.length + judge.length === 0 && !extracted && !expected;
+  const isEmpty = components.length + judge.length === 0 && !extracted && !verdict.expected;
   if (about.failure !== null && isEmpty) return null;
   return (
     <section className="verdict" aria-label="Verdict">
@@ -25,13 +39,30 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
           </span>
         ))}
       </div>
+      {reasons.length > 0 && (
+        <ul className="reasons" aria-label="Reasons">
+          {reasons.map((reason, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two reasons may be equal, and they never move
+            <li key={place} className={reason.isGood ? "good" : "bad"}>
+              <Isolated text={reason.text} />
+              {reason.detail !== undefined && (
+                <div className="json">
+                  <JsonTree value={reason.detail} />
+                </div>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
       {(extracted || expected) && (
         <div className="answers">
-          <Answer
-            title={extracted ? `extracted (${extracted.name})` : "extracted"}
-            value={extracted?.value}
-          />
-          <Answer title={expected ? `expected (${expected.name})` : "expected"} value={expected?.value} />
+          {extracted && <Answer title={`extracted (${extracted.name})`} value={extracted.value} />}
+          {expected && (
+            <Answer
+              title={`expected (${expected.name}${fromInput ? " of the input" : ""})`}
+              value={expected.value}
+            />
+          )}
         </div>
       )}
       {judge.map(({ name, value }) => (
@@ -48,6 +79,14 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
           </div>
         </details>
       ))}
+      {inputKeys.length > 0 && (
+        <details className="task-input">
+          <summary>input of the task ({countText(inputKeys.length, "field")})</summary>
+          <div className="json">
+            <JsonTree value={input} open />
+          </div>
+        </details>
+      )}
     </section>
   );
 }
@@ -56,7 +95,7 @@ function Answer({ title, value }: { title: string; value: unknown }) {
   return (
     <div className="answer-box">
       <Isolated className="fact-name" text={title} />
-      {value === undefined ? (
+      {value === null ? (
         <p className="note">none</p>
       ) : typeof value === "string" ? (
         <LongText text={value} render={(text) => <PlainBlock text={text} className="text" />} />

@@ -8,11 +8,13 @@ import { countText, linesText, percentText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import type { Parameters, View } from "../shared/route.ts";
+import { useIsWide } from "../shared/use-is-wide.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { MAX_LISTED, type RowList, useRows } from "../shared/use-rows.ts";
 import { visibleText } from "../text/controls.ts";
 import { Plain } from "../text/plain.tsx";
 import { RowListView } from "./row-list.tsx";
+import { ColumnChoice, RowTable } from "./row-table.tsx";
 import { useSelection } from "./use-selection.ts";
 
 const SORT_NAMES: Record<Sort, string> = {
@@ -50,6 +52,9 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const missing = isBeyond ? notThere(status, ref) : selection.error;
 
   const hasRow = ref !== undefined || missing !== undefined;
+  // The table becomes a narrow list next to an open rollout.
+  const isTable = useIsWide() && !hasRow;
+  const Rows = isTable ? RowTable : RowListView;
   const isOutline = hasRow && parameters.side === "outline";
   const showSide = (side: string | undefined) => go({ parameters: { side }, replace: true });
   const [outline, setOutline] = useState<HTMLElement | null>(null);
@@ -90,7 +95,11 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   };
   const share = chosen.size > 0 ? api.shareAddress(run, [...chosen.values()]) : undefined;
   return (
-    <main id="main" tabIndex={-1} className={`split${hasRow ? " has-row" : ""}`}>
+    <main
+      id="main"
+      tabIndex={-1}
+      className={`split${hasRow ? " has-row" : ""}${isTable ? " has-table" : ""}`}
+    >
       <section className="list-pane" aria-label={isOutline ? "Outline of the rollout" : "List of rollouts"}>
         {hasRow && (
           <div className="side-choice">
@@ -111,6 +120,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             <div className="list-state dim">
               <ListState list={list} status={status} q={q} />
               <span className="spacer" />
+              {isTable && <ColumnChoice columns={parameters.columns} go={go} />}
               <Choice
                 label="sort"
                 value={sort}
@@ -145,46 +155,50 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             {list.ready && !list.error && list.total === 0 ? (
               <EmptyList status={status} filtered={Boolean(q)} go={go} />
             ) : (
-              <RowListView
+              <Rows
                 list={list}
                 selected={ref}
                 position={selection.position}
                 threshold={threshold}
                 chosen={chosen}
+                parameters={parameters}
                 onSelect={selection.select}
                 onChoose={choose}
+                go={go}
               />
             )}
           </>
         )}
       </section>
-      <section ref={main} tabIndex={-1} className="rollout-pane" aria-label="Rollout">
-        {hasRow && (
-          <a className="to-list" href={addressOf({ view: { name: "rollouts" } })}>
-            ‹ Rollouts
-          </a>
-        )}
-        {missing ? (
-          <>
-            <h1>Rollout not found</h1>
-            <p className="note">{visibleText(missing)}</p>
-          </>
-        ) : ref ? (
-          <RolloutView
-            run={run}
-            rowRef={ref}
-            status={status}
-            parameters={parameters}
-            threshold={threshold}
-            isChosen={chosen.has(`${ref.source}:${ref.line}`)}
-            onChoose={() => choose(ref)}
-            go={go}
-            outline={isOutline ? outline : null}
-          />
-        ) : (
-          list.total > 0 && <p className="note">Select a rollout in the list, or press j.</p>
-        )}
-      </section>
+      {!isTable && (
+        <section ref={main} tabIndex={-1} className="rollout-pane" aria-label="Rollout">
+          {hasRow && (
+            <a className="to-list" href={addressOf({ view: { name: "rollouts" } })}>
+              ‹ Rollouts
+            </a>
+          )}
+          {missing ? (
+            <>
+              <h1>Rollout not found</h1>
+              <p className="note">{visibleText(missing)}</p>
+            </>
+          ) : ref ? (
+            <RolloutView
+              run={run}
+              rowRef={ref}
+              status={status}
+              parameters={parameters}
+              threshold={threshold}
+              isChosen={chosen.has(`${ref.source}:${ref.line}`)}
+              onChoose={() => choose(ref)}
+              go={go}
+              outline={isOutline ? outline : null}
+            />
+          ) : (
+            list.total > 0 && <p className="note">Select a rollout in the list, or press j.</p>
+          )}
+        </section>
+      )}
     </main>
   );
 }

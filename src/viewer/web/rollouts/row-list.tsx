@@ -2,13 +2,15 @@ import { useEffect } from "react";
 import type { ListedRow, RowRef } from "../../api-types.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { shortCount } from "../shared/format.ts";
+import type { Parameters } from "../shared/route.ts";
+import type { Go } from "../shared/use-route.ts";
 import { MAX_LISTED, type RowList } from "../shared/use-rows.ts";
 import { useVirtualRows } from "../shared/virtual-rows.tsx";
 import { Isolated, Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 60;
 
-interface Props {
+export interface RowsProps {
   list: RowList;
   selected: RowRef | undefined;
   /** Position of the selected row in the list. */
@@ -17,10 +19,12 @@ interface Props {
   chosen: ReadonlyMap<string, RowRef>;
   onSelect: (row: ListedRow, position: number) => void;
   onChoose: (row: ListedRow) => void;
+  parameters: Parameters;
+  go: Go;
 }
 
 /** The rollouts that match the query; only visible ones are rendered. */
-export function RowListView({ list, selected, position, threshold, chosen, onSelect, onChoose }: Props) {
+export function RowListView({ list, selected, position, threshold, chosen, onSelect, onChoose }: RowsProps) {
   const { scroller, style, render, scrollTo } = useVirtualRows({
     count: Math.min(list.total, MAX_LISTED),
     rowHeight: ROW_HEIGHT,

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import type { RunEntry, RunsAnswer } from "../../api-types.ts";
 import { StateBadge } from "../shared/badges.tsx";
-import { EmptyState, TablePart } from "../shared/elements.tsx";
+import { ColumnHead, EmptyState, TablePart } from "../shared/elements.tsx";
 import { countText, dollarText, fixedText, whenText } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
@@ -172,37 +172,6 @@ function by({ value }: Column, isDescending: boolean) {
     if (left === null || right === null) return left === null ? 1 : -1;
     return left < right === isDescending ? 1 : -1;
   };
-}
-
-/** The first click sorts ascending, the second descending, the third restores the default. */
-function ColumnHead({
-  column: { name, caption, isNumber },
-  sort,
-  order,
-  go,
-}: {
-  column: Column;
-  sort: string | undefined;
-  order: string | undefined;
-  go: Go;
-}) {
-  const isSorted = sort === name;
-  const isDescending = isSorted && order === "desc";
-  const next = isDescending
-    ? { sort: undefined, order: undefined }
-    : { sort: name, order: isSorted ? "desc" : undefined };
-  return (
-    <TablePart
-      role="columnheader"
-      className={isNumber ? "number" : ""}
-      aria-sort={!isSorted ? "none" : isDescending ? "descending" : "ascending"}
-    >
-      <button type="button" className="column-head" onClick={() => go({ parameters: next, replace: true })}>
-        {caption}
-        {isSorted && <span aria-hidden="true"> {isDescending ? "↓" : "↑"}</span>}
-      </button>
-    </TablePart>
-  );
 }
 
 function RunRow({

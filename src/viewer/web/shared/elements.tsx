@@ -59,6 +59,37 @@ export function TablePart(props: ComponentProps<"div"> & { role: Role }) {
   return <div {...props} />;
 }
 
+/** The first click sorts ascending, the second descending, the third restores the default. */
+export function ColumnHead({
+  column: { name, caption, isNumber },
+  sort,
+  order,
+  go,
+}: {
+  column: { name: string; caption: string; isNumber?: boolean };
+  sort: string | undefined;
+  order: string | undefined;
+  go: Go;
+}) {
+  const isSorted = sort === name;
+  const isDescending = isSorted && order === "desc";
+  const next = isDescending
+    ? { sort: undefined, order: undefined }
+    : { sort: name, order: isSorted ? "desc" : undefined };
+  return (
+    <TablePart
+      role="columnheader"
+      className={isNumber ? "number" : ""}
+      aria-sort={!isSorted ? "none" : isDescending ? "descending" : "ascending"}
+    >
+      <button type="button" className="column-head" onClick={() => go({ parameters: next, replace: true })}>
+        {caption}
+        {isSorted && <span aria-hidden="true"> {isDescending ? "↓" : "↑"}</span>}
+      </button>
+    </TablePart>
+  );
+}
+
 /** The header of a table with one row of column names. */
 export function TableHead({ names }: { names: readonly string[] }) {
   return (

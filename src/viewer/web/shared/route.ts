@@ -36,6 +36,7 @@ const KEYS = [
   "panes",
   "name",
   "side",
+  "columns",
 ] as const;
 export type ParameterKey = (typeof KEYS)[number];
 export type Parameters = Partial<Record<ParameterKey, string>>;

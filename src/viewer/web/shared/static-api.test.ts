@@ -28,6 +28,9 @@ function row(line: number, about: Partial<ListedRow>): ListedRow {
     bytes: 10,
     prompt: `question ${line}`,
     answer: "",
+    extracted: null,
+    expected: null,
+    message: null,
     annotation: null,
     ...about,
   };
