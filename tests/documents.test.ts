@@ -62,7 +62,7 @@ beforeEach(async () => {
   const client = path.join(cwd, "bin/client");
   await writeFile(
     client,
-    `#!/bin/sh\ncd ${repository} && exec node --import jiti/register responses_api_agents/simple_agent/client.ts "$@"\n`,
+    `#!/bin/sh\nexec node --import ${repository}/node_modules/jiti/lib/jiti-register.mjs ${repository}/responses_api_agents/simple_agent/client.ts "$@"\n`,
   );
   await chmod(client, 0o755);
 });
@@ -87,7 +87,6 @@ function start(script: string): ChildProcess {
     env: {
       PATH: `${path.join(cwd, "bin")}:${process.env["PATH"]}`,
       HOME: cwd,
-      NEMO_GYM_HEAD_URL: `http://127.0.0.1:${head}`,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -80,7 +80,9 @@ async function initServer(
   if (context.json) return 0;
   context.out("");
   const server = type === "resources_servers" ? `--resources-server ${name}` : `+entrypoint=${folder}`;
-  context.out(`Next: gym env test ${server}`);
+  // In a project that has the gym as a dependency, npx finds the program.
+  const program = context.installRoot.split(path.sep).includes("node_modules") ? "npx gym" : "gym";
+  context.out(`Next: ${program} env test ${server}`);
   return 0;
 }
 

@@ -29,7 +29,7 @@ export const remoteErrorCodes = {
     },
     REMOTE_FAILED: {
       when: "Another error status, even after several attempts.",
-      fix: "Read the message; after a 5xx, try again later.",
+      fix: "Correct what the message names; only after a 5xx, try again later.",
     },
     REMOTE_ADDRESS_INVALID: {
       when: "The configured address of the hub or the registry is not an `https://` (or `http://`) address.",

@@ -37,3 +37,10 @@ it.each([
   await writeFile(entry, code);
   await expect(loadDefinition(entry, installRoot())).rejects.toThrow(`${entry} cannot be loaded: ${problem}`);
 });
+
+it("names the command that installs a package of the server's own package.json", async () => {
+  const entry = path.join(directory, "app.ts");
+  await writeFile(path.join(directory, "package.json"), `{"dependencies": {"absent-package": "1"}}`);
+  await writeFile(entry, `import absent from "absent-package"; export default absent();`);
+  await expect(loadDefinition(entry, installRoot())).rejects.toThrow("install it with `gym env prefetch`");
+});

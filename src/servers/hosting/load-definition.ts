@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { errorMessage } from "../../base/errors.ts";
 import { getCloseMatches } from "../../base/python/difflib.ts";
@@ -16,7 +18,8 @@ export async function loadDefinition(entry: string, installRoot: string): Promis
   try {
     module = file.endsWith(".ts") ? await importTypeScript(file) : await import(pathToFileURL(file).href);
   } catch (error) {
-    const problem = missingEntry(error) ?? missingPackage(error) ?? (await missingName(error));
+    const problem =
+      missingEntry(error) ?? missingPackage(error, path.dirname(entry)) ?? (await missingName(error));
     throw new ServerCodeError(`${entry} cannot be loaded: ${problem ?? authorTrace(error)}`);
   }
   const definition = module.default;
@@ -53,11 +56,17 @@ async function missingName(error: unknown): Promise<string | undefined> {
 }
 
 /** A missing package is reported without a stack. */
-function missingPackage(error: unknown): string | undefined {
+function missingPackage(error: unknown, folder: string): string | undefined {
   const { code } = error as { code?: unknown };
   if (code !== "MODULE_NOT_FOUND" && code !== "ERR_MODULE_NOT_FOUND") return undefined;
   const [line = ""] = errorMessage(error).split("\n");
   const [, name] = /'((?:@[^/']+\/)?[^./'][^/']*)/.exec(line) ?? [];
   if (name === undefined) return undefined;
+  if (namesPackage(path.join(folder, "package.json"), name))
+    return `${line}. The package.json of the server's folder names it: install it with \`gym env prefetch\`.`;
   return `${line}. Install it in your project (npm install ${name}), or name it in the package.json of the server's folder.`;
+}
+
+function namesPackage(manifest: string, name: string): boolean {
+  return existsSync(manifest) && readFileSync(manifest, "utf8").includes(JSON.stringify(name));
 }

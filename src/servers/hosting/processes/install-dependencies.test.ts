@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HostedInstance } from "../cohost.ts";
-import { pythonEnvironment } from "./install-dependencies.ts";
+import { installNodeDependencies, pythonEnvironment } from "./install-dependencies.ts";
 
 const WHEEL = "tiny_gym_test-1.0-py3-none-any.whl";
 /** Writes a wheel with one module, so that the test needs no package index. */
@@ -161,3 +161,13 @@ function firstOnPath(program: string): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
 }
+
+it("tells about packages of Node only when it installs them", async () => {
+  writeFileSync(join(root, "package.json"), `{"dependencies": {"tiny": "file:./tiny"}}`);
+  mkdirSync(join(root, "tiny"));
+  writeFileSync(join(root, "tiny/package.json"), `{"name": "tiny", "version": "1.0.0"}`);
+  const told: string[] = [];
+  for (let start = 0; start < 2; start++)
+    await installNodeDependencies("kiln", root, undefined, () => told.push("installing"));
+  expect(told).toEqual(["installing"]);
+});

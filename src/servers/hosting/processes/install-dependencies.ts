@@ -16,11 +16,12 @@ export interface PythonSettings {
   readonly log: (line: string) => void;
 }
 
-/** Installs a server folder's libraries when they are missing or its package.json has changed. */
+/** Installs a server folder's libraries when they are missing or its package.json has changed, after `onInstall`. */
 export async function installNodeDependencies(
   server: string,
   directory: string,
   signal?: AbortSignal,
+  onInstall?: () => void,
 ): Promise<void> {
   const manifest = readFileSync(join(directory, "package.json"), "utf8");
   const lockFile = join(directory, "package-lock.json");
@@ -28,6 +29,7 @@ export async function installNodeDependencies(
   const digest = createHash("sha256").update(manifest).update(lock).digest("hex");
   const marker = join(directory, "node_modules", ".nemo-gym-installed");
   if (existsSync(marker) && readFileSync(marker, "utf8") === digest) return;
+  onInstall?.();
   const command = lock === "" ? ["install", "--no-package-lock"] : ["ci"];
   try {
     await run("npm", [...command, "--ignore-scripts", "--no-audit", "--no-fund"], directory, signal);

@@ -334,10 +334,10 @@ class ServerRun {
     const { globalConfig, configYaml, installRoot, roots, logDirectory } = this.#options;
     const { name, code } = instance;
     const log = this.#log(name);
-    if (code.language === "node" && code.hasOwnDependencies) {
-      this.#emit({ type: "installing", server: name });
-      await installNodeDependencies(name, code.directory, this.#stop.signal);
-    }
+    if (code.language === "node" && code.hasOwnDependencies)
+      await installNodeDependencies(name, code.directory, this.#stop.signal, () =>
+        this.#emit({ type: "installing", server: name }),
+      );
     this.#stop.signal.throwIfAborted();
     const pythonServers = [...this.#placements.values()].filter((placement) => placement === "python");
     const message: StartMessage = {
