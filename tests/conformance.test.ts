@@ -31,6 +31,10 @@ for (const place of places) {
     if (existsSync(path.join(suites, `${suite}.ts`)))
       runs.push({ suite, file: path.join(place, "reference", file) });
   }
+  for (const name of filesOf(path.join(place, "fixtures/benchmarks"))) {
+    if (existsSync(path.join(root, "benchmarks", name)))
+      runs.push({ suite: "benchmarks", file: path.join(place, "fixtures/benchmarks", name) });
+  }
   for (const name of foldersOf(path.join(root, "resources_servers"))) {
     const fixtures = path.join(place, "fixtures", name);
     for (const file of [...filesOf(fixtures), ...(ROLLOUTS[name] ?? [])]) {

@@ -24,6 +24,7 @@ const load = {
   collate: async () => (await import("./collate.ts")).suite,
   math: async () => (await import("./math.ts")).suite,
   env: async () => (await import("./environment.ts")).suite,
+  benchmarks: async () => (await import("./benchmarks.ts")).suite,
 } satisfies Record<string, () => Promise<Suite>>;
 
 export const suiteNames = Object.keys(load);

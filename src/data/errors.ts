@@ -79,6 +79,10 @@ export const datasetErrorCodes = {
       when: "An agent has more than one benchmark dataset.",
       fix: "Give each benchmark its own agent.",
     },
+    BENCHMARK_SPEC: {
+      when: "A `prepare.yaml` has an unknown key or function, or an expression that does not fit a source row.",
+      fix: "Look at the file, line and column named; `gym eval prepare --explain ROW` shows how one row is made.",
+    },
     BENCHMARK_SCRIPT: {
       when: "A prepare script is missing, cannot be loaded, has no `prepare`, or fails.",
       fix: "Correct the named script; all are checked before the first one runs.",

@@ -248,30 +248,47 @@ describe("a prepare script that misbehaves", () => {
   });
 });
 
-describe("gym eval prepare --benchmark gsm8k", () => {
+describe("gym eval prepare with a prepare.yaml", () => {
   it("works without a network, and warns that the rows are not the real ones", async () => {
     const { exitCode, stderr } = await run("--benchmark", "gsm8k");
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("gsm8k: using the included rows.");
+    expect(stderr).toContain("gsm8k: using the included rows, which are not the benchmark.");
     expect(read("benchmarks/gsm8k/data/gsm8k_benchmark.jsonl").trim().split("\n")).toHaveLength(10);
   });
 
-  it("downloads the real dataset from the hub", async () => {
+  it.each([
+    [30, 0],
+    [29, 1],
+  ])("downloads the published rows; %i of 30 end with exit code %i", async (count, code) => {
     const hub = await startHubServer();
     try {
-      const repo = hub.addRepository("openai/gsm8k");
-      repo.put("main/test.jsonl", `${JSON.stringify({ question: "q", answer: "a\n#### 5" })}\n`);
+      const repo = hub.addRepository("HuggingFaceH4/aime_2024");
+      const row = `${JSON.stringify({ problem: "p", answer: "073" })}\n`;
+      repo.put("data/train.jsonl", row.repeat(count));
       const result = await captureRun(
-        ["eval", "prepare", "--benchmark", "gsm8k", "+prepare_script_args.source=huggingface"],
+        ["eval", "prepare", "--benchmark", "aime24", "+prepare_script_args.source=original"],
         { cwd: base, env: { HF_ENDPOINT: hub.url } },
       );
-      expect(result.stderr).toBe("gsm8k: downloading the split 'test' of openai/gsm8k\n");
-      expect(result.exitCode).toBe(0);
-      expect(read("benchmarks/gsm8k/data/gsm8k_benchmark.jsonl")).toBe(
-        '{"question": "q", "expected_answer": "5", "reference_solution": "a"}\n',
-      );
+      expect(result.stderr).toContain("aime24: downloading the split 'train' of HuggingFaceH4/aime_2024\n");
+      expect(result.exitCode).toBe(code);
+      const file = "benchmarks/aime24/data/aime24_benchmark.jsonl";
+      if (code === 0) expect(read(file)).toBe('{"question": "p", "expected_answer": "073"}\n'.repeat(30));
+      else {
+        expect(result.stderr).toContain("the sources give 29 rows, but 30 are expected");
+        expect(existsSync(path.join(base, file))).toBe(false);
+      }
     } finally {
       await hub.close();
     }
+  });
+
+  it("refuses arguments that the file does not declare, with the nearest name", async () => {
+    const { exitCode, stderr } = await run(
+      "--benchmark",
+      "mmlu",
+      "+prepare_script_args={splt: dev, source: original}",
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("there is no argument 'splt'; it has split; did you mean 'split'?");
   });
 });

@@ -27,6 +27,8 @@ export interface PrepareRun {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: string;
   readonly hub: Pick<HubAccess, "token" | "hubUrl" | "retries">;
+  /** Write at most this many rows. Scripts do not know it; a `prepare.yaml` does. */
+  readonly limit?: number;
 }
 
 interface PrepareEvents {
@@ -41,8 +43,8 @@ export interface PrepareResult {
   readonly shown: string;
 }
 
-/** Extensions of scripts that are not in Python, in the order of the search for a script with a Python name. */
-const NODE_EXTENSIONS = [".ts", ".js", ".mjs"];
+/** Extensions of what is not in Python, in the order of the search for a script with a Python name. */
+const NODE_EXTENSIONS = [".yaml", ".ts", ".js", ".mjs"];
 const MAX_OUTPUT = 64 * 1024 * 1024;
 /** Marks the line with the path that a Python script returned. */
 const RESULT_MARK = "NEMO_GYM_PREPARED=";
@@ -62,7 +64,7 @@ export async function loadPrepareScript(given: string, signal: AbortSignal): Pro
   }
 }
 
-/** Finds a script. Configs of the original name `prepare.py`, which may be a `prepare.ts` here. */
+/** Finds a script. Configs of the original name `prepare.py`, which may be a `prepare.yaml` or `prepare.ts` here. */
 export function existingScript(given: string): string | undefined {
   if (existsSync(given)) return given;
   if (path.extname(given) !== ".py") return undefined;

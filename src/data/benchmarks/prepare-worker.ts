@@ -4,7 +4,8 @@ import { errorMessage, GymError } from "../../base/errors.ts";
 import { getCloseMatches } from "../../base/python/difflib.ts";
 import { importTypeScript } from "../../config/import-typescript.ts";
 import { DatasetError } from "../errors.ts";
-import { createPrepareContext } from "./prepare-context.ts";
+import type { HubAccess } from "../remote/hub-access.ts";
+import { createPrepareContext, type PrepareContextOptions } from "./prepare-context.ts";
 import type { PrepareRun, ToParent, ToWorker } from "./prepare-script.ts";
 
 const { file } = workerData as { file: string };
@@ -16,8 +17,9 @@ parentPort?.on("message", (message: ToWorker) => {
   else void run(message.run);
 });
 
-const prepare = await load();
-if (prepare !== undefined) tell({ type: "loaded" });
+const isYaml = file.endsWith(".yaml");
+const prepare = isYaml ? undefined : await load();
+if (isYaml || prepare !== undefined) tell({ type: "loaded" });
 
 async function load(): Promise<((args: unknown, context: unknown) => unknown) | undefined> {
   try {
@@ -33,23 +35,23 @@ async function load(): Promise<((args: unknown, context: unknown) => unknown) | 
   return undefined;
 }
 
-async function run({ args: given, hub, ...options }: PrepareRun): Promise<void> {
+async function run({ args, hub: given, ...options }: PrepareRun): Promise<void> {
+  const { signal } = stopped;
+  const hub: HubAccess = {
+    ...given,
+    signal,
+    onRetry: ({ message }, delayMs) => tell({ type: "retry", message, delayMs }),
+  };
+  const log = (line: string) => tell({ type: "log", line });
   try {
-    const { args, check } = watchReads(given, options.benchmark);
-    const context = createPrepareContext({
-      ...options,
-      script: file,
-      signal: stopped.signal,
-      hub: {
-        ...hub,
-        signal: stopped.signal,
-        onRetry: ({ message }, delayMs) => tell({ type: "retry", message, delayMs }),
-      },
-      log: (line) => tell({ type: "log", line }),
-      beforeFinish: check,
-    });
-    const returned = await prepare?.(args, context);
-    check();
+    const returned = isYaml
+      ? await (await import("../prepare/prepare-from-yaml.ts")).prepareFromYaml(file, args, {
+          ...options,
+          hub,
+          signal,
+          log,
+        })
+      : await runScript(args, { ...options, script: file, signal, hub, log });
     await written();
     tell({ type: "result", path: pathOf(returned), shown: String(returned) });
   } catch (error) {
@@ -57,6 +59,16 @@ async function run({ args: given, hub, ...options }: PrepareRun): Promise<void> 
     const code = error instanceof GymError ? error.code : undefined;
     tell({ type: "failed", message: errorMessage(error), code });
   }
+}
+
+async function runScript(
+  given: PrepareRun["args"],
+  options: Omit<PrepareContextOptions, "beforeFinish">,
+): Promise<unknown> {
+  const { args, check } = watchReads(given, options.benchmark);
+  const returned = await prepare?.(args, createPrepareContext({ ...options, beforeFinish: check }));
+  check();
+  return returned;
 }
 
 function pathOf(returned: unknown): string | undefined {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { WorkloadError } from "../../../config/errors.ts";
 import { candidatePaths } from "../../../config/paths.ts";
 import { existingScript } from "../../../data/benchmarks/prepare-script.ts";
+import { readPrepareSpec } from "../../../data/prepare/spec.ts";
 import { locateRolloutDriver } from "../../../run/rollout-driver.ts";
 import { locateServer, ServerCodeError } from "../../../servers/hosting/locate-server.ts";
 import type { IntegrationProfile } from "../catalog/manifest.ts";
@@ -118,6 +119,11 @@ export function checkPrepareScript(given: string, roots: readonly string[]): voi
     .find((candidate) => candidate !== undefined);
   if (file === undefined)
     throw new WorkloadError(`The prepare script ${given} does not exist under ${roots.join(", ")}.`);
+  if (file.endsWith(".yaml")) {
+    // Reports a mistake with its line and column.
+    readPrepareSpec(file);
+    return;
+  }
   if (!definesFunction(readFileSync(file, "utf8"), "prepare", file.endsWith(".py")))
     throw new WorkloadError(`The prepare script ${file} defines no function 'prepare'.`);
 }
