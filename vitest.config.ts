@@ -8,7 +8,7 @@ import { RetriedTests } from "./tests/support/retried-tests.ts";
 const slow = [
   "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
   "src/sandbox/code-runner/{code-runner,python-tests}.test.ts",
-  "resources_servers/{bird_sql,code_gen,evalplus,code_fim,bigcodebench,math_with_code,nvarc,spider2_lite,swerl_gen}/**/*.test.ts",
+  "resources_servers/{bird_sql,code_gen,evalplus,code_fim,bigcodebench,math_with_code,nvarc,scicodepile,spider2_lite,swerl_gen}/**/*.test.ts",
   "resources_servers/harbor/*.test.ts",
   "src/math/properties.test.ts",
   "{resources_servers,responses_api_agents}/mini_swe_agent{,_2}/**/*.test.ts",

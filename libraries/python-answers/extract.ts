@@ -1,3 +1,5 @@
+import { strip } from "nemo-gym/python";
+
 const FENCE = "```";
 const PYTHON_FENCE = "```python";
 
@@ -14,4 +16,11 @@ export function fencedPython(text: string): string | null {
 export function afterThoughts(text: string): string {
   const end = text.indexOf("</think>");
   return end < 0 ? text : text.slice(end + "</think>".length);
+}
+
+/** The fenced code after the reasoning of an answer. An answer without a fence is all code. */
+export function codeOrAll(text: string): string {
+  const answer = afterThoughts(text);
+  const code = answer.includes(FENCE) ? fencedPython(answer) : answer.replaceAll("\r", "");
+  return strip(code ?? "");
 }

@@ -2,7 +2,7 @@ import { defineResourcesServer, HttpError } from "nemo-gym";
 import { outputText } from "nemo-gym/openai";
 import { strip } from "nemo-gym/python";
 import { z } from "zod";
-import { afterThoughts, fencedPython } from "../../libraries/python-answers/extract.ts";
+import { codeOrAll } from "../../libraries/python-answers/extract.ts";
 import { passMetrics } from "../../libraries/python-answers/metrics.ts";
 import { Config, closeRunner, type RunTests, runTests } from "./run-tests.ts";
 
@@ -37,7 +37,7 @@ export function defineBigCodeBench(run: RunTests) {
       const task = Task.safeParse(row.verifier_metadata ?? {});
       if (!task.success)
         throw new HttpError(422, `verifier_metadata does not fit: ${z.prettifyError(task.error)}`);
-      const code = codeOf(text);
+      const code = codeOrAll(text);
       if (code === "") return { ...nothing, status: "no_code_block" };
       const { test, entry_point, code_prompt } = task.data;
       const program = `${code_prompt}\n    pass\n${code}`;
@@ -56,10 +56,3 @@ export function defineBigCodeBench(run: RunTests) {
 }
 
 export default defineBigCodeBench(runTests);
-
-/** The fenced code of an answer. An answer without a fence is all code. */
-function codeOf(text: string): string {
-  const answer = afterThoughts(text);
-  const code = answer.includes("```") ? fencedPython(answer) : answer.replaceAll("\r", "");
-  return strip(code ?? "");
-}

@@ -1,12 +1,11 @@
-import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { type JsonObject, perServer, type ServerContext } from "nemo-gym";
 import {
   type CodeRunner,
   codeRunnerConfig,
   createCodeRunner,
-  guardProgram,
-  pythonProgram,
+  guardedProgram,
+  runGuarded,
 } from "nemo-gym/code-runner";
 import { laxFloat } from "nemo-gym/openai";
 import { z } from "zod";
@@ -51,7 +50,7 @@ export type RunTests = (task: TestTask, scope: Scope) => Promise<TestVerdict | n
 
 const runnerOf = perServer((server: ServerContext<Config>) => ({
   runner: createCodeRunner(server) as CodeRunner,
-  program: `${guardProgram()}\n${pythonProgram(path.join(server.directory, "run_tests.py"))}`,
+  program: guardedProgram(path.join(server.directory, "run_tests.py")),
 }));
 
 export function closeRunner(server: ServerContext<Config>): Promise<void> {
@@ -62,17 +61,15 @@ export function closeRunner(server: ServerContext<Config>): Promise<void> {
 export const runTests: RunTests = async (task, { config, server, sessionId, signal }) => {
   const { runner, program } = runnerOf(server);
   const seconds = Math.max(config.min_time_limit, config.gt_time_limit);
-  const nonce = randomUUID();
-  const answer = await runner.withInterpreter(program, { key: sessionId, signal }, (interpreter) =>
-    interpreter.ask({ ...task, seconds, nonce }, { timeoutMs: config.subprocess_timeout * 1000, signal }),
+  const timeoutMs = config.subprocess_timeout * 1000;
+  const outcome = await runGuarded(
+    runner,
+    program,
+    { ...task, seconds },
+    { timeoutMs, key: sessionId, signal },
   );
-  if (answer.status === "answered") {
-    const { nonce: returned, ...verdict } = answer.value;
-    // The program wrote the line, not the harness.
-    if (returned !== nonce) return { status: "error", details: { stderr: "The reply is not genuine." } };
-    return verdict;
-  }
-  if (answer.status === "timeout")
-    return { status: "timeout", details: { reason: "outer_subprocess_timeout" } };
-  return { status: "error", details: { stderr: answer.result.stderr } };
+  if ("report" in outcome) return outcome.report;
+  if (outcome.ended === "timeout") return { status: "timeout", details: { reason: "time_limit" } };
+  const stderr = outcome.ended === "killed" ? outcome.stderr : "The program ended its process.";
+  return { status: "error", details: { stderr } };
 };

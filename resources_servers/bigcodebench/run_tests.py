@@ -1,18 +1,12 @@
-"""Runs the unit tests of a task against a program, as BigCodeBench does. Needs guard.py and harness.py before it.
+"""Runs the unit tests of a task against a program, as BigCodeBench does. Needs guard.py, harness.py and forked.py before it.
 
 Tests patch and inspect the program, so both run in one process: a child of this one, which cannot reach its parent. The child
 reports with a token, and `Guard` notices programs that change what the verdict depends on.
 """
 
-import ctypes
 import functools
-import secrets
-import select
-import time
 
 LONGEST_DETAIL = 4000
-GRACE_SECONDS = 3
-PR_SET_DUMPABLE = 4
 
 
 def check_libraries():
@@ -84,48 +78,4 @@ def report_of(request):
         return {"status": "fail", "details": {"ALL": repr(error)[:LONGEST_DETAIL]}}
 
 
-def in_child(request, token, write, dumps, end):
-    """The functions are arguments because the program may replace them."""
-    try:
-        write(token + dumps(report_of(request)).encode())
-    finally:
-        end(0)
-
-
-def handle(request):
-    token = secrets.token_bytes(16)
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        channel.close()
-        os.close(reader)
-        os.setsid()
-        request.pop("nonce")
-        in_child(request, token, open(writer, "wb", buffering=0).write, json.dumps, os._exit)
-    os.close(writer)
-    report = read_all(reader, time.monotonic() + request["seconds"] + GRACE_SECONDS)
-    os.close(reader)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    nonce = {"nonce": request["nonce"]}
-    if report is None:
-        return {**nonce, "status": "timeout", "details": {"reason": "time_limit"}}
-    if not report.startswith(token):
-        return {**nonce, "status": "error", "details": {"stderr": "The program ended its process."}}
-    return {**nonce, **json.loads(report[len(token) :])}
-
-
-def read_all(descriptor, deadline):
-    """What was written to a pipe until its end; None if it did not end in time."""
-    chunks = []
-    while select.select([descriptor], [], [], max(deadline - time.monotonic(), 0))[0]:
-        if not (chunk := os.read(descriptor, 1 << 16)):
-            return b"".join(chunks)
-        chunks.append(chunk)
-    return None
-
-
-channel = Channel()
-# The child may not open the memory and the descriptors of this process.
-ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
-channel.serve(handle)
+serve_from_child(report_of)

@@ -14,7 +14,7 @@ export {
 export { canonicalDecimal, outputDifference } from "./compare-output.ts";
 export { sandboxUnavailable } from "./errors.ts";
 export type { Answer, Interpreter, InterpreterSession } from "./interpreter.ts";
-export { checksProgram, guardProgram, pythonProgram, unittestProgram } from "./programs.ts";
+export { checksProgram, guardedProgram, pythonProgram, unittestProgram } from "./programs.ts";
 export {
   runPythonTests,
   type TestReport,
@@ -22,3 +22,4 @@ export {
   type UnitTests,
 } from "./python-tests.ts";
 export { runChecks } from "./run-checks.ts";
+export { type GuardedReport, runGuarded } from "./run-guarded.ts";

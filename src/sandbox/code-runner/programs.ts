@@ -17,9 +17,12 @@ export function answerProgram(): string {
   return joined("harness.py", "values.py", "answer.py");
 }
 
-/** The text of a class `Guard` that notices programs that tamper with `unittest`; it may precede a program. */
-export function guardProgram(): string {
-  return joined("guard.py");
+/**
+ * The text of a Python program for `runGuarded`: it gets the class `Guard`, which notices code that tampers with Python, and
+ * ends with `serve_from_child(report_of)`.
+ */
+export function guardedProgram(file: string): string {
+  return joined("guard.py", "harness.py", "forked.py", file);
 }
 
 /**
