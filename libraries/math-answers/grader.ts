@@ -7,7 +7,7 @@ import {
   type ServerContext,
 } from "nemo-gym";
 import { laxBool } from "nemo-gym/openai";
-import type { Judge, JudgeMessage, JudgeReply } from "nemo-gym/verify";
+import { type Judge, type JudgeMessage, lastPartOfLastMessage } from "nemo-gym/verify";
 import { z } from "zod";
 import { type MathConfig, mathConfig } from "./config.ts";
 
@@ -19,8 +19,8 @@ export const graderConfig = { ...promptedConfig, use_chat_completions_for_judge:
 
 type GraderConfig = MathConfig & { judge_prompt_path: string; use_chat_completions_for_judge?: boolean };
 
-export interface Graded {
-  reply: JudgeReply;
+export interface Graded<Verdict> {
+  verdict: Verdict | null;
   evaluation: JsonObject;
 }
 
@@ -48,15 +48,23 @@ class Grader {
     this.#prompt = prompt;
   }
 
-  async grade(values: Record<string, string>, signal: AbortSignal): Promise<Graded> {
+  /** Asks once. `parse` reads the verdict from the last text of the reply; null: it has none. */
+  async grade<Verdict>(
+    values: Record<string, string>,
+    parse: (text: string) => Verdict | null,
+    signal: AbortSignal,
+  ): Promise<Graded<Verdict>> {
     const fitted = Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, this.#judge.fit(value)]),
     );
     const { system, user } = this.#prompt;
     const messages: JudgeMessage[] = [{ role: "user", content: user.render(fitted) }];
     if (system) messages.unshift({ role: "system", content: system.render(fitted) });
-    const reply = await this.#judge.ask(messages, { signal });
-    return { reply, evaluation: { responses_create_params: reply.params, response: reply.response } };
+    const { verdict, params, response } = await this.#judge.ask(messages, {
+      signal,
+      parse: (_, reply) => parse(lastPartOfLastMessage(reply) ?? ""),
+    });
+    return { verdict, evaluation: { responses_create_params: params, response } };
   }
 }
 

@@ -1,5 +1,5 @@
 import { defineResourcesServer } from "nemo-gym";
-import { firstLabel, lastPartOfLastMessage } from "nemo-gym/verify";
+import { firstLabel } from "nemo-gym/verify";
 import { z } from "zod";
 import { closeComparison, verifyAnswer } from "../../libraries/math-answers/compare-answer.ts";
 import { mathRow } from "../../libraries/math-answers/config.ts";
@@ -28,8 +28,11 @@ export default defineResourcesServer({
       const grader = await graderFor(server);
       const predicted_answer = boxedAnswer(reply) ?? compared.extracted_answer ?? reply;
       const { question: problem, expected_answer } = row;
-      const graded = await grader.grade({ problem, predicted_answer, expected_answer }, signal);
-      const verdict_label = firstLabel(lastPartOfLastMessage(graded.reply) ?? "", [CORRECT, INCORRECT]);
-      return { correct: verdict_label === CORRECT, evaluations: [{ ...graded.evaluation, verdict_label }] };
+      const { verdict: verdict_label, evaluation } = await grader.grade(
+        { problem, predicted_answer, expected_answer },
+        (text) => firstLabel(text, [CORRECT, INCORRECT]),
+        signal,
+      );
+      return { correct: verdict_label === CORRECT, evaluations: [{ ...evaluation, verdict_label }] };
     }),
 });

@@ -1,6 +1,5 @@
 import { defineResourcesServer } from "nemo-gym";
 import { subsetMetrics } from "nemo-gym/metrics";
-import { lastPartOfLastMessage } from "nemo-gym/verify";
 import { z } from "zod";
 import { closeComparison, verifyAnswer } from "../../libraries/math-answers/compare-answer.ts";
 import { mathRow } from "../../libraries/math-answers/config.ts";
@@ -8,7 +7,6 @@ import { graderConfig, graderOf } from "../../libraries/math-answers/grader.ts";
 import { mathMetrics, mathScores } from "../../libraries/math-answers/metrics.ts";
 
 const graderFor = graderOf(["problem", "generation", "expected_answer"]);
-const CORRECT = /\[correct\]/i;
 
 /** Compares answers to physics problems with the expected one. If they differ, a grader reads the whole reply. */
 export default defineResourcesServer({
@@ -32,8 +30,14 @@ export default defineResourcesServer({
       const { server, signal, row } = args;
       const grader = await graderFor(server);
       const { question: problem, expected_answer } = row;
-      const judged = await grader.grade({ problem, generation, expected_answer }, signal);
-      const correct = CORRECT.test(lastPartOfLastMessage(judged.reply) ?? "");
-      return { correct, evaluations: [judged.evaluation] };
+      const values = { problem, generation, expected_answer };
+      const { verdict, evaluation } = await grader.grade(values, readVerdict, signal);
+      return { correct: verdict === true, evaluations: [evaluation] };
     }),
 });
+
+/** Any `[Correct]` counts, as in the original; null without a verdict. */
+function readVerdict(text: string): boolean | null {
+  if (/\[correct\]/i.test(text)) return true;
+  return /\[incorrect\]/i.test(text) ? false : null;
+}

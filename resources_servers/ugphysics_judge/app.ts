@@ -1,7 +1,6 @@
 import { defineResourcesServer } from "nemo-gym";
 import { passMajorityMetrics, subsetMetrics } from "nemo-gym/metrics";
 import { outputText } from "nemo-gym/openai";
-import { lastPartOfLastMessage } from "nemo-gym/verify";
 import { z } from "zod";
 import { closeComparison, compareAnswer } from "../../libraries/math-answers/compare-answer.ts";
 import { mathRow } from "../../libraries/math-answers/config.ts";
@@ -52,13 +51,13 @@ export default defineResourcesServer({
     }
     const grader = await graderFor(server);
     const { question: problem, solution, expected_answer } = row;
-    const judged = await grader.grade({ problem, solution, expected_answer, generation }, signal);
-    const verdict = readVerdict(lastPartOfLastMessage(judged.reply) ?? "");
+    const values = { problem, solution, expected_answer, generation };
+    const { verdict, evaluation } = await grader.grade(values, readVerdict, signal);
     return {
       reward: verdict === "TRUE" ? 1 : 0,
       ...compared,
       extracted_verdict: verdict,
-      judge_evaluations: [judged.evaluation],
+      judge_evaluations: [evaluation],
     };
   },
 });
