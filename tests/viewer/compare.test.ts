@@ -6,7 +6,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { project, repository } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
-import { eventually, lines, openPage, rollout, startViewer } from "./support.ts";
+import { axeViolations, eventually, lines, openPage, rollout, startViewer } from "./support.ts";
 
 const executable = findBrowser();
 
@@ -24,6 +24,48 @@ describe.skipIf(executable === undefined)("two runs and a query", () => {
         { role: "user", content: `question ${task}` },
       ],
     },
+  });
+
+  it("are read side by side, with what differs from the base", async () => {
+    const called = (city: string) => [
+      { type: "function_call", call_id: "1", name: "look", arguments: JSON.stringify({ city }) },
+      { type: "function_call_output", call_id: "1", output: "rain" },
+    ];
+    const rows = (city: string, answers: readonly string[], reward: number) =>
+      lines(
+        answers.map((answer, repeat) => {
+          const whole = rollout(0, repeat, answer, { reward });
+          const response = whole["response"] as { output: unknown[] };
+          return { ...whole, response: { ...response, output: [...called(city), ...response.output] } };
+        }),
+      );
+    const cwd = await project({
+      "weak/rollouts.jsonl": rows("Oslo", ["It rains today", "It rains today"], 0),
+      "strong/rollouts.jsonl": rows("Rome", ["It rains", "It is sunny"], 1),
+    });
+    const { url } = await startViewer(["eval", "view", "weak", "strong", "--port", "0", "--json"], cwd);
+    const { page, problems } = await openPage(browser, `${url.replace(/#.*/, "")}#/compare?runs=weak,strong`);
+    await page.locator(".tasks-table tbody th a").first().click();
+    await page.waitForURL(/#\/run\/weak\/task\/0\?with=strong%3A0/);
+    await eventually(() => page.locator(".pane-head .pane-run").allTextContents()).toEqual([
+      ...["weak", "weak", "strong", "strong"],
+    ]);
+    const marked = () =>
+      page.evaluate("[...(CSS.highlights.get('diverges') ?? [])].map((range) => range.toString())");
+    // The second column is as the first; in the third the answer ends, and in the fourth it is another one.
+    await eventually(marked).toEqual(["Rome", "Rome", "is"]);
+    expect(await page.locator(".ends-here").count()).toBe(1);
+    expect(await page.locator("#pane-2-item-3 .ends-here").count()).toBe(1);
+    await page.getByRole("button", { name: "first different tool call (Turn 1)" }).click();
+    await page.getByRole("button", { name: "first different answer" }).click();
+    expect(await axeViolations(page)).toEqual([]);
+    // Another base: now the columns of the first run differ.
+    await page.getByRole("button", { name: "base" }).nth(2).click();
+    await page.waitForURL(/base=1\.1/);
+    await eventually(marked).toContain("Oslo");
+    await page.locator(".pane-head").nth(3).getByRole("link").click();
+    await page.waitForURL(/#\/run\/strong\/task\/0\/rollout\/1/);
+    expect(problems).toEqual([]);
   });
 
   it("show the differences between system prompts, and count the changes", async () => {

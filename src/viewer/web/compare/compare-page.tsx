@@ -223,7 +223,11 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
           <tbody>
             {tasks.map((task) => (
               <tr key={task.indices.join()} className={task.change}>
-                <th scope="row">{task.task}</th>
+                <th scope="row">
+                  <a href={sideBySide(task, runs)} title="Read the runs side by side">
+                    {task.task}
+                  </a>
+                </th>
                 {task.means.map((mean, place) => {
                   const [index, run] = [task.indices[place], runs[place]];
                   return (
@@ -292,6 +296,19 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
       </Scrolls>
     </>
   );
+}
+
+/** The page of a task with columns of all runs that have it. */
+function sideBySide({ indices }: ComparedTask, runs: Comparison["runs"]): string {
+  const [first, ...others] = runs.flatMap(({ id }, place) => {
+    const task = indices[place];
+    return task == null ? [] : [{ id, task }];
+  });
+  return formatRoute({
+    run: first?.id ?? null,
+    view: { name: "task", task: first?.task ?? 0 },
+    parameters: { with: others.map(({ id, task }) => `${encodeURIComponent(id)}:${task}`).join(",") },
+  });
 }
 
 function Difference({ value }: { value: number | null }) {

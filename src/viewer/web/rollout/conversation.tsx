@@ -135,7 +135,7 @@ export const Item = memo(function Item({
   /** Whether it is the first item that differs from the other repeats. */
   diverges?: boolean;
   /** The rollout of the item, if the page shows several. */
-  pane?: { view: View; number: number } | undefined;
+  pane?: { run?: string | undefined; view: View; number: number } | undefined;
 }) {
   const [isOpen, setOpen] = useState(open);
   const closed = useMemo(() => (isOpen ? undefined : [item.source, item.output?.source]), [isOpen, item]);
@@ -143,7 +143,7 @@ export const Item = memo(function Item({
   const title = visibleText(item.title.slice(0, 80));
   const id = `${pane ? `pane-${pane.number}-` : ""}item-${item.place}`;
   const linkTo = (chars?: string) =>
-    addressOf({ view: pane?.view, parameters: { item: String(item.place), chars } });
+    addressOf({ run: pane?.run, view: pane?.view, parameters: { item: String(item.place), chars } });
   return (
     <section
       id={id}

@@ -36,6 +36,8 @@ const KEYS = [
   "panes",
   "name",
   "side",
+  "with",
+  "base",
   "columns",
 ] as const;
 export type ParameterKey = (typeof KEYS)[number];
@@ -141,7 +143,8 @@ export function viewOfRow({ source, line, task, rollout, addressed }: AddressedR
 
 type AddressedRow = Pick<ListedRow, "source" | "line" | "task" | "rollout" | "addressed">;
 
-function decoded(word: string): string {
+/** A part of an address; one that is not encoded properly stays as it is. */
+export function decoded(word: string): string {
   try {
     return decodeURIComponent(word);
   } catch {

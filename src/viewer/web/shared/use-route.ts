@@ -22,7 +22,7 @@ export interface Change {
 export type Go = (change: Change) => void;
 
 /** Parameters of one page that are dropped on another page. */
-const OF_A_PAGE = ["set", "by", "change", "match", "runs", "panes", "name", "hide"] as const;
+const OF_A_PAGE = ["set", "by", "change", "match", "runs", "panes", "name", "hide", "with", "base"] as const;
 
 /** Parameters of a position in a rollout. */
 const OF_A_PLACE = ["item", "turn", "chars"] as const;

@@ -1,20 +1,48 @@
 import { describe, expect, it } from "vitest";
 import { conversationOf } from "../../conversation/conversation.ts";
-import { differingWords, firstDivergence, turnsOf } from "./align.ts";
+import { answersOf, differencesFrom, differingWords, firstDifferentCall, textsOf, turnsOf } from "./align.ts";
 
 const said = (text: string) => ({ type: "message", role: "assistant", content: text });
 const call = (id: string, name: string) => ({ type: "function_call", call_id: id, name, arguments: "{}" });
 const output = (id: string, text: string) => ({ type: "function_call_output", call_id: id, output: text });
 const turns = (items: unknown[], input = "hello") =>
   turnsOf(conversationOf({ responses_create_params: { input }, response: { output: items } }));
-const compared = (...repeats: ReturnType<typeof turns>[]) =>
-  firstDivergence(
-    Array.from({ length: Math.max(...repeats.map((own) => own.length)) }, (_, turn) =>
-      repeats.map((own) => own[turn] ?? []),
-    ),
+const aligned = (...repeats: ReturnType<typeof turns>[]) =>
+  Array.from({ length: Math.max(...repeats.map((own) => own.length)) }, (_, turn) =>
+    repeats.map((own) => own[turn] ?? []),
   );
+const compared = (...repeats: ReturnType<typeof turns>[]) => {
+  const [first] = differencesFrom(aligned(...repeats), 0);
+  return first && { turn: first.turn, item: first.item };
+};
 
-describe("firstDivergence", () => {
+describe("differencesFrom", () => {
+  it("lists the columns that differ from the base, at every place", () => {
+    const all = aligned(
+      turns([said("a")]),
+      turns([said("b")]),
+      turns([said("a"), output("0", ""), said("c")]),
+    );
+    expect(differencesFrom(all, 0)).toEqual([
+      { turn: 1, item: 0, columns: [1] },
+      { turn: 1, item: 1, columns: [2] },
+      { turn: 2, item: 0, columns: [2] },
+    ]);
+    expect(differencesFrom(all, 1)[0]).toEqual({ turn: 1, item: 0, columns: [0, 2] });
+  });
+
+  it("finds the first different call, whatever was thought or returned before, and the answers", () => {
+    const begin = (thought: string) => [said(thought), call("1", "look"), output("1", thought)];
+    const all = aligned(
+      turns([...begin("x"), call("2", "up"), output("2", ""), said("left")]),
+      turns([...begin("y"), call("2", "down"), output("2", ""), said("right")]),
+    );
+    const differences = differencesFrom(all, 0);
+    expect(differences[0]).toMatchObject({ turn: 1, item: 0 });
+    expect(firstDifferentCall(all, 0, differences)).toMatchObject({ turn: 2, item: 0 });
+    expect(answersOf(all).map((item) => item && textsOf(item))).toEqual(["left", "right"]);
+  });
+
   it("returns the turn and the item", () => {
     const begin = [call("1", "look"), output("1", "a wall")];
     expect(compared(turns([...begin, said("left")]), turns([...begin, said("right")]))).toEqual({

@@ -11,20 +11,59 @@ export function turnsOf(items: readonly ConversationItem[]): ConversationItem[][
   return turns;
 }
 
-/** The first difference between repeats: the turn, and the index of the item in it. */
-export interface Divergence {
+/** A place where a conversation differs from the base: the turn, the index of the item in it, and the columns that differ. */
+export interface Difference {
   turn: number;
   item: number;
+  columns: number[];
 }
 
-/** The first difference between the repeats; undefined when they are equal. */
-export function firstDivergence(turns: readonly (readonly ConversationItem[][])[]): Divergence | undefined {
-  for (const [turn, cells] of turns.entries()) {
+/** All places where conversations differ from the one in the column `base`, in order. */
+export function differencesFrom(
+  turns: readonly (readonly ConversationItem[][])[],
+  base: number,
+): Difference[] {
+  return turns.flatMap((cells, turn) => {
     const length = Math.max(...cells.map((items) => items.length));
-    for (let item = 0; item < length; item++)
-      if (new Set(cells.map((items) => contentOf(items[item]))).size > 1) return { turn, item };
-  }
-  return undefined;
+    return Array.from({ length }, (_, item): Difference => {
+      const expected = contentOf(cells[base]?.[item]);
+      const columns = [...cells.keys()].filter((column) => contentOf(cells[column]?.[item]) !== expected);
+      return { turn, item, columns };
+    }).filter(({ columns }) => columns.length > 0);
+  });
+}
+
+/** Where a tool call differs from that of the base, apart from its output. */
+export function firstDifferentCall(
+  turns: readonly (readonly ConversationItem[][])[],
+  base: number,
+  differences: readonly Difference[],
+): Difference | undefined {
+  return differences.find(({ turn, item, columns }) => {
+    const cells = turns[turn] ?? [];
+    const own = callOf(cells[base]?.[item]);
+    return columns.some((column) => callOf(cells[column]?.[item]) !== own);
+  });
+}
+
+function callOf(item: ConversationItem | undefined): string | undefined {
+  return item?.kind === "call" ? JSON.stringify([item.title, textsOf(item)]) : undefined;
+}
+
+/** The last answer of each column. */
+export function answersOf(
+  turns: readonly (readonly ConversationItem[][])[],
+): (ConversationItem | undefined)[] {
+  const width = turns[0]?.length ?? 0;
+  return Array.from({ length: width }, (_, column) =>
+    turns
+      .flatMap((cells) => cells[column] ?? [])
+      .findLast(({ kind, from }) => kind === "assistant" && from === "output"),
+  );
+}
+
+export function textsOf(item: ConversationItem): string {
+  return item.parts.map((part) => ("text" in part ? part.text : "")).join("\n");
 }
 
 /** Length of the common prefix of all texts. */

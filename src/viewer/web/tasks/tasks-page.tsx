@@ -167,16 +167,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
           <TablePart role="rowgroup" style={list.style}>
             {list.render((index) => {
               const task = grid.itemAt(index);
-              return (
-                task && (
-                  <TaskRow
-                    task={task}
-                    index={index}
-                    compares={against !== undefined}
-                    cellsWidth={cellsWidth}
-                  />
-                )
-              );
+              return task && <TaskRow task={task} index={index} against={against} cellsWidth={cellsWidth} />;
             })}
           </TablePart>
         </div>
@@ -235,20 +226,28 @@ function NoTasks({
 interface TaskRowProps {
   task: TaskEntry;
   index: number;
-  compares: boolean;
+  /** The run to compare with. */
+  against: string | undefined;
   cellsWidth: number;
 }
 
-function TaskRow({ task, index, compares, cellsWidth }: TaskRowProps) {
+function TaskRow({ task, index, against, cellsWidth }: TaskRowProps) {
   return (
     <TablePart className="task-row" role="row" aria-rowindex={index + 2}>
       <TablePart className="task-name" role="rowheader">
-        <a href={addressOf({ view: { name: "task", task: task.task } })}>{task.task}</a>
+        <a
+          href={addressOf({
+            view: { name: "task", task: task.task },
+            parameters: { with: against && `${encodeURIComponent(against)}:${task.task}` },
+          })}
+        >
+          {task.task}
+        </a>
       </TablePart>
       <TablePart className="task-mean number" role="cell" title={`variance ${rewardText(task.variance)}`}>
         {rewardText(task.mean)}
       </TablePart>
-      {compares && (
+      {against !== undefined && (
         <TablePart className="task-other number dim" role="cell">
           {rewardText(task.other)}
         </TablePart>
