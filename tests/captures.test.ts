@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import type { Row } from "../src/records/files/jsonl-rows.ts";
-import type { EvaluationEvent } from "../src/run/prepared-evaluation.ts";
+import type { EvaluationEvent } from "../src/run/run.ts";
 import { openCaptures } from "../src/run/trajectory/open-captures.ts";
 import type { RunningServers } from "../src/servers/hosting/processes/run-servers.ts";
 import { readLogs } from "../src/viewer/run/run-logs.ts";

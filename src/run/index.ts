@@ -39,14 +39,13 @@ export { type AggregateOptions, type AggregateResult, aggregate } from "./aggreg
 export type { OutcomeEvent } from "./collect/collect-contract.ts";
 export { type ConnectedRun, connectToRun } from "./head.ts";
 export type { HealthSetting } from "./health-after-run.ts";
+export type { EvaluationOptions, EvaluationServers } from "./options.ts";
 export { type ReverifyOptions, type ReverifyResult, reverify } from "./reverify/reverify.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollout-driver.ts";
 export type { ModelChoice, RunConfig, RunSource } from "./run-config.ts";
 export {
-  type EvaluationOptions,
   type EvaluationResult,
   type EvaluationRun,
-  type EvaluationServers,
   type FileResult,
   type LoadOptions,
   loadRollouts,

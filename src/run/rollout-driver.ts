@@ -4,7 +4,7 @@ import { findExistingPath } from "../config/paths.ts";
 import { RolloutError } from "../records/errors.ts";
 import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
 import type { ServerClient } from "../servers/calls/server-client.ts";
-import type { Evaluation } from "./prepared-evaluation.ts";
+import type { Evaluation } from "./run.ts";
 
 export interface RolloutDriverContext {
   /** The built-in loop: collects all rollouts, writes the files and computes the metrics. */

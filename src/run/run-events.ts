@@ -1,6 +1,6 @@
 import type { HealthReport } from "../records/results/health/health-check.ts";
 import type { RunEvent as ServerEvent } from "../servers/hosting/processes/run-servers.ts";
-import type { EvaluationEvent } from "./prepared-evaluation.ts";
+import type { EvaluationEvent } from "./run.ts";
 
 /** Events of an evaluation, from the start of the servers to the metrics. */
 export type RunEvent =

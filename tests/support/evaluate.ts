@@ -1,20 +1,16 @@
-import {
-  type Evaluation,
-  PreparedEvaluation,
-  type PrepareEvaluationOptions,
-  type RunEvaluationOptions,
-} from "../../src/run/prepared-evaluation.ts";
+import { LocalExecutor, type LocalExecutorOptions } from "../../src/run/collect/local-executor.ts";
+import { type Evaluation, type Execution, Run, type RunObserver, type RunPlan } from "../../src/run/run.ts";
 
-type Options = Omit<PrepareEvaluationOptions, "onEvent"> &
-  Partial<Pick<PrepareEvaluationOptions, "onEvent">> &
-  RunEvaluationOptions;
+type Options = RunPlan & Partial<RunObserver> & LocalExecutorOptions & Pick<Execution, "spent">;
 
-/** Prepares an evaluation and runs it on servers that have started. */
+/** Opens a run and executes it on servers that have started. */
 export async function evaluate(options: Options): Promise<Evaluation> {
-  const prepared = await PreparedEvaluation.open({ onEvent: () => {}, ...options });
+  const { client, captures, spent } = options;
+  const run = await Run.open(options, { onEvent: () => {}, ...options });
   try {
-    return await prepared.run(options);
+    const executor = new LocalExecutor(options);
+    return await run.execute({ executor, client, captures, spent, servers: "own" });
   } finally {
-    await prepared.close();
+    await run.close();
   }
 }

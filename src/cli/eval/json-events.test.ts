@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { artifactPaths } from "../../records/files/artifact-paths.ts";
-import type { EvaluationEvent } from "../../run/prepared-evaluation.ts";
+import type { EvaluationEvent } from "../../run/run.ts";
 import type { RunEvent } from "../../servers/hosting/processes/run-servers.ts";
 import { evaluationJsonEvent, finishedJsonEvent, serverJsonEvent } from "./json-events.ts";
 

@@ -1,7 +1,7 @@
 import type { ArtifactPaths } from "../../records/files/artifact-paths.ts";
 import type { CollectResult } from "../../run/collect/collect-contract.ts";
-import type { Evaluation, EvaluationEvent } from "../../run/prepared-evaluation.ts";
 import type { ResumeSummary } from "../../run/resume/resume.ts";
+import type { Evaluation, EvaluationEvent } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summarize.ts";
 import type { RunEvent } from "../../servers/hosting/processes/run-servers.ts";
 

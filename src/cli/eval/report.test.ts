@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FAILURE_CLASSES } from "../../base/failures.ts";
 import { artifactPaths } from "../../records/files/artifact-paths.ts";
 import type { CollectResult } from "../../run/collect/collect-contract.ts";
-import type { Evaluation } from "../../run/prepared-evaluation.ts";
+import type { Evaluation } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summarize.ts";
 import type { ToolExceptions } from "../../wire/result-members.ts";
 import type { CommandContext } from "../command.ts";

@@ -2,7 +2,7 @@ import { printable } from "../../base/printable.ts";
 import { intervalCaveats } from "../../records/metrics/interval-caveats.ts";
 import type { Estimate } from "../../records/metrics/intervals.ts";
 import type { CollectResult } from "../../run/collect/collect-contract.ts";
-import type { Evaluation } from "../../run/prepared-evaluation.ts";
+import type { Evaluation } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summarize.ts";
 import type { TrackedRun } from "../../run/tracking.ts";
 import type { CommandContext } from "../command.ts";

@@ -1,7 +1,7 @@
 import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
 import type { Collection } from "../../run/collect/collect.ts";
-import type { EvaluationEvent } from "../../run/prepared-evaluation.ts";
 import type { ResumeSummary } from "../../run/resume/resume.ts";
+import type { EvaluationEvent } from "../../run/run.ts";
 import type { EvaluationRun, ScoredRun } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { RunEvent as ServerEvent } from "../../servers/hosting/processes/run-servers.ts";

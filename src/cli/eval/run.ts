@@ -3,11 +3,11 @@ import { getCloseMatches } from "../../base/python/difflib.ts";
 import { outputPath } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { RolloutError } from "../../records/errors.ts";
-import { refuseNonFile } from "../../records/files/artifact-paths.ts";
 import { headUrl, runningConfig, runningServers } from "../../run/head.ts";
 import { Repeats, type RepeatsSetting } from "../../run/inputs/repeats.ts";
+import type { EvaluationOptions } from "../../run/options.ts";
 import type { RolloutDriver } from "../../run/rollout-driver.ts";
-import { type EvaluationOptions, runEvaluation } from "../../run/run-evaluation.ts";
+import { runEvaluation } from "../../run/run-evaluation.ts";
 import { RunClient } from "../../servers/calls/run-client.ts";
 import { readWith } from "../../wire/schemas/readers.ts";
 import { CREATE_PARAM_KEYS, readCreateParams } from "../../wire/schemas/responses.ts";
@@ -75,7 +75,6 @@ async function withOwnServers(context: CommandContext): Promise<number> {
     given === undefined
       ? await newOutput(io.cwd, keys.agent_name ?? agent?.name ?? "run", new Date())
       : outputPath(given, io.cwd);
-  await refuseNonFile(output);
   const view = createRunView(context);
   try {
     const driver = await configuredDriver(context, keys.rollout_collection_driver);
@@ -135,7 +134,6 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
   );
   checkKeys(keys);
   const output = outputPath(keys.output_jsonl_fpath, context.io.cwd);
-  await refuseNonFile(output);
   const servers = await runningServers(headUrl(config), context.signal);
   const agents = servers
     .filter((server) => server.server_type === "responses_api_agents")

@@ -1,10 +1,10 @@
 import type { FailureStage } from "../../base/failures.ts";
+import type { Row } from "../../records/files/jsonl-rows.ts";
 import type { JsonlWriter } from "../../records/files/jsonl-writer.ts";
 import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
-import type { ServerClient } from "../../servers/calls/server-client.ts";
 import type { PendingRow } from "../resume/resume.ts";
-import type { RolloutCaptures } from "../trajectory/captures.ts";
-import type { Tried } from "./rollout-runner.ts";
+import type { AttachedRow } from "../trajectory/captures.ts";
+import type { Failure } from "./outcome.ts";
 import type { RolloutTally } from "./rollout-tally.ts";
 import type { QueuedRow } from "./row-queues.ts";
 import type { RunTotals } from "./run-totals.ts";
@@ -24,7 +24,7 @@ export interface CollectLimits {
 }
 
 export interface CollectOptions {
-  client: ServerClient;
+  executor: Executor;
   rows: AsyncIterable<PendingRow>;
   total: number;
   /** Rollouts that were complete before this run. */
@@ -40,17 +40,9 @@ export interface CollectOptions {
   limits: CollectLimits;
   /** Counts rows as they are written, if the run keeps totals. */
   totals?: RunTotals;
-  /** The server that receives a row. Default: its agent's `/run`. */
-  target?: (row: QueuedRow) => CallTarget;
   /** Whether a retry records its attempt number in the row (default true). */
   countAttempts?: boolean;
-  /** Recordings of the servers about the rollouts. */
-  captures?: RolloutCaptures;
-  /** Workers that run the rollouts instead of this process. */
-  workers?: WorkersLink;
   onOutcome?: (event: OutcomeEvent) => void;
-  /** Updates the addresses of servers before a probe of one that was unreachable. */
-  findAgain?: (signal: AbortSignal) => Promise<void>;
   /** Called with notices for the user. */
   onNotice?: (text: string) => void;
   /** First stop: starts no new rollouts; running ones may finish. */
@@ -59,30 +51,52 @@ export interface CollectOptions {
   stop?: AbortSignal;
 }
 
-/** How a collection reaches workers in other processes. */
-export interface WorkersLink {
-  /** Queues a rollout for any worker; waits while the queue is full. */
-  enqueue(rollout: StartedRollout): Promise<void>;
-  /** Withdraws a rollout from the queue, or from the worker that runs it. */
-  withdraw(rollout: StartedRollout): void;
-  /** Whether an earlier session has the result of a rollout. */
-  isDone(taskIndex: number, rolloutIndex: number): boolean;
+/** Runs rollouts for a collection: in this process, or on workers. */
+export interface Executor {
+  /** The route that runs a rollout. */
+  target(queued: QueuedRow): CallTarget;
+  /** Starts a rollout; its result goes to the sink. The promise resolves when there is room for another one. */
+  start(rollout: StartedRollout, sink: RolloutSink): Promise<void> | void;
+  /** Ends a rollout early; its result is `cancelled`. */
+  stop(rollout: StartedRollout, reason: string): void;
+  /** Whether a rollout has its result although the collection has not started it. */
+  isOver?(queued: QueuedRow): boolean;
+  /** Whether a rollout that has ended can be started again on request. */
+  readonly canRestart: boolean;
+  /** Resolves if a server that was unreachable answers again. */
+  probe(server: string, signal: AbortSignal): Promise<void>;
 }
 
-/** The result that a worker delivers. */
-export interface WorkerResult {
-  taskIndex: number;
-  rolloutIndex: number;
-  attempt: number;
-  agent: string;
-  result: Tried;
+/** Receives what happens to started rollouts. */
+export interface RolloutSink {
+  /**
+   * Records a result. Resolves when it is written, with whether the rollout will be started again. If it cannot be
+   * written, rejects and ends the collection.
+   */
+  settle(rollout: StartedRollout, result: RunResult): Promise<boolean>;
+  /** The rollout cannot be run: ends the collection with this error. */
+  broke(rollout: StartedRollout, error: unknown): void;
+  modelCalled(): void;
+  modelAnswered(): void;
 }
 
-/**
- * Whether the result of a worker counts: `late` when the rollout already has one, `superseded` when another attempt is
- * running.
- */
-export type Verdict = "counted" | "late" | "superseded";
+/** How a rollout ended, with the line for a file of the run. */
+export type RunResult =
+  | Tried
+  /** The row never reached its server, so it does not use an attempt. */
+  | { status: "unreachable"; server: string; message: string };
+
+/** The result of a rollout that was attempted. */
+export type Tried =
+  | {
+      status: "completed";
+      row: Row;
+      line: string;
+      modelCalls: number;
+      settle?: AttachedRow["settle"];
+    }
+  | { status: "failed"; failure: Failure; persist: boolean; line?: string; modelCalls?: number }
+  | { status: "cancelled"; message: string };
 
 /** A route of a server, and the stage of a rollout that it runs. */
 export interface CallTarget {

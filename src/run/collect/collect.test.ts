@@ -9,6 +9,7 @@ import type { ServerClient } from "../../servers/calls/server-client.ts";
 import type { RolloutCaptures } from "../trajectory/captures.ts";
 import { Collection } from "./collect.ts";
 import type { CollectOptions } from "./collect-contract.ts";
+import { LocalExecutor } from "./local-executor.ts";
 import { RolloutTally } from "./rollout-tally.ts";
 
 let directory: string;
@@ -37,18 +38,20 @@ function answering(answer: () => unknown): ServerClient {
   return { post: call, get: call, baseUrl: (server) => server };
 }
 
+const executing = (answer: () => unknown) => new LocalExecutor({ client: answering(answer) });
+
 /** Collects this many rollouts, one after the other. */
 async function collecting(
   count: number,
   client: ServerClient,
-  changes: Partial<CollectOptions> = {},
+  { captures, ...changes }: Partial<CollectOptions> & { captures?: RolloutCaptures } = {},
   onStart: (collection: Collection) => void = () => {},
 ) {
   const output = await JsonlWriter.open(at("o.jsonl"));
   const failures = await JsonlWriter.open(at("f.jsonl"));
   try {
     const collection = new Collection({
-      client,
+      executor: new LocalExecutor({ client, captures }),
       rows: (async function* () {
         for (let task = 0; task < count; task++)
           yield { row: { agent_ref: { name: "agent" } }, taskIndex: task, rolloutIndex: 0, attempt: 0 };
@@ -194,7 +197,7 @@ describe("Collection", () => {
     const failures = await JsonlWriter.open(at("f.jsonl"));
     const took: number[] = [];
     const collection = new Collection({
-      client: answering(() => {
+      executor: executing(() => {
         vi.setSystemTime(new Date("2020-01-01"));
         return { reward: 1 };
       }),
@@ -225,7 +228,7 @@ describe("Collection", () => {
     let next = 0;
     const outcomes: string[] = [];
     const collection = new Collection({
-      client: answering(() => replies[next++]),
+      executor: executing(() => replies[next++]),
       rows: (async function* () {
         for (const task of replies.keys())
           yield { row: { agent_ref: { name: "agent" } }, taskIndex: task, rolloutIndex: 0, attempt: 0 };
@@ -262,7 +265,7 @@ describe("Collection", () => {
     ];
     let next = 0;
     const collection = new Collection({
-      client: answering(() => replies[next++]),
+      executor: executing(() => replies[next++]),
       rows: (async function* () {
         for (const task of replies.keys())
           yield { row: {}, taskIndex: task, rolloutIndex: 0, attempt: 0, line: task + 1 };
@@ -291,7 +294,7 @@ describe("Collection", () => {
     for (const task of [0, 1, 2])
       earlier.add({ reward: 1, response: { usage: { input_tokens: 10, output_tokens: 2 } } }, task, "agent");
     const collection = new Collection({
-      client: answering(() => ({ reward: 0, response: { usage: { input_tokens: 1, output_tokens: 1 } } })),
+      executor: executing(() => ({ reward: 0, response: { usage: { input_tokens: 1, output_tokens: 1 } } })),
       rows: (async function* () {
         yield { row: { agent_ref: { name: "agent" } }, taskIndex: 3, rolloutIndex: 0, attempt: 0 };
       })(),

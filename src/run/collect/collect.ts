@@ -1,33 +1,27 @@
 import { errorMessage } from "../../base/errors.ts";
 import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
-import type { CollectOptions, CollectResult, Verdict, WorkerResult } from "./collect-contract.ts";
+import type { CollectOptions, CollectResult, RolloutSink, RunResult, Tried } from "./collect-contract.ts";
 import { CollectionProgress } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { Outages } from "./outages.ts";
-import { RolloutCancelled } from "./outcome.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
-import { RolloutRunner, type RunResult, type Tried } from "./rollout-runner.ts";
 import { FairQueue, type QueuedRow, RetryQueue } from "./row-queues.ts";
 import { StartedRollout } from "./started-rollout.ts";
 
 /** How long the collection waits for an unreachable agent. */
 const LONGEST_OUTAGE_MS = 300_000;
-const PROBE_TIMEOUT_MS = 10_000;
 
 /** Runs every pending rollout with bounded concurrency, fairly among agents, and writes each result when it arrives. */
-export class Collection {
+export class Collection implements RolloutSink {
   readonly concurrency: ConcurrencyLimit;
   readonly progress: CollectionProgress;
   readonly #options: CollectOptions;
   readonly #rows: FairQueue;
-  readonly #runner: RolloutRunner;
   readonly #retries = new RetryQueue();
   readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
   readonly #outages: Outages;
   readonly #recorder: OutcomeRecorder;
-  /** With workers: rollouts whose result is being written. */
-  readonly #settling = new Set<string>();
   #paused = false;
   #stoppedEarly: string | undefined;
   #fatal: unknown;
@@ -38,11 +32,6 @@ export class Collection {
   constructor(options: CollectOptions) {
     this.#options = options;
     this.#rows = new FairQueue(options.rows);
-    this.#runner = new RolloutRunner({
-      ...options,
-      onModelCall: () => this.progress.modelCalled(),
-      onModelAnswer: () => this.progress.recovered(),
-    });
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
     this.progress = new CollectionProgress(options);
     this.#recorder = new OutcomeRecorder(options, {
@@ -55,7 +44,7 @@ export class Collection {
     this.#outages = this.#watchForOutages();
   }
 
-  /** Number of rollouts in flight: running here, or queued for or running in workers. */
+  /** Number of rollouts that were started and have no result yet. */
   get inFlight(): number {
     return this.#running.size;
   }
@@ -87,49 +76,8 @@ export class Collection {
   /** Stops one rollout; it counts as cancelled and runs again when the collection is resumed. */
   cancel(id: string, reason: string): boolean {
     const rollout = this.#running.get(id);
-    if (rollout) this.#abort(rollout, reason);
+    if (rollout) this.#options.executor.stop(rollout, reason);
     return rollout !== undefined;
-  }
-
-  isUnderWay(taskIndex: number, rolloutIndex: number): boolean {
-    return this.#running.has(`${taskIndex}-${rolloutIndex}`);
-  }
-
-  /** Whether a worker that has this attempt should run it. */
-  isWanted(taskIndex: number, rolloutIndex: number, attempt: number): boolean {
-    const current = this.#running.get(`${taskIndex}-${rolloutIndex}`)?.attempt;
-    return !this.isSettled(taskIndex, rolloutIndex) && (current ?? attempt) === attempt;
-  }
-
-  /** Whether a rollout has its result or was abandoned. */
-  isSettled(taskIndex: number, rolloutIndex: number): boolean {
-    return (
-      this.#recorder.isSettled(taskIndex, rolloutIndex) ||
-      (this.#options.workers?.isDone(taskIndex, rolloutIndex) ?? false)
-    );
-  }
-
-  /**
-   * Accepts the result of a worker. The first success of a rollout counts. A failure counts only for the expected
-   * attempt: a disconnected worker may report one after another worker has replaced it.
-   */
-  async accept({ taskIndex, rolloutIndex, attempt, agent, result }: WorkerResult): Promise<Verdict> {
-    const id = `${taskIndex}-${rolloutIndex}`;
-    if (this.isSettled(taskIndex, rolloutIndex) || this.#settling.has(id)) return "late";
-    const known = this.#running.get(id);
-    if (result.status !== "completed" && known?.attempt !== attempt) return "superseded";
-    if (result.status === "completed") this.#recorder.settle(taskIndex, rolloutIndex);
-    const queued = { taskIndex, rolloutIndex, attempt, agent, row: {} };
-    const rollout = known ?? new StartedRollout(queued, this.#runner.target(queued), null);
-    this.#settling.add(id);
-    await this.#settled(rollout, result).finally(() => this.#settling.delete(id));
-    if (this.#fatal !== undefined) throw this.#fatal;
-    return "counted";
-  }
-
-  /** Queues all rollouts in flight for the workers again. The queue ignores those that it still holds. */
-  async sendAgain(): Promise<void> {
-    for (const rollout of [...this.#running.values()]) await this.#options.workers?.enqueue(rollout);
   }
 
   /** Ends the collection with an error: rollouts cannot be run, or results cannot be written. */
@@ -151,15 +99,15 @@ export class Collection {
 
   /** Runs a rollout again that failed permanently in this session, or restarts a running one. */
   retry(id: string): boolean {
-    // Workers on other machines already treat a lost rollout as settled.
-    if (this.#isStopping || this.#options.workers) return false;
+    const { executor } = this.#options;
+    if (this.#isStopping || !executor.canRestart) return false;
     const running = this.#running.get(id);
     const queued = this.#recorder.reopen(id) ?? running?.queued;
     if (queued === undefined) return false;
     // Waits until the running attempt has ended: two attempts of one rollout would write two rows.
     if (running) this.#recorder.runAgain(id);
-    running?.abort(new RolloutCancelled("stopped to be run again"));
-    if (!running) this.#retries.add(queued, 0);
+    if (running) executor.stop(running, "stopped to be run again");
+    else this.#retries.add(queued, 0);
     this.#wake();
     return true;
   }
@@ -248,9 +196,8 @@ export class Collection {
     return this.#isStopping ? undefined : next;
   }
 
-  /** A worker may deliver the result of an earlier session before this session reaches the row. */
-  #isOver({ taskIndex, rolloutIndex }: QueuedRow): boolean {
-    return this.#options.workers !== undefined && this.isSettled(taskIndex, rolloutIndex);
+  #isOver(queued: QueuedRow): boolean {
+    return this.#options.executor.isOver?.(queued) ?? false;
   }
 
   /** Waits until a rollout ends, a retry is due or the settings change. */
@@ -270,33 +217,43 @@ export class Collection {
     this.#wakeUp();
   }
 
-  /** Runs a row in this process, or queues it for the workers; the promise of the queue resolves when it has room. */
   #start(queued: QueuedRow): Promise<void> | void {
     const { agent } = queued;
-    const { workers, limits } = this.#options;
-    const rollout = new StartedRollout(queued, this.#runner.target(queued), limits.rolloutTimeoutMs);
+    const { executor, limits } = this.#options;
+    const rollout = new StartedRollout(queued, executor.target(queued), limits.rolloutTimeoutMs);
     this.#running.set(rollout.id, rollout);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    if (workers) return workers.enqueue(rollout);
-    this.#runner.run(rollout).then(
-      (result) => this.#settled(rollout, result),
-      (error: unknown) => {
-        this.fail(error);
-        this.#left(rollout);
-      },
-    );
+    return executor.start(rollout, this);
   }
 
-  async #settled(rollout: StartedRollout, result: RunResult): Promise<void> {
+  async settle(rollout: StartedRollout, result: RunResult): Promise<boolean> {
     try {
-      if (result.status === "unreachable")
+      if (result.status === "unreachable") {
         this.#outages.unreachable(rollout.queued, result.server, result.message);
-      else this.#ended(rollout, result, await this.#recorder.record(rollout.queued, result));
+        return true;
+      }
+      const willRetry = await this.#recorder.record(rollout.queued, result);
+      this.#ended(rollout, result, willRetry);
+      return willRetry;
     } catch (error) {
       this.fail(error);
+      throw error;
     } finally {
       this.#left(rollout);
     }
+  }
+
+  broke(rollout: StartedRollout, error: unknown): void {
+    this.fail(error);
+    this.#left(rollout);
+  }
+
+  modelCalled(): void {
+    this.progress.modelCalled();
+  }
+
+  modelAnswered(): void {
+    this.progress.recovered();
   }
 
   #left(rollout: StartedRollout): void {
@@ -319,14 +276,11 @@ export class Collection {
   }
 
   #watchForOutages(): Outages {
-    const { client, limits, onNotice, findAgain } = this.#options;
+    const { executor, limits, onNotice } = this.#options;
     const longestMs = limits.longestOutageMs ?? LONGEST_OUTAGE_MS;
     return new Outages({
       longestMs,
-      probe: async (server, signal) => {
-        await findAgain?.(signal);
-        await client.get(server, "/", { signal, timeoutMs: PROBE_TIMEOUT_MS });
-      },
+      probe: (server, signal) => executor.probe(server, signal),
       began: (server, message) => {
         const text = `${message}; its rollouts wait until it answers again, at most ${longestMs / 1000} s`;
         this.progress.warned(server, text);
@@ -348,20 +302,7 @@ export class Collection {
   }
 
   #abortAll(reason: string): void {
-    for (const rollout of this.#running.values()) this.#abort(rollout, reason);
+    for (const rollout of this.running) this.#options.executor.stop(rollout, reason);
     this.#wake();
-  }
-
-  /** A rollout in a worker counts as cancelled immediately; a later result of it is late. */
-  #abort(rollout: StartedRollout, reason: string): void {
-    const { workers } = this.#options;
-    if (!workers) {
-      rollout.abort(new RolloutCancelled(reason));
-      return;
-    }
-    if (this.#settling.has(rollout.id)) return;
-    this.#recorder.settle(rollout.queued.taskIndex, rollout.queued.rolloutIndex);
-    workers.withdraw(rollout);
-    void this.#settled(rollout, { status: "cancelled", message: reason });
   }
 }

@@ -7,6 +7,7 @@ import { ServerCallError } from "../../servers/calls/errors.ts";
 import type { ServerClient } from "../../servers/calls/server-client.ts";
 import { Collection } from "./collect.ts";
 import { CollectionProgress, Trouble } from "./collection-progress.ts";
+import { LocalExecutor } from "./local-executor.ts";
 
 async function collect(failureClass: string, succeeds: (call: number) => boolean) {
   const directory = await mkdtemp(join(tmpdir(), "trouble-"));
@@ -40,7 +41,7 @@ async function collect(failureClass: string, succeeds: (call: number) => boolean
       yield { row: { agent_ref: { name: "agent" } }, taskIndex: task, rolloutIndex: 0, attempt: 0 };
   })();
   const collection = new Collection({
-    client,
+    executor: new LocalExecutor({ client }),
     rows,
     total: 40,
     alreadyDone: 0,

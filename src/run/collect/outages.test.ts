@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
 import { RunClient } from "../../servers/calls/run-client.ts";
 import { Collection } from "./collect.ts";
+import { LocalExecutor } from "./local-executor.ts";
 
 /** An agent that can stop and restart at its address. */
 class Agent {
@@ -60,8 +61,11 @@ async function collecting(agents: Record<string, Agent>, rowsPerAgent: number, l
   const total = rowsPerAgent * names.length;
   const notices: string[] = [];
   const drain = new AbortController();
+  const findAgain = async () => {
+    for (const [name, { url }] of Object.entries(agents)) addresses.set(name, url);
+  };
   const collection = new Collection({
-    client,
+    executor: new LocalExecutor({ client, findAgain }),
     rows: (async function* () {
       for (let task = 0; task < total; task++) {
         const row = { agent_ref: { name: names[task % names.length] } };
@@ -74,9 +78,6 @@ async function collecting(agents: Record<string, Agent>, rowsPerAgent: number, l
     failures,
     limits: { concurrency: 4, maxAttempts: 1, rolloutTimeoutMs: null, runTimeoutMs: null, longestOutageMs },
     onNotice: (text) => notices.push(text),
-    findAgain: async () => {
-      for (const [name, { url }] of Object.entries(agents)) addresses.set(name, url);
-    },
     drain: drain.signal,
   });
   const run = collection.run().finally(() => Promise.all([output.close(), failures.close()]));

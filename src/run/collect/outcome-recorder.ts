@@ -1,10 +1,8 @@
 import { type FailureClass, isInfrastructureFailure } from "../../base/failures.ts";
-import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
-import type { CollectOptions } from "./collect-contract.ts";
+import type { CollectOptions, Tried } from "./collect-contract.ts";
 import type { CollectionProgress } from "./collection-progress.ts";
 import type { ConcurrencyLimit } from "./concurrency.ts";
 import type { Failure } from "./outcome.ts";
-import type { Tried } from "./rollout-runner.ts";
 import type { QueuedRow, RetryQueue } from "./row-queues.ts";
 
 /** Maximum number of permanently failed rollouts kept for a retry on request. */
@@ -43,8 +41,6 @@ export class OutcomeRecorder {
   #refusals = 0;
   readonly #options: CollectOptions;
   readonly #surroundings: Surroundings;
-  /** Rollouts that have their result, or were abandoned. */
-  readonly #settled = new RolloutKeyMap();
   /** Rollouts that failed permanently, kept so that they can be run again during the collection. */
   readonly #lost = new Map<string, LostRollout>();
   /** Rollouts to run again once they are stopped. */
@@ -54,14 +50,6 @@ export class OutcomeRecorder {
     this.#options = options;
     this.#surroundings = surroundings;
     this.outOfAttempts = options.alreadyLost?.outOfAttempts ?? 0;
-  }
-
-  isSettled(taskIndex: number, rolloutIndex: number): boolean {
-    return this.#settled.has(taskIndex, rolloutIndex);
-  }
-
-  settle(taskIndex: number, rolloutIndex: number): void {
-    this.#settled.set(taskIndex, rolloutIndex, 0);
   }
 
   /** Rollouts that failed permanently in this session and can be run again, oldest first. */
@@ -105,12 +93,9 @@ export class OutcomeRecorder {
 
   #cancel(queued: QueuedRow): boolean {
     const { retries, isStopping } = this.#surroundings;
-    if (this.#again.delete(idOf(queued)) && !isStopping()) {
-      retries.add(queued, 0);
-      return true;
-    }
-    this.settle(queued.taskIndex, queued.rolloutIndex);
-    return false;
+    const isAgain = this.#again.delete(idOf(queued)) && !isStopping();
+    if (isAgain) retries.add(queued, 0);
+    return isAgain;
   }
 
   async #fail(
@@ -133,7 +118,6 @@ export class OutcomeRecorder {
       retries.add({ ...queued, attempt, row }, attempt);
       return true;
     }
-    this.settle(queued.taskIndex, queued.rolloutIndex);
     const lost = { queued, failure, attempts: persist ? attempt : queued.attempt };
     if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), lost);
     this.#countLoss(lost, 1);

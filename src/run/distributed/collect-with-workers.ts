@@ -1,38 +1,50 @@
+import type { ResolvedConfig } from "../../config/resolve.ts";
 import { RolloutError } from "../../records/errors.ts";
 import { readManifest } from "../../records/files/manifest.ts";
 import type { ServerClient } from "../../servers/calls/server-client.ts";
-import type { EvaluationSession } from "../evaluation-session.ts";
 import { findMetricServers, type MetricServers } from "../metric-servers.ts";
-import type { Evaluation, PreparedEvaluation } from "../prepared-evaluation.ts";
+import type { Evaluation, Run } from "../run.ts";
 import type { QueueOptions } from "./queue-options.ts";
 import { WorkerHub } from "./worker-hub.ts";
 
-/** Collects the rollouts of a prepared evaluation from workers. */
-export async function collectWithWorkers(
-  session: EvaluationSession,
-  queue: QueueOptions,
-  prepared: PreparedEvaluation,
-): Promise<Evaluation> {
-  const { agents, config, roots, installRoot } = session;
-  const { drain, signal } = session.options;
-  await prepared.begin();
-  const { paths } = prepared;
+interface WorkersOptions {
+  queue: QueueOptions;
+  config: ResolvedConfig;
+  agents: readonly string[];
+  roots: readonly string[];
+  installRoot: string;
+  drain?: AbortSignal;
+  signal?: AbortSignal;
+}
+
+/** Executes a run on workers. Servers start in this process only if metrics need them. */
+export async function collectWithWorkers(run: Run, options: WorkersOptions): Promise<Evaluation> {
+  const { config, agents, roots, installRoot, drain, signal } = options;
+  await run.begin();
+  const { paths } = run;
   const manifest = await readManifest(paths.manifest);
   if (!manifest) throw new RolloutError("ROLLOUT_MANIFEST_INVALID", `'${paths.manifest}' is missing.`);
-  const hub = await WorkerHub.open(session, queue, prepared, manifest);
+  const hub = await WorkerHub.open(run, { ...options, manifest });
   const onDrain = () => void hub.drain(signal);
   drain?.addEventListener("abort", onDrain, { once: true });
   const onStop = () => hub.stopPublishing();
   signal?.addEventListener("abort", onStop, { once: true });
-  const metrics = metricClient(() =>
+  const client = metricClient(() =>
     findMetricServers(config, new Set(agents), { roots, installRoot, signal }),
   );
   try {
-    return await prepared.run({ client: metrics, workers: hub, spent: () => hub.spent });
+    return await run.execute({
+      executor: hub,
+      client,
+      servers: "workers",
+      spent: () => hub.spent,
+      attach: (collection) => hub.attach(collection),
+      resources: () => hub.resources(),
+    });
   } finally {
     drain?.removeEventListener("abort", onDrain);
     signal?.removeEventListener("abort", onStop);
-    await metrics.close();
+    await client.close();
     await hub.close();
   }
 }

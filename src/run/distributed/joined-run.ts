@@ -8,7 +8,8 @@ import { RunClient } from "../../servers/calls/run-client.ts";
 import type { ServerClient } from "../../servers/calls/server-client.ts";
 import type { RunEvent as ServerEvent } from "../../servers/hosting/processes/run-servers.ts";
 import type { CostMeter } from "../../servers/model-endpoint/cost.ts";
-import { RolloutRunner, type RunResult } from "../collect/rollout-runner.ts";
+import type { RunResult } from "../collect/collect-contract.ts";
+import { LocalExecutor } from "../collect/local-executor.ts";
 import { StartedRollout } from "../collect/started-rollout.ts";
 import { headUrl, runningServers } from "../head.ts";
 import type { RunRecord } from "../queue/board.ts";
@@ -53,7 +54,7 @@ interface Parts {
   store: StoreClient;
   shared: SharedStore | undefined;
   servers: Servers;
-  runner: RolloutRunner;
+  runner: LocalExecutor;
   onNotice: (text: string) => void;
 }
 
@@ -96,7 +97,7 @@ export class JoinedRun {
         findFile: (file) => findPath(file, roots),
         onNotice,
       });
-      const runner = new RolloutRunner({ client: servers.client, captures });
+      const runner = new LocalExecutor({ client: servers.client, captures });
       return new JoinedRun({ find, worker, store, shared, servers, runner, onNotice });
     } catch (error) {
       await shared?.close();

@@ -1,16 +1,15 @@
 import { parseRow, type Row } from "../../records/files/jsonl-rows.ts";
 import { keyOfRow } from "../../records/files/row-key.ts";
-import type { WorkerResult } from "../collect/collect-contract.ts";
+import type { Tried } from "../collect/collect-contract.ts";
 import type { Failure } from "../collect/outcome.ts";
 import { modelCallsOf } from "../collect/output-row.ts";
-import type { RunResult } from "../collect/rollout-runner.ts";
 import type { ResultHead } from "../queue/store-server.ts";
 
 /**
  * The result that a worker delivered: its head, and the line for the file. The line is validated like the reply of an
  * agent, because a resumed run must be able to read it.
  */
-export function readResult(head: ResultHead, line: string, file: string): WorkerResult["result"] {
+export function readResult(head: ResultHead, line: string, file: string): Tried {
   const { task, rollout } = head;
   const row = line === "" && head.status === "failed" ? undefined : readRow(line, file);
   if (row && !isRowOf(head, row))
@@ -25,7 +24,7 @@ export function readResult(head: ResultHead, line: string, file: string): Worker
   const reward = row?.["reward"];
   if (!row || (reward !== undefined && !Number.isFinite(reward)))
     throw new Error(`the reward of rollout ${rollout} of task ${task} is not a number`);
-  return { status: "completed", row, line, modelCalls: modelCallsOf(row) } satisfies RunResult;
+  return { status: "completed", row, line, modelCalls: modelCallsOf(row) };
 }
 
 export function readRow(text: string, file: string): Row {

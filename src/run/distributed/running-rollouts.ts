@@ -1,5 +1,5 @@
+import type { RunResult } from "../collect/collect-contract.ts";
 import { RolloutCancelled } from "../collect/outcome.ts";
-import type { RunResult } from "../collect/rollout-runner.ts";
 import type { StartedRollout } from "../collect/started-rollout.ts";
 import type { Lease } from "../queue/jetstream-queue.ts";
 

@@ -1,6 +1,6 @@
 import { errorMessage } from "../../base/errors.ts";
 import { leastSharedLimit, shareAmongWorkers } from "../../servers/model-endpoint/limit-shares.ts";
-import type { RunResult } from "../collect/rollout-runner.ts";
+import type { RunResult } from "../collect/collect-contract.ts";
 import type { Board, RunRecord } from "../queue/board.ts";
 import type { JetStreamQueue } from "../queue/jetstream-queue.ts";
 import { ResourceMeter } from "../scale/resources.ts";

@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { failure as failureOf } from "../../base/failures.ts";
+import type { ResolvedConfig } from "../../config/resolve.ts";
 import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
 import { LineAccess } from "../../records/files/line-access.ts";
 import type { RunManifest } from "../../records/files/manifest.ts";
+import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
 import type { Collection } from "../collect/collect.ts";
-import type { WorkerResult, WorkersLink } from "../collect/collect-contract.ts";
+import type { CallTarget, Executor, RolloutSink, Tried } from "../collect/collect-contract.ts";
 import { answerControl } from "../collect/control.ts";
 import type { Failure } from "../collect/outcome.ts";
 import { failureRow, lineOf } from "../collect/output-row.ts";
 import type { QueuedRow } from "../collect/row-queues.ts";
-import type { StartedRollout } from "../collect/started-rollout.ts";
-import type { EvaluationSession } from "../evaluation-session.ts";
-import type { PreparedEvaluation } from "../prepared-evaluation.ts";
+import { StartedRollout } from "../collect/started-rollout.ts";
 import { Board, type RunRecord } from "../queue/board.ts";
 import { awayTooLong, type Broker, connectBroker } from "../queue/broker.ts";
 import { collectorSubject, serveControl } from "../queue/control.ts";
@@ -28,6 +28,7 @@ import {
 } from "../queue/run-stream.ts";
 import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../queue/store-server.ts";
 import type { RolloutRef } from "../queue/subjects.ts";
+import type { Run } from "../run.ts";
 import type { RunResources } from "../scale/resources.ts";
 import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS } from "./options.ts";
 import type { QueueOptions } from "./queue-options.ts";
@@ -51,6 +52,13 @@ export function runId({ created_at, materialized_inputs }: RunManifest): string 
     .slice(0, 12);
 }
 
+interface HubOptions {
+  config: ResolvedConfig;
+  agents: readonly string[];
+  queue: QueueOptions;
+  manifest: RunManifest;
+}
+
 /** The parts of a hub that are opened before it. */
 interface HubParts {
   run: string;
@@ -64,10 +72,12 @@ interface HubParts {
   isResumed: boolean;
 }
 
-/** The collector side of a distributed run: publishes references, serves rows and receives results. */
-export class WorkerHub implements WorkersLink {
+/** Runs rollouts on workers: publishes references, serves rows and receives results. */
+export class WorkerHub implements Executor {
+  /** Workers on other machines treat a rollout that failed permanently as settled. */
+  readonly canRestart = false;
   readonly run: string;
-  readonly #prepared: PreparedEvaluation;
+  readonly #opened: Run;
   readonly #notice: (text: string) => void;
   readonly #broker: Broker;
   #board: Board;
@@ -81,6 +91,12 @@ export class WorkerHub implements WorkersLink {
   readonly #shared: SharedResults | undefined;
   readonly #outageSeconds: number;
   #collection: Collection | undefined;
+  /** Rollouts at the broker or at a worker. */
+  readonly #started = new Map<string, StartedRollout>();
+  /** Rollouts whose result is being written. */
+  readonly #settling = new Set<string>();
+  /** Rollouts that have their result in this session, or were abandoned. */
+  readonly #settled = new RolloutKeyMap();
   #watch: NodeJS.Timeout | undefined;
   #take: NodeJS.Timeout | undefined;
   #spent = 0;
@@ -92,12 +108,12 @@ export class WorkerHub implements WorkersLink {
 
   private constructor(
     notice: (text: string) => void,
-    prepared: PreparedEvaluation,
+    opened: Run,
     outageSeconds: number,
     { run, broker, board, store, late, record, stream, isResumed }: HubParts,
   ) {
     this.run = run;
-    this.#prepared = prepared;
+    this.#opened = opened;
     this.#notice = notice;
     this.#broker = broker;
     this.#board = board;
@@ -113,20 +129,15 @@ export class WorkerHub implements WorkersLink {
       patienceMs: this.#outageSeconds * 1000,
       onFailure: (error) => this.#collection?.fail(error),
     });
-    this.#rows = new LineAccess(prepared.paths.materializedInputs);
+    this.#rows = new LineAccess(opened.paths.materializedInputs);
     this.#roster = new WorkerRoster(run, broker, notice);
     this.#deliveries = new DeliveryWatch(run, broker, isResumed);
     this.#withdraw = withdrawals(run, broker, notice);
     this.#control = serveControl(broker, collectorSubject(run), (request) => this.#answer(request));
   }
 
-  static async open(
-    { agents, config, notice }: EvaluationSession,
-    queue: QueueOptions,
-    prepared: PreparedEvaluation,
-    manifest: RunManifest,
-  ): Promise<WorkerHub> {
-    const { paths, plan } = prepared;
+  static async open(opened: Run, { config, agents, queue, manifest }: HubOptions): Promise<WorkerHub> {
+    const { paths, rollouts, notice } = opened;
     const run = runId(manifest);
     const broker = await connectBroker(queue.broker, { name: `gym collector ${run}`, onNotice: notice });
     let store: StoreServer | undefined;
@@ -153,7 +164,7 @@ export class WorkerHub implements WorkersLink {
         name: path.basename(paths.output),
         created: manifest.created_at,
         state: "running",
-        total: plan.summary.materializedRows,
+        total: rollouts.summary.materializedRows,
         agents: agents.map((name) => ({
           name,
           weight: queue.weights?.[name] ?? 1,
@@ -163,12 +174,12 @@ export class WorkerHub implements WorkersLink {
         directory,
         workers: [],
         lease_ms: leaseMs,
-        rollout_timeout_ms: prepared.options.limits.rolloutTimeoutMs,
+        rollout_timeout_ms: opened.plan.limits.rolloutTimeoutMs,
       };
       const late = await JsonlWriter.open(paths.lateResults);
       const { outageSeconds = OUTAGE_SECONDS } = queue;
       const parts = { run, broker, board, store, late, record, stream, isResumed };
-      hub = new WorkerHub(notice, prepared, outageSeconds, parts);
+      hub = new WorkerHub(notice, opened, outageSeconds, parts);
       return hub;
     } catch (error) {
       await store?.close();
@@ -187,8 +198,8 @@ export class WorkerHub implements WorkersLink {
     this.#collection = collection;
     // Spending of lost workers in an earlier session is recorded at the broker, or computed from its rollouts.
     const noted = await this.#board.spending(this.run);
-    if (noted.size === 0 && this.#prepared.spentEarlier > 0)
-      await this.#board.putSpending(this.run, "earlier", this.#prepared.spentEarlier);
+    if (noted.size === 0 && this.#opened.spentEarlier > 0)
+      await this.#board.putSpending(this.run, "earlier", this.#opened.spentEarlier);
     await this.#takeEarlier();
     await this.#board.putRun(this.#record);
     this.#watch = setInterval(() => {
@@ -207,7 +218,7 @@ export class WorkerHub implements WorkersLink {
   async #takeEarlier(): Promise<void> {
     try {
       await this.#shared?.take(async (head, line) => {
-        if (this.#collection?.isSettled(head.task, head.rollout) === false && head.status === "completed")
+        if (!this.#isSettled(head.task, head.rollout) && head.status === "completed")
           await this.#result(head, line);
       });
     } catch (error) {
@@ -225,7 +236,16 @@ export class WorkerHub implements WorkersLink {
     }
   }
 
-  enqueue({ queued }: StartedRollout): Promise<void> {
+  target({ agent }: QueuedRow): CallTarget {
+    return { server: agent, path: "/run", stage: "run" };
+  }
+
+  start(rollout: StartedRollout): Promise<void> {
+    this.#started.set(rollout.id, rollout);
+    return this.#enqueue(rollout);
+  }
+
+  #enqueue({ queued }: StartedRollout): Promise<void> {
     const { agent, taskIndex, rolloutIndex } = queued;
     // The worker reads the row itself.
     queued.row = { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex, agent_ref: { name: agent } };
@@ -236,12 +256,63 @@ export class WorkerHub implements WorkersLink {
     return { run: this.run, agent, task: taskIndex, rollout: rolloutIndex, attempt, at: offset };
   }
 
-  isDone(taskIndex: number, rolloutIndex: number): boolean {
-    return this.#prepared.plan.isDone(taskIndex, rolloutIndex);
+  /** Withdraws the rollout from the broker or its worker. It counts as cancelled at once; a later result is late. */
+  stop(rollout: StartedRollout, reason: string): void {
+    const { taskIndex, rolloutIndex } = rollout.queued;
+    if (this.#settling.has(rollout.id)) return;
+    this.#settled.set(taskIndex, rolloutIndex, 0);
+    this.#withdraw(this.#refOf(rollout.queued));
+    // The collection ends by itself if the result cannot be recorded.
+    void this.#settle(rollout, { status: "cancelled", message: reason }).catch(() => {});
   }
 
-  withdraw({ queued }: StartedRollout): void {
-    this.#withdraw(this.#refOf(queued));
+  /** A worker may deliver the result of an earlier session before this session reaches the row. */
+  isOver({ taskIndex, rolloutIndex }: QueuedRow): boolean {
+    return this.#isSettled(taskIndex, rolloutIndex);
+  }
+
+  /** Workers wait for their own servers, so no rollout is reported as unreachable. */
+  async probe(): Promise<void> {}
+
+  #isSettled(taskIndex: number, rolloutIndex: number): boolean {
+    return (
+      this.#settled.has(taskIndex, rolloutIndex) || this.#opened.rollouts.isDone(taskIndex, rolloutIndex)
+    );
+  }
+
+  /** Whether a worker that has this attempt should run it. */
+  #isWanted(taskIndex: number, rolloutIndex: number, attempt: number): boolean {
+    const current = this.#started.get(`${taskIndex}-${rolloutIndex}`)?.attempt;
+    return !this.#isSettled(taskIndex, rolloutIndex) && (current ?? attempt) === attempt;
+  }
+
+  /**
+   * Accepts the result of a worker. The first success of a rollout counts. A failure counts only for the expected
+   * attempt: a disconnected worker may report one after another worker has replaced it.
+   */
+  async #accept(queued: QueuedRow, result: Tried): Promise<Verdict> {
+    const { taskIndex, rolloutIndex, attempt } = queued;
+    const id = `${taskIndex}-${rolloutIndex}`;
+    if (this.#isSettled(taskIndex, rolloutIndex) || this.#settling.has(id)) return "late";
+    const known = this.#started.get(id);
+    if (result.status !== "completed" && known?.attempt !== attempt) return "superseded";
+    await this.#settle(known ?? new StartedRollout(queued, this.target(queued), null), result);
+    return "counted";
+  }
+
+  /** Passes a result to the collection. Resolves when it is written. */
+  async #settle(rollout: StartedRollout, result: Tried): Promise<void> {
+    const { taskIndex, rolloutIndex } = rollout.queued;
+    const sink: RolloutSink = this.#collection ?? unready();
+    this.#settling.add(rollout.id);
+    if (result.status === "completed") this.#settled.set(taskIndex, rolloutIndex, 0);
+    try {
+      const willRetry = await sink.settle(rollout, result);
+      if (!willRetry) this.#settled.set(taskIndex, rolloutIndex, 0);
+    } finally {
+      this.#settling.delete(rollout.id);
+      if (this.#started.get(rollout.id) === rollout) this.#started.delete(rollout.id);
+    }
   }
 
   /** Stops workers from pulling rollouts. Resolves when they have finished the running ones, or the signal fires. */
@@ -277,18 +348,17 @@ export class WorkerHub implements WorkersLink {
 
   #rowsAt(addresses: readonly RowAddress[]): (string | null)[] {
     return addresses.map(([task, rollout, attempt, at]) => {
-      if (!this.#collection?.isWanted(task, rollout, attempt)) return null;
-      return this.#rows.lineAt(at);
+      return this.#isWanted(task, rollout, attempt) ? this.#rows.lineAt(at) : null;
     });
   }
 
   async #result(head: ResultHead, line: string): Promise<Verdict> {
     const { task: taskIndex, rollout: rolloutIndex, attempt, agent } = head;
     if (!this.#collection) return unready();
-    this.#checkRollout(head, this.#collection);
+    this.#checkRollout(head);
     this.#deliveries.resultCame();
-    const result = readResult(head, line, this.#prepared.paths.output);
-    const verdict = await this.#collection.accept({ taskIndex, rolloutIndex, attempt, agent, result });
+    const result = readResult(head, line, this.#opened.paths.output);
+    const verdict = await this.#accept({ taskIndex, rolloutIndex, attempt, agent, row: {} }, result);
     if (verdict !== "counted" && line !== "") await this.#late.append(line);
     return verdict;
   }
@@ -297,9 +367,9 @@ export class WorkerHub implements WorkersLink {
    * A rollout that is not in flight may belong to an earlier session: the row that it names shows that it belongs to
    * this run.
    */
-  #checkRollout({ task, rollout, at }: ResultHead, collection: Collection): void {
-    if (collection.isUnderWay(task, rollout) || collection.isSettled(task, rollout)) return;
-    const file = this.#prepared.paths.materializedInputs;
+  #checkRollout({ task, rollout, at }: ResultHead): void {
+    if (this.#started.has(`${task}-${rollout}`) || this.#isSettled(task, rollout)) return;
+    const file = this.#opened.paths.materializedInputs;
     if (!isRowOf({ task, rollout }, readRow(this.#rows.lineAt(at), file)))
       throw new Error(`rollout ${rollout} of task ${task} does not belong to this run`);
   }
@@ -342,7 +412,8 @@ export class WorkerHub implements WorkersLink {
     this.#board = await Board.open(this.#broker);
     await openRunStream(this.#broker.jsm, this.#stream);
     await this.#board.putRun(this.#record);
-    await collection.sendAgain();
+    // The queue ignores references that it still holds.
+    for (const rollout of [...this.#started.values()]) await this.#enqueue(rollout);
   }
 
   /** Rollouts that are running may run a second time; the first result of each counts. */
@@ -360,14 +431,14 @@ export class WorkerHub implements WorkersLink {
     const failure: Failure = { ...failureOf("worker_lost", message), stage: "run" };
     const input = JSON.parse(this.#rows.lineAt(ref.at)) as Record<string, unknown>;
     const line = lineOf(failureRow(failure, input));
-    const result: WorkerResult["result"] = { status: "failed", failure, persist: true, line };
-    await this.#collection?.accept({ taskIndex, rolloutIndex, attempt, agent, result });
+    const result: Tried = { status: "failed", failure, persist: true, line };
+    await this.#accept({ taskIndex, rolloutIndex, attempt, agent, row: {} }, result);
     await removeReference(this.#broker.jsm, ref);
   }
 
   async #answer(request: string): Promise<object> {
     if (!this.#collection) return { ok: false, error: "the run is starting" };
-    const answer = answerControl(this.#collection, this.#prepared.paths.output, request);
+    const answer = answerControl(this.#collection, this.#opened.paths.output, request);
     await this.#look();
     return { ...answer, run: this.run, workers: await this.#roster.list(this.#board) };
   }

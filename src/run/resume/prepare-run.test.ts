@@ -31,7 +31,7 @@ function prepare(output: string, input = "in.jsonl", notices: string[] = [], res
     gymVersion: "test",
     resume,
     force: false,
-    maxAttempts: 3,
+    limits: { concurrency: null, maxAttempts: 3, rolloutTimeoutMs: null, runTimeoutMs: null },
     onNotice: (text) => notices.push(text),
   });
 }
@@ -60,15 +60,15 @@ it("moves the results of an earlier run away when it begins, with a notice", asy
   writeFileSync(join(folder, "out.jsonl"), ROLLOUT);
   writeFileSync(join(folder, "out_statistics.json"), "{}");
   const notices: string[] = [];
-  const { plan, begin } = await prepare("out.jsonl", "in.jsonl", notices);
-  expect(plan.summary.remaining).toBe(1);
+  const { rollouts, begin } = await prepare("out.jsonl", "in.jsonl", notices);
+  expect(rollouts.summary.remaining).toBe(1);
   expect(readFileSync(join(folder, "out.jsonl"), "utf8")).toBe(ROLLOUT);
   await begin();
   expect(readFileSync(join(folder, "out.jsonl.previous"), "utf8")).toBe(ROLLOUT);
   expect(existsSync(join(folder, "out.jsonl"))).toBe(false);
   expect(existsSync(join(folder, "out_statistics.json.previous"))).toBe(true);
   expect(notices.join()).toContain("moved to");
-  for await (const { taskIndex } of plan.rows()) expect(taskIndex).toBe(0);
+  for await (const { taskIndex } of rollouts.rows()) expect(taskIndex).toBe(0);
   // Further calls have no effect.
   writeFileSync(join(folder, "out.jsonl"), "{}\n");
   await begin();

@@ -2,7 +2,6 @@ import { realpath, rename, rm } from "node:fs/promises";
 import { RolloutError } from "../../records/errors.ts";
 import type { ArtifactPaths } from "../../records/files/artifact-paths.ts";
 import { heldAt, refuseOtherFiles, setAside } from "../../records/files/earlier-results.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
 import {
   compareManifest,
   createManifest,
@@ -10,28 +9,22 @@ import {
   readManifest,
   writeManifest,
 } from "../../records/files/manifest.ts";
-import { type ExpandOptions, materializeInputs } from "../inputs/expand.ts";
+import { materializeInputs } from "../inputs/expand.ts";
+import type { RunPlan } from "../run.ts";
 import { missingForResume, planFresh, planResume, type ResumePlan } from "./resume.ts";
 
-interface PrepareOptions {
+type PrepareOptions = Pick<
+  RunPlan,
+  "expand" | "limits" | "config" | "gymVersion" | "resume" | "force" | "retryFailed"
+> & {
   paths: ArtifactPaths;
-  expand: ExpandOptions;
-  /** Config keys that affect the results; compared when a run is resumed. */
-  config: Row;
-  gymVersion: string;
-  resume: boolean;
-  /** Resumes although inputs or config differ. */
-  force: boolean;
-  maxAttempts: number;
-  /** Runs failed rollouts again, however often they were tried. */
-  retryFailed?: boolean;
   onNotice: (text: string) => void;
   signal?: AbortSignal;
-}
+};
 
 /** A run that passed all checks. A fresh run does not change files of an earlier run until it begins. */
 export interface PreparedRun {
-  plan: ResumePlan;
+  rollouts: ResumePlan;
   resumed: boolean;
   /** Creates the files of the run and moves existing ones away. Later calls have no effect. */
   begin(): Promise<void>;
@@ -41,16 +34,16 @@ export interface PreparedRun {
 
 /** Determines the rollouts of a fresh or resumed run, and refuses an invalid one. */
 export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
-  const { paths, maxAttempts, onNotice } = options;
+  const { paths, onNotice } = options;
   await refuseOverwriting("its own input", [options.expand.inputPath], paths);
   if (options.resume) {
     const missing = await missingForResume(paths);
     if (missing.length === 0) {
       await refuseOtherRun(options);
       const nothing = async () => undefined;
-      const { retryFailed, signal } = options;
-      const plan = await planResume(paths, { maxAttempts, retryFailed, signal });
-      return { plan, resumed: true, begin: nothing, discard: nothing };
+      const { limits, retryFailed, signal } = options;
+      const rollouts = await planResume(paths, { maxAttempts: limits.maxAttempts, retryFailed, signal });
+      return { rollouts, resumed: true, begin: nothing, discard: nothing };
     }
     if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
     onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting a new run.`);
@@ -83,7 +76,7 @@ async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
     });
     // The plan reads its rows from the staged file on demand.
     const places = { materializedInputs: staged };
-    const plan = planFresh(places, inputs.rows);
+    const rollouts = planFresh(places, inputs.rows);
     const begin = async () => {
       await makeRoom(paths, options.onNotice);
       await rename(staged, paths.materializedInputs);
@@ -91,7 +84,7 @@ async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
       await writeManifest(paths.manifest, manifest);
     };
     return {
-      plan,
+      rollouts,
       resumed: false,
       begin: () => {
         begun ??= begin();

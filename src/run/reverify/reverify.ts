@@ -19,7 +19,7 @@ import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../../records/
 import type { Row } from "../../records/files/jsonl-rows.ts";
 import { failureOf } from "../../servers/calls/errors.ts";
 import type { ServerClient } from "../../servers/calls/server-client.ts";
-import { eitherSignal, serverSettings } from "../evaluation-session.ts";
+import { eitherSignal, serverSettings } from "../evaluate.ts";
 import { gymVersion } from "../gym-version.ts";
 import { showingLive } from "../live-run.ts";
 import { maxAttemptsFrom } from "../resume/resume.ts";

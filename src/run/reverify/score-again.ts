@@ -19,8 +19,9 @@ import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
 import type { ServerClient } from "../../servers/calls/server-client.ts";
 import { Collection } from "../collect/collect.ts";
 import type { CollectLimits, CollectResult } from "../collect/collect-contract.ts";
-import { closing, type Evaluation, type EvaluationEvent } from "../prepared-evaluation.ts";
+import { LocalExecutor } from "../collect/local-executor.ts";
 import type { PendingRow } from "../resume/resume.ts";
+import { closing, type Evaluation, type EvaluationEvent } from "../run.ts";
 import { summarize } from "../summarize.ts";
 import { keysOf, type ReverifyPlan, type ReverifySources, type StoredRollout } from "./reverify-plan.ts";
 
@@ -163,14 +164,16 @@ async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<
     let total = 0;
     for (const [task, rollout] of plan.keys()) if (wanted(task, rollout)) total++;
     const collection = new Collection({
-      client,
+      executor: new LocalExecutor({
+        client,
+        target: ({ agent }) => ({ server: serverOf(agent), path: "/verify", stage: "verify" }),
+      }),
       rows: pending(plan.rows(wanted)),
       total: plan.size,
       alreadyDone: plan.size - total,
       output,
       failures,
       limits,
-      target: ({ agent }) => ({ server: serverOf(agent), path: "/verify", stage: "verify" }),
       countAttempts: false,
       onOutcome: (event) => onEvent({ type: "outcome", ...event }),
       onNotice: (text) => onEvent({ type: "notice", text }),

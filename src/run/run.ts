@@ -19,17 +19,17 @@ import type {
   CollectOptions,
   CollectResult,
   OutcomeEvent,
-  WorkersLink,
 } from "./collect/collect-contract.ts";
 import { RunTotals } from "./collect/run-totals.ts";
 import { turnBoundaryText } from "./collect/turn-boundaries.ts";
 import { checkRows } from "./inputs/check-rows.ts";
 import type { ExpandOptions } from "./inputs/expand.ts";
+import type { EvaluationOptions } from "./options.ts";
 import { type PreparedRun, prepareRun } from "./resume/prepare-run.ts";
 import { earlierSpending, type ResumePlan, type ResumeSummary } from "./resume/resume.ts";
-import type { EvaluationOptions } from "./run-evaluation.ts";
 import { ResourceMeter, type RunResources, writeResources } from "./scale/resources.ts";
 import { type RunSummary, summarizeRun } from "./summarize.ts";
+import type { RolloutCaptures } from "./trajectory/captures.ts";
 
 const SAMPLE_NOTICE =
   "warning: these rows are samples included with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +
@@ -44,35 +44,34 @@ export type EvaluationEvent =
   | { type: "collected"; result: CollectResult }
   | { type: "summarized"; summary: RunSummary };
 
-/** The options of an evaluation that are known before servers start. */
-export interface PrepareEvaluationOptions
-  extends Pick<
-    EvaluationOptions,
-    "resume" | "force" | "retryFailed" | "aggregate" | "fsync" | "drain" | "signal"
-  > {
+/** The checked description of a run: its rows, its limits, and what to do with an earlier run of the same name. */
+export interface RunPlan
+  extends Pick<EvaluationOptions, "resume" | "force" | "retryFailed" | "aggregate" | "fsync"> {
   output: string;
   expand: ExpandOptions;
   limits: CollectLimits;
   /** Config keys that affect the results; they must be unchanged when a run is resumed. */
   config: Row;
   gymVersion: string;
+}
+
+/** Who watches a run, and who may stop it. */
+export interface RunObserver extends Pick<EvaluationOptions, "drain" | "signal"> {
   onEvent: (event: EvaluationEvent) => void;
 }
 
-/** Options to run a prepared evaluation. */
-export interface RunEvaluationOptions
-  extends Pick<CollectOptions, "client" | "captures" | "findAgain" | "spent"> {
-  /** Workers that run the rollouts instead of this process. */
-  workers?: EvaluationWorkers;
-  /** Whether the servers are processes that this one did not start. */
-  serversElsewhere?: boolean;
-}
-
-/** Workers of an evaluation. They receive the collection when it is created. */
-export interface EvaluationWorkers extends WorkersLink {
-  attach(collection: Collection): Promise<void>;
+/** Where the rollouts of a run execute. */
+export interface Execution extends Pick<CollectOptions, "executor" | "spent"> {
+  /** Reaches the servers that compute metrics. */
+  client: ServerClient;
+  /** Who started the servers. */
+  servers: RunResources["servers"];
+  /** Called with the collection before its first rollout. */
+  attach?: (collection: Collection) => Promise<void>;
   /** Resources used for the run so far, by worker. */
-  resources(): Promise<RunResources["workers"]>;
+  resources?: () => Promise<RunResources["workers"]>;
+  /** What to say about the recorded model calls when the rollouts are collected. */
+  captures?: Pick<RolloutCaptures, "summary">;
 }
 
 export interface Evaluation {
@@ -82,50 +81,44 @@ export interface Evaluation {
 }
 
 /**
- * An evaluation with checked inputs, settings and files. Holds the lock of its output until `close`. Detects every
- * error that does not need servers, so that they are not started for an invalid run. Safe to kill at any moment and
- * resume.
+ * One run, from its inputs to its metrics. Holds the lock of its output until `close`. Opening it detects every error
+ * that does not need servers, so that they are not started for an invalid run. Safe to kill at any moment and resume.
  */
-export class PreparedEvaluation {
-  readonly options: PrepareEvaluationOptions;
+export class Run {
+  readonly plan: RunPlan;
   readonly paths: ArtifactPaths;
   /** Dollars spent by earlier sessions of the run. */
   readonly spentEarlier: number;
-  readonly #run: PreparedRun;
+  readonly #observer: RunObserver;
+  readonly #prepared: PreparedRun;
   readonly #lock: FileLock;
 
   private constructor(
-    options: PrepareEvaluationOptions,
-    paths: ArtifactPaths,
-    spentEarlier: number,
-    run: PreparedRun,
-    lock: FileLock,
+    plan: RunPlan,
+    observer: RunObserver,
+    opened: { paths: ArtifactPaths; spentEarlier: number; prepared: PreparedRun; lock: FileLock },
   ) {
-    this.options = options;
-    this.paths = paths;
-    this.spentEarlier = spentEarlier;
-    this.#run = run;
-    this.#lock = lock;
+    this.plan = plan;
+    this.paths = opened.paths;
+    this.spentEarlier = opened.spentEarlier;
+    this.#observer = observer;
+    this.#prepared = opened.prepared;
+    this.#lock = opened.lock;
   }
 
-  static async open(options: PrepareEvaluationOptions): Promise<PreparedEvaluation> {
-    const { limits, onEvent, resume = false, force = false } = options;
-    const paths = artifactPaths(options.output);
+  static async open(plan: RunPlan, observer: RunObserver): Promise<Run> {
+    const { onEvent, signal } = observer;
+    const paths = artifactPaths(plan.output);
     await refuseNonFile(paths.output);
     await makeDirectory(dirname(paths.output));
     const lock = await lockRun(paths.output);
     try {
-      const run = await prepareRun({
-        ...options,
-        paths,
-        resume,
-        force,
-        maxAttempts: limits.maxAttempts,
-        onNotice: (text) => onEvent({ type: "notice", text }),
-      });
-      onEvent({ type: "prepared", paths, resumed: run.resumed, summary: run.plan.summary });
-      const spentEarlier = run.resumed ? await earlierSpending(paths, run.plan) : 0;
-      return new PreparedEvaluation(options, paths, spentEarlier, run, lock);
+      const onNotice = (text: string) => onEvent({ type: "notice", text });
+      const prepared = await prepareRun({ ...plan, paths, signal, onNotice });
+      const { resumed, rollouts } = prepared;
+      onEvent({ type: "prepared", paths, resumed, summary: rollouts.summary });
+      const spentEarlier = resumed ? await earlierSpending(paths, rollouts) : 0;
+      return new Run(plan, observer, { paths, spentEarlier, prepared, lock });
     } catch (error) {
       lock.release();
       throw error;
@@ -133,35 +126,40 @@ export class PreparedEvaluation {
   }
 
   /** The rollouts of the run, and which of them earlier sessions have done. */
-  get plan(): ResumePlan {
-    return this.#run.plan;
+  get rollouts(): ResumePlan {
+    return this.#prepared.rollouts;
   }
+
+  readonly notice = (text: string): void => this.#observer.onEvent({ type: "notice", text });
 
   /** Rejects rows that the servers cannot run or score. */
   check(client: ServerClient): Promise<void> {
-    const { expand, signal } = this.options;
-    return checkRows(this.plan.rows(), { client, expand, signal, onNotice: this.#notice });
+    const { expand } = this.plan;
+    const { signal } = this.#observer;
+    return checkRows(this.rollouts.rows(), { client, expand, signal, onNotice: this.notice });
   }
 
   /** Creates the files of the run. Files of an earlier run are unchanged until then. */
   begin(): Promise<void> {
-    return this.#run.begin();
+    return this.#prepared.begin();
   }
 
-  async run(options: RunEvaluationOptions): Promise<Evaluation> {
+  /** Collects the rollouts, writes every file of the run and computes its metrics. */
+  async execute(execution: Execution): Promise<Evaluation> {
     const { paths } = this;
-    const { aggregate = true, signal, onEvent } = this.options;
+    const { aggregate = true } = this.plan;
+    const { signal, onEvent } = this.#observer;
     await this.begin();
     await this.#noticeSamples();
     const totals = aggregate ? this.#totals() : undefined;
-    const result = await this.#collect(options, totals);
+    const result = await this.#collect(execution, totals);
     onEvent({ type: "collected", result });
-    for (const text of options.captures?.summary() ?? []) this.#notice(text);
+    for (const text of execution.captures?.summary() ?? []) this.notice(text);
     const boundaries = turnBoundaryText(result.progress.turn_boundaries);
-    if (boundaries !== undefined) this.#notice(boundaries);
+    if (boundaries !== undefined) this.notice(boundaries);
     if (!aggregate || signal?.aborted) return { paths, result, summary: undefined };
-    const { client } = options;
-    const summary = await summarizeRun({ paths, totals, client, signal, onNotice: this.#notice });
+    const { client } = execution;
+    const summary = await summarizeRun({ paths, totals, client, signal, onNotice: this.notice });
     await this.#noticeSamples();
     onEvent({ type: "summarized", summary });
     return { paths, result, summary };
@@ -169,39 +167,40 @@ export class PreparedEvaluation {
 
   /** Releases the lock of the output. */
   async close(): Promise<void> {
-    await this.#run.discard().finally(() => this.#lock.release());
+    await this.#prepared.discard().finally(() => this.#lock.release());
   }
-
-  readonly #notice = (text: string): void => this.options.onEvent({ type: "notice", text });
 
   /** Rewards on sample rows must not be mistaken for results on the full benchmark. */
   async #noticeSamples(): Promise<void> {
     for await (const { row } of readRows(this.paths.materializedInputs)) {
-      if (row[SAMPLE_DATA_KEY] === true) this.#notice(SAMPLE_NOTICE);
+      if (row[SAMPLE_DATA_KEY] === true) this.notice(SAMPLE_NOTICE);
       return;
     }
   }
 
   /** A resumed run has rows that this process did not count, so its files are read at the end. */
   #totals(): RunTotals | undefined {
-    if (this.#run.resumed) return undefined;
-    const { materializedRows } = this.plan.summary;
+    if (this.#prepared.resumed) return undefined;
+    const { materializedRows } = this.rollouts.summary;
     return new RunTotals(new CoverageCounter(materializedRows), materializedRows);
   }
 
-  async #collect(options: RunEvaluationOptions, totals: RunTotals | undefined): Promise<CollectResult> {
-    const { paths, plan } = this;
-    const { fsync, limits, drain, signal, onEvent } = this.options;
+  async #collect(execution: Execution, totals: RunTotals | undefined): Promise<CollectResult> {
+    const { paths, rollouts } = this;
+    const { fsync, limits } = this.plan;
+    const { drain, signal, onEvent } = this.#observer;
+    const { executor, spent } = execution;
     const output = await JsonlWriter.open(paths.output, { fsync });
     const failures = await JsonlWriter.open(paths.failures, { fsync });
-    const { materializedRows, done, terminal, exhausted } = plan.summary;
+    const { materializedRows, done, terminal, exhausted } = rollouts.summary;
     let meter: ResourceMeter | undefined;
     const collection = new Collection({
-      ...options,
-      rows: plan.rows(),
+      executor,
+      spent,
+      rows: rollouts.rows(),
       total: materializedRows,
       alreadyDone: done,
-      earlier: plan.earlier,
+      earlier: rollouts.earlier,
       alreadyLost: { terminal, outOfAttempts: exhausted },
       output,
       failures,
@@ -211,32 +210,28 @@ export class PreparedEvaluation {
         meter?.ended(event.milliseconds);
         onEvent({ type: "outcome", ...event });
       },
-      onNotice: this.#notice,
+      onNotice: this.notice,
       drain,
       stop: signal,
     });
-    await options.workers?.attach(collection);
+    await execution.attach?.(collection);
     onEvent({ type: "started", collection, paths });
     meter = ResourceMeter.start(() => collection.inFlight);
     try {
       return await closing([output, failures], () => collection.run());
     } finally {
-      if (meter) await this.#keepResources(meter, options);
+      if (meter) await this.#keepResources(meter, execution);
     }
   }
 
-  async #keepResources(
-    meter: ResourceMeter,
-    { workers, serversElsewhere }: RunEvaluationOptions,
-  ): Promise<void> {
+  async #keepResources(meter: ResourceMeter, { servers, resources }: Execution): Promise<void> {
     const run = meter.figures();
     meter.close();
-    const servers = workers ? "workers" : serversElsewhere ? "elsewhere" : "own";
     try {
-      const used = (await workers?.resources()) ?? {};
-      await writeResources(this.paths.resources, { servers, run, workers: used });
+      const workers = (await resources?.()) ?? {};
+      await writeResources(this.paths.resources, { servers, run, workers });
     } catch (error) {
-      this.#notice(`The figures of the run could not be saved: ${errorMessage(error)}`);
+      this.notice(`The figures of the run could not be saved: ${errorMessage(error)}`);
     }
   }
 }

@@ -11,6 +11,7 @@ import { loadPromptConfig } from "../records/prompt-config.ts";
 import type { HealthReport } from "../records/results/health/health-check.ts";
 import type { RunClient } from "../servers/calls/run-client.ts";
 import type { CostMeter } from "../servers/model-endpoint/cost.ts";
+import { LocalExecutor } from "./collect/local-executor.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import { agentNames, citingSource, datasetFiles, inputFile } from "./evaluation-input.ts";
 import { gymVersion } from "./gym-version.ts";
@@ -18,13 +19,13 @@ import { checkAfterRun } from "./health-after-run.ts";
 import type { ExpandOptions } from "./inputs/expand.ts";
 import { loadSkills } from "./inputs/skills.ts";
 import { showingLive } from "./live-run.ts";
+import type { EvaluationOptions, EvaluationServers } from "./options.ts";
 import { checkModelEndpoints } from "./preflight.ts";
-import { type Evaluation, PreparedEvaluation } from "./prepared-evaluation.ts";
 import { refuseOverwriting } from "./resume/prepare-run.ts";
 import { maxAttemptsFrom } from "./resume/resume.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
+import { type Evaluation, Run, type RunPlan } from "./run.ts";
 import { type ResolvedRun, type RunConfig, resolveRun } from "./run-config.ts";
-import type { EvaluationOptions, EvaluationServers } from "./run-evaluation.ts";
 import type { RunEvent } from "./run-events.ts";
 import { splitFile } from "./split-input.ts";
 import { startResolved } from "./start-servers.ts";
@@ -36,8 +37,8 @@ const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
 /** Default for the number of rollouts that the broker and its workers hold at the same time. */
 const QUEUED_AT_ONCE = 100_000;
 
-/** The settings of one evaluation, with defaults filled in. */
-export interface EvaluationSession extends ResolvedRun {
+/** The options of one evaluation with its config and defaults. */
+interface Setting extends ResolvedRun {
   options: EvaluationOptions;
   output: string;
   roots: readonly string[];
@@ -107,7 +108,7 @@ async function collected(
   await refuseOverwriting("a dataset of the config", datasetFiles(run.config, roots), paths);
   if (!options.resume) await refuseOtherFiles(paths);
   const agents = options.servers?.agents ?? agentNames(run.config);
-  const session: EvaluationSession = {
+  const setting: Setting = {
     ...run,
     options,
     output,
@@ -121,17 +122,17 @@ async function collected(
     stopping: eitherSignal(options),
   };
   const only = agent && currentName(agent, agents);
-  const input = await chosenInput(session);
+  const input = await chosenInput(setting);
   const source = await inputFile(run.config, { input, agent: only, output, roots });
   try {
-    const prepared = await prepare(session, source.path);
+    const opened = await open(setting, source.path);
     try {
-      if (options.queue) return await withWorkers(session, options.queue, prepared);
+      if (options.queue) return await withWorkers(setting, options.queue, opened);
       return await (options.servers
-        ? collect(session, prepared, options.servers)
-        : withOwnServers(session, prepared));
+        ? collect(setting, opened, options.servers)
+        : withOwnServers(setting, opened));
     } finally {
-      await prepared.close();
+      await opened.close();
     }
   } catch (error) {
     throw citingSource(error, source);
@@ -139,8 +140,8 @@ async function collected(
 }
 
 /** The rows that the options name; undefined: the example data. */
-async function chosenInput(session: EvaluationSession): Promise<EvaluationOptions["input"]> {
-  const { options, config, output, cwd, roots, env, stopping, emit, notice } = session;
+async function chosenInput(setting: Setting): Promise<EvaluationOptions["input"]> {
+  const { options, config, output, cwd, roots, env, stopping, emit, notice } = setting;
   const { split, reusePreparedData = false } = options;
   if (split === undefined) return options.input;
   const onStatus = (text: string) => emit({ type: "status", text });
@@ -148,8 +149,8 @@ async function chosenInput(session: EvaluationSession): Promise<EvaluationOption
   return splitFile(config, { ...places, split, reuse: reusePreparedData, onStatus, onNotice: notice });
 }
 
-async function withOwnServers(session: EvaluationSession, prepared: PreparedEvaluation): Promise<Evaluation> {
-  const { config, definitions, options, roots, installRoot, emit, notice, stopping } = session;
+async function withOwnServers(setting: Setting, opened: Run): Promise<Evaluation> {
+  const { config, definitions, options, roots, installRoot, emit, notice, stopping } = setting;
   const { ownsProcess, output } = options;
   let meter: CostMeter | undefined;
   emit({ type: "status", text: `starting ${config.servers.length} servers` });
@@ -159,7 +160,7 @@ async function withOwnServers(session: EvaluationSession, prepared: PreparedEval
     head: false,
     onMeter: (given) => {
       meter = given;
-      countEarlier(given, prepared.spentEarlier, notice);
+      countEarlier(given, opened.spentEarlier, notice);
     },
     onEvent: (event) => emit({ type: "server", event }),
     signal: stopping,
@@ -173,7 +174,7 @@ async function withOwnServers(session: EvaluationSession, prepared: PreparedEval
       brief: true,
     });
     const { client, crashed } = servers;
-    const done = collect(session, prepared, { client, agents: [] }, () => meter?.spent ?? 0);
+    const done = collect(setting, opened, { client, agents: [] }, () => meter?.spent ?? 0);
     return await Promise.race([done, crashed]);
   } finally {
     await servers.close();
@@ -181,16 +182,14 @@ async function withOwnServers(session: EvaluationSession, prepared: PreparedEval
 }
 
 /** Runs rollouts in workers. Servers start in this process only if metrics need them. */
-async function withWorkers(
-  session: EvaluationSession,
-  queue: QueueOptions,
-  prepared: PreparedEvaluation,
-): Promise<Evaluation> {
+async function withWorkers(setting: Setting, queue: QueueOptions, opened: Run): Promise<Evaluation> {
   const { collectWithWorkers } = await import("./distributed/collect-with-workers.ts");
-  return collectWithWorkers(session, queue, prepared);
+  const { config, agents, roots, installRoot, options } = setting;
+  const { drain, signal } = options;
+  return collectWithWorkers(opened, { queue, config, agents, roots, installRoot, drain, signal });
 }
 
-/** A resumed run has one budget, not one per session. */
+/** A resumed run has one budget, not one per setting. */
 function countEarlier(meter: CostMeter, spent: number, notice: (text: string) => void): void {
   if (spent === 0) return;
   meter.add(spent);
@@ -200,13 +199,18 @@ function countEarlier(meter: CostMeter, spent: number, notice: (text: string) =>
     );
 }
 
-async function prepare(session: EvaluationSession, inputPath: string): Promise<PreparedEvaluation> {
-  const { config, options, output, installRoot, emit, notice } = session;
+async function open(setting: Setting, inputPath: string): Promise<Run> {
+  const { config, options, output, installRoot, emit, notice } = setting;
   const { rolloutTimeoutSeconds = DEFAULT_ROLLOUT_TIMEOUT_SECONDS, runTimeoutSeconds = null } = options;
-  const { env } = session;
-  const expand = await expandOptions(session, inputPath);
-  return PreparedEvaluation.open({
-    ...options,
+  const { env } = setting;
+  const expand = await expandOptions(setting, inputPath);
+  const { resume, force, retryFailed, aggregate, fsync, drain, signal } = options;
+  const plan: RunPlan = {
+    resume,
+    force,
+    retryFailed,
+    aggregate,
+    fsync,
     output,
     expand,
     limits: {
@@ -217,12 +221,12 @@ async function prepare(session: EvaluationSession, inputPath: string): Promise<P
     },
     config: decidingConfig(config, expand),
     gymVersion: gymVersion(installRoot),
-    onEvent: emit,
-  });
+  };
+  return Run.open(plan, { onEvent: emit, drain, signal });
 }
 
-async function expandOptions(session: EvaluationSession, inputPath: string): Promise<ExpandOptions> {
-  const { config, options, roots, agents } = session;
+async function expandOptions(setting: Setting, inputPath: string): Promise<ExpandOptions> {
+  const { config, options, roots, agents } = setting;
   const { agent, promptConfig, skills, params, limit = null, repeats, addSeed = false } = options;
   const agentMap = config.get("agent_map");
   const find = (file: string) => findPath(file, roots);
@@ -238,36 +242,37 @@ async function expandOptions(session: EvaluationSession, inputPath: string): Pro
     promptConfig: promptConfig === undefined ? undefined : await loadPromptConfig(find(promptConfig)),
     skills: skills === undefined ? undefined : await loadSkills(find(skills), skills),
     overrides: params,
-    onWarning: session.notice,
-    signal: session.stopping,
+    onWarning: setting.notice,
+    signal: setting.stopping,
   };
 }
 
 async function collect(
-  session: EvaluationSession,
-  prepared: PreparedEvaluation,
+  setting: Setting,
+  opened: Run,
   { client, findAgain }: EvaluationServers,
   spent?: () => number,
 ): Promise<Evaluation> {
-  const { config, options, roots, notice } = session;
+  const { config, options, roots, notice } = setting;
   const captures = await openCaptures({
     config: options.captureConfig ?? config.toObject(),
     agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
     findFile: (file) => findPath(file, roots),
     onNotice: notice,
   });
-  if (options.checkRows !== false) await prepared.check(client);
-  await prepared.begin();
-  const serversElsewhere = options.servers !== undefined;
-  const loop = () => prepared.run({ client, captures, findAgain, spent, serversElsewhere });
-  return options.driver === undefined ? loop() : drive(options.driver, session, prepared, client, loop);
+  if (options.checkRows !== false) await opened.check(client);
+  await opened.begin();
+  const executor = new LocalExecutor({ client, captures, findAgain });
+  const servers = options.servers === undefined ? "own" : "elsewhere";
+  const loop = () => opened.execute({ executor, client, captures, spent, servers });
+  return options.driver === undefined ? loop() : drive(options.driver, setting, opened, client, loop);
 }
 
 /** Runs the driver and returns the result of the built-in loop. A driver that never calls the loop is an error. */
 async function drive(
   driver: RolloutDriver,
-  { config, options }: EvaluationSession,
-  { paths }: PreparedEvaluation,
+  { config, options }: Setting,
+  { paths }: Run,
   client: RunClient,
   loop: () => Promise<Evaluation>,
 ): Promise<Evaluation> {

@@ -2,38 +2,41 @@ import { errorMessage } from "../../base/errors.ts";
 import { failure as failureOf } from "../../base/failures.ts";
 import type { Row } from "../../records/files/jsonl-rows.ts";
 import { neverReached } from "../../servers/calls/run-client.ts";
-import { callServer, type RequiredCall, type ServerReply } from "../../servers/calls/server-client.ts";
-import { type AttachedRow, withTrajectory } from "../trajectory/captures.ts";
-import type { CallTarget, CollectOptions } from "./collect-contract.ts";
-import { type Failure, type Outcome, outcomeOfError, outcomeOfReply } from "./outcome.ts";
+import {
+  callServer,
+  type RequiredCall,
+  type ServerClient,
+  type ServerReply,
+} from "../../servers/calls/server-client.ts";
+import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
+import type { CallTarget, Executor, RolloutSink, RunResult } from "./collect-contract.ts";
+import { type Failure, type Outcome, outcomeOfError, outcomeOfReply, RolloutCancelled } from "./outcome.ts";
 import { failureRow, lineOf, modelCallsOf, outputRow } from "./output-row.ts";
 import type { QueuedRow } from "./row-queues.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 
-/** How a rollout ended, with the line for a file of the run. */
-export type RunResult =
-  | { status: "completed"; row: Row; line: string; modelCalls: number; settle?: AttachedRow["settle"] }
-  | { status: "failed"; failure: Failure; persist: boolean; line?: string; modelCalls?: number }
-  | { status: "cancelled"; message: string }
-  /** The row never reached its server, so it does not use an attempt. */
-  | { status: "unreachable"; server: string; message: string };
+const PROBE_TIMEOUT_MS = 10_000;
 
-/** The result of a rollout that was attempted. */
-export type Tried = Exclude<RunResult, { status: "unreachable" }>;
+export interface LocalExecutorOptions {
+  client: ServerClient;
+  /** The server that receives a row. Default: its agent's `/run`. */
+  target?: (row: QueuedRow) => CallTarget;
+  /** Recordings of the servers about the rollouts. */
+  captures?: RolloutCaptures;
+  /** Updates the addresses of servers before a probe of one that was unreachable. */
+  findAgain?: (signal: AbortSignal) => Promise<void>;
+}
 
-type RunnerOptions = Pick<CollectOptions, "client" | "target" | "captures"> & {
-  onModelCall?: () => void;
-  /** A rollout continues after a model call, so the model has answered. */
-  onModelAnswer?: () => void;
-};
+type ModelListener = Pick<RolloutSink, "modelCalled" | "modelAnswered">;
 
-/** Runs single rollouts: sends the row to its agent and converts the reply to an output row. */
-export class RolloutRunner {
-  readonly #options: RunnerOptions;
+/** Runs rollouts in this process: sends the row to its agent and converts the reply to an output row. */
+export class LocalExecutor implements Executor {
+  readonly canRestart = true;
+  readonly #options: LocalExecutorOptions;
   /** The default targets, one object per agent. */
   readonly #runs = new Map<string, CallTarget>();
 
-  constructor(options: RunnerOptions) {
+  constructor(options: LocalExecutorOptions) {
     this.#options = options;
   }
 
@@ -48,31 +51,47 @@ export class RolloutRunner {
     return usual;
   }
 
-  /** Not async, because an async function would use more memory for each of thousands of waiting rollouts. */
-  run(rollout: StartedRollout): Promise<RunResult> {
-    const { captures } = this.#options;
-    return captures
-      ? captures.prepare(rollout.queued.row).then(() => this.#ask(rollout))
-      : this.#ask(rollout);
+  start(rollout: StartedRollout, sink: RolloutSink): void {
+    // A collection that cannot record a result has already ended, and `broke` changes nothing.
+    this.run(rollout, sink)
+      .then((result) => sink.settle(rollout, result))
+      .catch((error: unknown) => sink.broke(rollout, error));
   }
 
-  #ask(rollout: StartedRollout): Promise<RunResult> {
+  stop(rollout: StartedRollout, reason: string): void {
+    rollout.abort(new RolloutCancelled(reason));
+  }
+
+  async probe(server: string, signal: AbortSignal): Promise<void> {
+    await this.#options.findAgain?.(signal);
+    await this.#options.client.get(server, "/", { signal, timeoutMs: PROBE_TIMEOUT_MS });
+  }
+
+  /** Not async, because an async function would use more memory for each of thousands of waiting rollouts. */
+  run(rollout: StartedRollout, listener?: ModelListener): Promise<RunResult> {
+    const { captures } = this.#options;
+    return captures
+      ? captures.prepare(rollout.queued.row).then(() => this.#ask(rollout, listener))
+      : this.#ask(rollout, listener);
+  }
+
+  #ask(rollout: StartedRollout, listener: ModelListener | undefined): Promise<RunResult> {
     rollout.begin();
-    return this.#send(rollout).then(
+    return this.#send(rollout, listener).then(
       (reply) => this.#finish(rollout, () => this.#ofReply(reply, rollout)),
       (error: unknown) => this.#finish(rollout, () => this.#ofError(error, rollout)),
     );
   }
 
-  #send(rollout: StartedRollout): Promise<ServerReply> {
+  #send(rollout: StartedRollout, listener: ModelListener | undefined): Promise<ServerReply> {
     const call: RequiredCall = {
       ...rollout.target,
       body: rollout.queued.row,
       signal: rollout.signal,
       onStage: (stage, what) => {
         rollout.entered(stage, what);
-        if (rollout.lastStage?.stage === "model") this.#options.onModelAnswer?.();
-        if (stage === "model") this.#options.onModelCall?.();
+        if (rollout.lastStage?.stage === "model") listener?.modelAnswered();
+        if (stage === "model") listener?.modelCalled();
       },
     };
     try {
