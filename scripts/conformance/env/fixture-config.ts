@@ -14,6 +14,7 @@ const fileKeys: Record<string, { key: string; content: (value: unknown) => strin
   judge_prompt_text: { key: "judge_prompt_path", content: (text) => stringify({ user: text }) },
   judge_prompt: { key: "judge_prompt_path", content: stringify },
   judge_prompt_template_text: { key: "judge_prompt_template_fpath", content: String },
+  judge_protocol_prompt_text: { key: "judge_prompt_template_protocol_fpath", content: String },
   judge_prompt_templates: { key: "judge_prompt_templates_path", content: stringify },
   policy_verifier_templates: { key: "policy_verifier_templates_path", content: stringify },
 };
