@@ -77,8 +77,9 @@ export function isSecretFlag(word: unknown): boolean {
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const AUTHORIZATION = /\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?)[^"'\r\n]+/gi;
 const SCHEME = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
-/** `--api-key x`, `--password=x`, `?token=x&sig=x`, `AccountKey=x;`. */
-const ASSIGNED = /([a-z][\w.-]*)(\s*=\s*)([^\s&;,"'`]+)|(?<=^|\s)(--?[a-z][\w-]*)(\s+)(?!-)([^\s"'`]+)/gi;
+/** `--api-key x`, `--password=x`, `?token=x&sig=x`, `AccountKey=x;`. The look-behind keeps the search linear. */
+const ASSIGNED =
+  /(?<![\w.-])([a-z][\w.-]*)(\s*=\s*)([^\s&;,"'`]+)|(?<=^|\s)(--?[a-z][\w-]*)(\s+)(?!-)([^\s"'`]+)/gi;
 
 /** Masks the secrets within a text such as a command, a URL or a connection string. */
 function maskWithin(text: string): string {
