@@ -79,7 +79,7 @@ const AUTHORIZATION = /\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?)[^"'\r\n]
 const SCHEME = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 /** `--api-key x`, `--password=x`, `?token=x&sig=x`, `AccountKey=x;`. The look-behind keeps the search linear. */
 const ASSIGNED =
-  /(?<![\w.-])([a-z][\w.-]*)(\s*=\s*)([^\s&;,"'`]+)|(?<=^|\s)(--?[a-z][\w-]*)(\s+)(?!-)([^\s"'`]+)/gi;
+  /(?<![\w.-])(-{0,2}[a-z][\w.-]*)(\s*=\s*)([^\s&;,"'`]+)|(?<=^|\s)(--?[a-z][\w-]*)(\s+)(?!-)([^\s"'`]+)/gi;
 
 /** Masks the secrets within a text such as a command, a URL or a connection string. */
 function maskWithin(text: string): string {
