@@ -83,6 +83,12 @@ describe("flags", () => {
     expect(problem("--cofnig", "a.yaml")).toBe("unrecognized arguments: --cofnig. Did you mean `--config`?");
     expect(problem("--storge=hf")).toBe("unrecognized arguments: --storge=hf. Did you mean `--storage`?");
     expect(problem("--api-kye=sk-1", "--my-token=t")).toContain("--api-kye=sk-1 --my-token=****");
+    const positionals = {
+      NAME: { help: "a server", completes: ["resources_servers"] as const, optional: true },
+    };
+    expect(() => parseArguments({ flags: {}, positionals }, ["--resources-server", "mcqa"])).toThrow(
+      "unrecognized arguments: --resources-server. Give the name without `--resources-server`, as NAME.",
+    );
     expect(problem("-z", "--zzzzzz")).toBe("unrecognized arguments: -z --zzzzzz.");
   });
 

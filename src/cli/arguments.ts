@@ -233,7 +233,8 @@ class ArgumentParser {
   private refuse(): void {
     if (this.unknown.length > 0) {
       const known = [...this.flags.keys()].map((name) => `--${name}`);
-      const hints = this.unknown.map((word) => hint(word.replace(/=.*/s, ""), known));
+      const names = this.unknown.map((word) => word.replace(/=.*/s, ""));
+      const hints = names.map((name) => this.positionalHint(name) || hint(name, known));
       throw new UsageError(
         `unrecognized arguments: ${this.unknown.map(maskWord).join(" ")}.${hints.find(Boolean) ?? ""}`,
       );
@@ -243,6 +244,15 @@ class ArgumentParser {
       const labels = missing.map(([name, flag]) => flagLabel(name, flag));
       throw new UsageError(`the following arguments are required: ${labels.join(", ")}`);
     }
+  }
+
+  /** For `--resources-server NAME`, where the command takes the name alone. */
+  private positionalHint(word: string): string {
+    const kind = `${word.replace(/^--/, "").replaceAll("-", "_")}s`;
+    const found = Object.entries(this.positionals).find(
+      ([, { completes }]) => Array.isArray(completes) && completes.includes(kind),
+    );
+    return found === undefined ? "" : ` Give the name without \`${word}\`, as ${found[0]}.`;
   }
 
   /**
