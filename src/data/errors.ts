@@ -81,7 +81,7 @@ export const datasetErrorCodes = {
     },
     BENCHMARK_SPEC: {
       when: "A `prepare.yaml` has an unknown key or function, or an expression that does not fit a source row.",
-      fix: "Look at the file, line and column named; `gym eval prepare --explain ROW` shows how one row is made.",
+      fix: "Look at the file, line and column named, and at the source row.",
     },
     BENCHMARK_SCRIPT: {
       when: "A prepare script is missing, cannot be loaded, has no `prepare`, or fails.",
