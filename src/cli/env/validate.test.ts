@@ -58,7 +58,7 @@ describe("gym env validate", () => {
     );
     expect(odd).toMatchObject({
       exitCode: 0,
-      stdout: "The config can be read, but not started here: see the warnings about kiln.\n",
+      stdout: "✓ Config is valid.\nIt cannot be started here: see the warnings about kiln.\n",
     });
     expect(odd.stderr).toContain("Did you mean 'max_sessions'?");
     expect(odd.stderr).toContain("needs its entrypoint 'nope.ts'");

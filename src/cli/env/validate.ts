@@ -29,8 +29,8 @@ export async function validate(context: CommandContext, deep: boolean): Promise<
   }
   const { warnings, unknown } = await check();
   for (const warning of warnings) err(`Warning: ${warning}`);
-  if (unknown.length === 0) out(`${terminal.green("✓")} Config is valid.`);
-  else out(`The config can be read, but not started here: see the warnings about ${unknown.join(", ")}.`);
+  out(`${terminal.green("✓")} Config is valid.`);
+  if (unknown.length > 0) out(`It cannot be started here: see the warnings about ${unknown.join(", ")}.`);
   return 0;
 }
 
