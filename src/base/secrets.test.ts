@@ -131,9 +131,9 @@ it("finds user info in linear time", () => {
   const time = (length: number) => {
     const text = "a://".repeat(length) + "a".repeat(length);
     const runs = Array.from({ length: 5 }, () => {
-      const start = performance.now();
+      const start = process.cpuUsage();
       maskUserInfo(text);
-      return performance.now() - start;
+      return process.cpuUsage(start).user / 1000;
     });
     return Math.min(...runs);
   };
