@@ -11,6 +11,7 @@ import type { CostMeter } from "../../servers/model-endpoint/cost.ts";
 import type { RunResult } from "../collect/collect-contract.ts";
 import { LocalExecutor } from "../collect/local-executor.ts";
 import { StartedRollout } from "../collect/started-rollout.ts";
+import { gymVersion } from "../gym-version.ts";
 import { headUrl, runningServers } from "../head.ts";
 import type { RunRecord } from "../queue/board.ts";
 import type { BrokerSettings } from "../queue/broker-settings.ts";
@@ -58,6 +59,15 @@ interface Parts {
   onNotice: (text: string) => void;
 }
 
+/** A warning if the collector of a run has another version than this worker. */
+export function otherVersion(
+  { run, version }: Pick<RunRecord, "run" | "version">,
+  own: string,
+): string | undefined {
+  if (version === undefined || version === own) return undefined;
+  return `warning: run ${run} is collected by version ${version}, and this worker has version ${own}: rollouts may be scored by different rules. Install the same version everywhere.`;
+}
+
 /** A run on a worker: its store and the servers of its config. */
 export class JoinedRun {
   readonly #parts: Parts;
@@ -79,6 +89,8 @@ export class JoinedRun {
       const config = await resolveForWorker(await (shared ?? store).config(), resolve);
       if (!options.allowNoSandbox) refuseNoSandbox(config);
       const { installRoot = packageRoot(), env = process.env, cwd } = resolve;
+      const warning = otherVersion(find(), gymVersion(installRoot));
+      if (warning !== undefined) onNotice(warning);
       const roots = searchRoots({ installRoot, env: { ...env }, cwd });
       const servers = options.noServe
         ? await runningElsewhere(config, signal)

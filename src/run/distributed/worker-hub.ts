@@ -163,6 +163,7 @@ export class WorkerHub implements Executor {
         run,
         name: path.basename(paths.output),
         created: manifest.created_at,
+        version: opened.plan.gymVersion,
         state: "running",
         total: rollouts.summary.materializedRows,
         agents: agents.map((name) => ({

@@ -31,6 +31,8 @@ export interface RunRecord {
   /** File name of the output, for display. */
   name: string;
   created: string;
+  /** The version of the package that collects; older collectors do not report it. */
+  version?: string;
   state: "running" | "paused" | "ended";
   total: number;
   agents: AgentRecord[];
