@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
+import { isPrivateDirectory } from "../base/files/private-directory.ts";
 import { isRunning, startTicks } from "../base/files/process-identity.ts";
 import type { ListedSandbox } from "./provider.ts";
 
@@ -54,12 +55,13 @@ export async function makeStaging(name: string): Promise<string> {
   return directory;
 }
 
-/** Adds the staging directories without a sandbox whose process has ended. */
+/** Adds the staging directories of this user without a sandbox whose process has ended. */
 export async function withLeftStaging(listed: readonly ListedSandbox[]): Promise<ListedSandbox[]> {
   const ids = (await readdir(tmpdir()))
     .filter((name) => name.endsWith(STAGING_SUFFIX))
     .map((name) => name.slice(0, -STAGING_SUFFIX.length))
-    .filter((id) => ownerState(id) === "left behind" && listed.every((sandbox) => sandbox.id !== id));
+    .filter((id) => ownerState(id) === "left behind" && listed.every((sandbox) => sandbox.id !== id))
+    .filter((id) => isPrivateDirectory(stagingOf(id)));
   return [...listed, ...ids.map((id) => ({ id, state: "left behind" as const, detail: stagingOf(id) }))];
 }
 

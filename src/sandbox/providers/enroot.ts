@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { z } from "zod";
 import { replaceWith } from "../../base/files/durable-file.ts";
+import { isPrivateDirectory } from "../../base/files/private-directory.ts";
 import { sleep } from "../../base/transport/deadline.ts";
 import { SandboxCreateError, SandboxSpecError } from "../errors.ts";
 import { findProgram } from "../find-program.ts";
@@ -99,6 +100,8 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
   readonly #settings: z.output<typeof enrootSettings>;
   readonly #directories: Record<"ENROOT_DATA_PATH" | "ENROOT_CACHE_PATH" | "ENROOT_RUNTIME_PATH", string>;
   readonly #imageCache: string;
+  /** The default directory. Other users can create names next to it, so it is checked before each use. */
+  readonly #ownDirectory: string | undefined;
   /** Running imports by image. */
   readonly #imports = new SharedTasks<string>();
 
@@ -107,7 +110,9 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     super(parsed.exec);
     this.#settings = parsed;
     const { create } = parsed;
-    const base = create.base_dir ?? path.join(tmpdir(), `nemo-gym-enroot-${process.getuid?.() ?? 0}`);
+    const own = path.join(tmpdir(), `nemo-gym-enroot-${process.getuid?.() ?? 0}`);
+    const base = create.base_dir ?? own;
+    if (base === own) this.#ownDirectory = own;
     const place = (given: string | null | undefined, variable: string, name: string) =>
       given ?? process.env[variable] ?? path.join(base, name);
     this.#imageCache = create.sqsh_cache_dir ?? path.join(base, "sqsh");
@@ -204,6 +209,14 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
   }
 
   #makeDirectories(): void {
+    const own = this.#ownDirectory;
+    if (own !== undefined) {
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      if (!isPrivateDirectory(own))
+        throw new SandboxCreateError(
+          `'${own}' belongs to another user or is open to others. Remove it, or set create.base_dir to a directory of your own.`,
+        );
+    }
     for (const directory of Object.values(this.#directories))
       mkdirSync(directory, { recursive: true, mode: 0o700 });
   }
