@@ -34,7 +34,9 @@ describe("gym env validate", () => {
       name: string;
     }[];
     const invalid: string[] = [];
-    for (const { name } of listed.filter((listing) => listing.name !== "google_search")) {
+    // These need a key or an address of the user.
+    const incomplete = /^(google_search|longmt_eval|tavily_search\/tavily_search_judge_\w+)$/;
+    for (const { name } of listed.filter((listing) => !incomplete.test(listing.name))) {
       const { exitCode, stdout } = await here("env", "validate", "--resources-server", name);
       if (exitCode !== 0) invalid.push(`${name}: ${stdout}`);
     }

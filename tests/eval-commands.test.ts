@@ -99,7 +99,7 @@ describe("gym eval run --benchmark", () => {
     const words = ["eval", "run", "--benchmark", "mmlu", "--model-type", "random_model"];
     const first = await runGym([...words, "-o", "first.jsonl"], { cwd });
     expect(first.exitCode, first.stderr).toBe(0);
-    expect(first.stderr).toContain("mmlu: using the included rows.");
+    expect(first.stderr).toContain("mmlu: using the included rows,");
     expect(first.stderr).toContain("mmlu: prepared benchmarks/mmlu/data/mmlu_benchmark.jsonl");
     expect(first.stdout).toContain("Coverage: 10 of 10 rollouts scored");
     const second = await runGym([...words, "-o", "second.jsonl"], { cwd });
