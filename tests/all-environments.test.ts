@@ -19,13 +19,16 @@ const OUTSIDE = new Set([
   "swerl_gen",
   "tavily_search",
 ]);
+/** Games that refuse an answer without a move, like those of NeMo Gym; random_model makes none. */
+const MOVES_ONLY = new Set(["grl_sokoban", "grl_tetris"]);
 /** Compares the rollouts of a prompt with each other. */
 const GROUPED = "genrm_compare";
 const GROUP_SIZE = 4;
 
 const folder = path.join(repository, "resources_servers");
 const names = readdirSync(folder).filter(
-  (name) => existsSync(path.join(folder, name, "data/example.jsonl")) && !OUTSIDE.has(name),
+  (name) =>
+    existsSync(path.join(folder, name, "data/example.jsonl")) && !OUTSIDE.has(name) && !MOVES_ONLY.has(name),
 );
 
 interface Block {
