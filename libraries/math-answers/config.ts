@@ -18,5 +18,8 @@ export const mathConfig = {
 const MathConfig = z.object(mathConfig);
 export type MathConfig = z.output<typeof MathConfig>;
 
+/** Datasets such as GSM8K have numbers as answers. */
+const answerText = z.preprocess((value) => (typeof value === "number" ? String(value) : value), z.string());
+
 /** The row fields of all these servers. */
-export const mathRow = { question: z.string(), expected_answer: z.string() };
+export const mathRow = { question: z.string(), expected_answer: answerText };

@@ -43,6 +43,14 @@ describe("math_with_judge", () => {
     expect(prompts).toEqual([]);
   });
 
+  it("takes numbers as expected answers", async () => {
+    const { server } = await withJudge([], { should_use_judge: false });
+    const row = { responses_create_params: { input: [] }, question: "Q", expected_answer: 7.5 };
+    const reward = async (answer: string) =>
+      (await server.verify(verifyBody(row, messageItem(answer)))).body.reward;
+    expect([await reward("\\boxed{15/2}"), await reward("\\boxed{7}")]).toEqual([1, 0]);
+  });
+
   it("asks in both orders and requires both verdicts to agree", async () => {
     const agreeing = await withJudge(["[[A=B]]", "[[A=B]]"]);
     const { body: equal } = await agreeing.server.verify(body("\\boxed{half}"));
