@@ -84,8 +84,7 @@ describe.skipIf(!isChosen)("frameworks in the process of the agent", () => {
         recursive: true,
         filter: (source) => path.basename(source) !== "node_modules",
       });
-      const config = path.join(target, "configs", `${name}.yaml`);
-      const words = ["env", "prefetch", "--search-dir", root, "--config", config, "--resources-server"];
+      const words = ["env", "prefetch", "--search-dir", root, "--agent-type", name, "--resources-server"];
       const prepared = await runGym([...words, "example_session_state_mgmt"], {
         cwd: root,
         env: networkVariables(),
