@@ -45,7 +45,7 @@ export class QueryRunner {
   constructor(server: ServerContext<z.output<typeof schema>>, directory: string, comparison: string) {
     const { config } = server;
     if (!existsSync(directory))
-      throw new GymError("SERVER_CONFIG", `There is no directory '${directory}' with databases.`);
+      throw new GymError("SERVER_CONFIG", `The directory '${directory}' of the databases does not exist.`);
     const visible = { bubblewrap: { read_only_paths: [directory] } };
     const hasProvider = config.sandbox_provider != null || server.globalConfig["sandbox"] != null;
     this.#runner = createCodeRunner({

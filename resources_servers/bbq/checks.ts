@@ -13,7 +13,7 @@ const Answer = z.strictObject({
   rationale,
 });
 
-/** What a judge says about the answer. An actor that the row does not have is no answer. */
+/** What a judge says about the answer. An actor that the row does not name does not count as an answer. */
 export function answerSchema(actors: readonly string[]) {
   return Answer.extend({ selected_answer: z.enum(["uncertain", ...actors]).nullable() }).refine(
     ({ answer_class, selected_answer }) => answer_class !== "correct_answer" || selected_answer !== null,

@@ -1,7 +1,7 @@
 import { createJudgedServer, createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
+import { extractSql } from "../../libraries/sql-answers/extract.ts";
 import definition from "./app.ts";
-import { extractSql } from "./extract.ts";
 
 const row = { sql: "SELECT 1;", sql_dialect: " PG ", sql_prompt: "How many?", sql_context: "CREATE {x}" };
 const answer = "```sql\nSELECT a FROM t;\n```";

@@ -10,7 +10,7 @@ import { laxBool, outputText } from "nemo-gym/openai";
 import { strip } from "nemo-gym/python";
 import { firstLabel, type JudgeReply } from "nemo-gym/verify";
 import { z } from "zod";
-import { extractSql } from "./extract.ts";
+import { extractSql } from "../../libraries/sql-answers/extract.ts";
 
 const SYSTEM = "You compare SQL queries. You judge what they return, not how they are written.";
 

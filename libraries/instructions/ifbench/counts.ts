@@ -94,7 +94,7 @@ export const countInstructions: Instructions = {
       const reference = trigrams(kwargs.text("reference_text"));
       const shared = [...own].filter((gram) => reference.has(gram)).length;
       const wanted = kwargs.count("percentage");
-      // Without any trigram there is no share: NaN is in no range.
+      // Without a trigram the share is NaN, which no range contains.
       return Math.abs((shared / own.size) * 100 - wanted) <= 2;
     },
   },

@@ -63,7 +63,7 @@ function quotedRecords(text: string, delimiter: string): string[][] {
   return csvRecords(text.replaceAll('"', '"""'), delimiter);
 }
 
-/** Whether a field in quotes has a character that is no letter, digit or white space. */
+/** Whether a field in quotes has a character other than letters, digits and white space. */
 function hasSpecialCharacter(field: string): boolean {
   const line = field.split("\n")[0] ?? "";
   return line.startsWith('"') && /[^\p{L}\p{N}_\s]/u.test(line.slice(1, line.lastIndexOf('"')));
