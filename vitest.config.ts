@@ -8,7 +8,7 @@ import { RetriedTests } from "./tests/support/retried-tests.ts";
 const slow = [
   "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
   "src/sandbox/code-runner/{code-runner,python-tests}.test.ts",
-  "resources_servers/{bird_sql,code_gen,evalplus,code_fim,bigcodebench,math_with_code,nvarc,scicodepile,spider2_lite,swerl_gen}/**/*.test.ts",
+  "resources_servers/{agentif,bird_sql,browsecomp_advanced_harness,code_gen,competitive_coding_challenges,cvdp,deepswe,evalplus,code_fim,bigcodebench,math_with_code,ns_tools,nvarc,scicodepile,spider2_lite,swerl_gen,tales,scicode,swebench}/**/*.test.ts",
   "resources_servers/harbor/*.test.ts",
   "src/math/properties.test.ts",
   "{resources_servers,responses_api_agents}/mini_swe_agent{,_2}/**/*.test.ts",
@@ -17,18 +17,21 @@ const slow = [
   "src/servers/hosting/load-definition.test.ts",
   "src/wire/parsers.property.test.ts",
   "src/base/python/re.test.ts",
-  "src/cli/workloads/{scaffold,audit,publish}/**/*.test.ts",
+  "src/cli/workloads/{scaffold,audit,certify,publish}/**/*.test.ts",
   "src/cli/env/{validate,watch,test/*}.test.ts",
   "src/cli/eval/prepare.test.ts",
   "src/run/run-evaluation.test.ts",
+  "src/run/optimize/search.test.ts",
   "scripts/conformance/*.test.ts",
   "scripts/docs/api-pages.test.ts",
   "resources_servers/{format_verification,reasoning_gym,structured_outputs,instruction_following,string_match}/**/*.test.ts",
   "libraries/instructions/{text/*,ifeval/hostile}.test.ts",
+  "libraries/json-schema/*.test.ts",
   "resources_servers/equivalence_llm_judge/app.test.ts",
   "responses_api_models/local_vllm_model/*.test.ts",
   "examples/resources_servers/snippets/*.test.ts",
   "src/viewer/{server,index/rollout-file}.test.ts",
+  "src/records/board/false-discoveries.test.ts",
 ];
 
 /** Tests with real processes and clocks get a second try on machines that others use at the same time; it is shown, with its reason. */

@@ -1,4 +1,5 @@
-// Checks the direction of imports between the rooms of src/, and keeps the start of `gym` light. --counts measures the surface.
+// Checks that imports between the rooms of src/ point one way and go through doors, and keeps the start of `gym` light.
+// --counts measures the surface.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,13 +19,38 @@ const LAYERS = [
 ];
 const LAYER_OF = new Map(LAYERS.flatMap((rooms, layer) => rooms.map((room) => [room, layer])));
 
+/** A room is imported through files of these names. A light door is for what must not load the rest of its folder. */
+const DOOR = /\/(index|door|light-door)\.ts$|^src\/[^/]+\/errors\.ts$/;
+/** Modules that are doors: the start of `gym` or the viewer's page needs them alone, or they are one whole thing. */
+const MODULE_DOORS = [
+  "base/check-options.ts",
+  "base/config-key.ts",
+  "base/failures.ts",
+  "base/python/re.ts",
+  "base/secrets.ts",
+  "base/suggest.ts",
+  "config/import-typescript.ts",
+  "config/paths.ts",
+  "data/convert/format-names.ts",
+  "records/results/export/export-filters.ts",
+  "run/head.ts",
+  "run/settings.ts",
+  "wire/schemas/lax.ts",
+];
+
+const FAILURES = "src/base/failures.ts";
+/** An error whose class the compiler compares with the table, as it does for `failure("…")` and `isFailureOf`. */
+const CHECKED_CLASS = /new ProviderError\(\{[\s\S]*?\}\)/g;
+
 /** The only modules that `gym --help` loads, so that it starts fast. */
 const START_FILE = "src/cli/process.ts";
 const START_MAY_LOAD = [
   /^src\/cli\//,
   /^src\/base\/[^/]+$/,
   /^src\/base\/python\//,
-  // The choices of flags.
+  // The keys and choices of flags.
+  /^src\/run\/settings\.ts$/,
+  /^src\/data\/convert\/format-names\.ts$/,
   /^src\/records\/results\/export\/export-filters\.ts$/,
   /^src\/records\/errors\.ts$/,
 ];
@@ -33,6 +59,7 @@ const SERVER_FOLDERS = [
   "resources_servers",
   "responses_api_agents",
   "responses_api_models",
+  "environment_servers",
   "benchmarks",
   "environments",
 ];
@@ -77,6 +104,13 @@ function checkEdge(file, specifier) {
       problems.push(`${where}: ${room} is not a room of the table in scripts/check-boundaries.mjs`);
   if (LAYER_OF.get(to) >= LAYER_OF.get(from))
     problems.push(`${file}: imports ${target}, but ${from} may not import from ${to}`);
+  // The entry `nemo-gym` is the list of its names; a door in between would load more than they need.
+  else if (
+    file !== "src/index.ts" &&
+    !DOOR.test(target) &&
+    !MODULE_DOORS.includes(target.slice("src/".length))
+  )
+    problems.push(`${file}: imports ${target}, which is not a door of ${to}; import from a door.ts of ${to}`);
 }
 
 /** A server imports public entries, its own folder and libraries. Its tests may also start the servers beside it. */
@@ -117,15 +151,18 @@ function checkStart() {
 function printCounts() {
   const edges = new Set();
   const crossing = new Set();
+  const literals = new Set();
+  const failureClass = failureClasses();
   const definitions = new Map();
   for (const file of sourceFiles("src").filter((name) => !isTest(name))) {
     const source = read(file);
     for (const { specifier, names } of namedImports(source)) {
       const target = resolveImport(file, specifier);
-      if (!target?.startsWith("src/") || topOf(target) === topOf(file)) continue;
+      if (!target?.startsWith("src/") || topOf(target) === topOf(file) || file === "src/index.ts") continue;
       edges.add(`${topOf(file)} ${topOf(target)}`);
       for (const name of names) crossing.add(`${target} ${name}`);
     }
+    if (file !== FAILURES && failureClass.test(source.replace(CHECKED_CLASS, ""))) literals.add(file);
     for (const [, name] of source.matchAll(
       /^export (?:async )?(?:function\*?|const|class|interface|type|enum) (\w+)/gm,
     ))
@@ -135,9 +172,37 @@ function printCounts() {
   rooms.delete("index.ts");
   const twice = [...definitions.values()].filter((files) => files.size > 1).length;
   console.log(`rooms: ${rooms.size}`);
-  console.log(`edges between rooms: ${[...edges].filter((edge) => !edge.startsWith("index.ts")).length}`);
+  console.log(`edges between rooms: ${edges.size}`);
   console.log(`names that cross a room: ${crossing.size}`);
+  console.log(`files that spell a failure class: ${literals.size}`);
   console.log(`names defined in more than one file: ${twice}`);
+  const { names, stars } = publicNames();
+  console.log(`public names: ${names}, and ${stars} export *`);
+}
+
+/** Finds the name of a failure class where a class is given; most of the names are also names of other things. */
+function failureClasses() {
+  const table = /FAILURE_CLASSES = \{([\s\S]*?)\n\}/.exec(read(FAILURES))?.[1] ?? "";
+  const names = [...table.matchAll(/^ {2}(\w+): \{/gm)].map(([, name]) => name);
+  return new RegExp(`\\b(?:class|failure_class)(?:"?: | === | !== )"(?:${names.join("|")})"`);
+}
+
+/** The names of the public entries, which package.json lists. */
+function publicNames() {
+  const entries = Object.values(JSON.parse(read("package.json")).exports).flatMap(
+    (entry) => entry.default ?? [],
+  );
+  let names = 0;
+  let stars = 0;
+  for (const entry of entries) {
+    const source = read(entry.replace(/^\.\/dist\//, "").replace(/\.js$/, ".ts"));
+    for (const { names: found } of namedImports(source.replace(/^import [^;]*;/gm, "")))
+      if (found[0]?.startsWith("*")) stars++;
+      else names += found.length;
+    names += [...source.matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) \w+/gm)]
+      .length;
+  }
+  return { names, stars };
 }
 
 /** The names that a file imports or re-exports, by module. */

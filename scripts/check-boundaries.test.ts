@@ -24,14 +24,14 @@ function check(files: Record<string, string>) {
 it("accepts imports from lower rooms", () => {
   const files = {
     "src/config/a.ts":
-      'import { x } from "../base/python/x.ts";\nimport type { y } from "../base/errors.ts";\n',
-    "src/cli/run.ts": 'import { resolve } from "../config/a.ts";\n',
+      'import { x } from "../base/python/door.ts";\nimport type { y } from "../base/errors.ts";\n',
+    "src/cli/run.ts": 'import { resolve } from "../config/light-door.ts";\n',
     "src/config/a.test.ts": 'import { z } from "../testing/z.ts";\n',
   };
   expect(check(files)).toEqual({ status: 0, problems: [] });
 });
 
-it("refuses all other imports, including types and import()", () => {
+it("rejects all other imports, including types and import()", () => {
   const { status, problems } = check({
     "src/config/a.ts": 'import type { x } from "../wire/x.ts";\n',
     "src/servers/hosting/b.ts": 'export const load = () => import("../../run/b.ts");\n',
@@ -45,15 +45,29 @@ it("refuses all other imports, including types and import()", () => {
   ]);
 });
 
-it("refuses heavy modules in the start of the command line", () => {
+it("requires doors between rooms, but not in tests", () => {
+  const { problems } = check({
+    "src/cli/a.ts":
+      'import type { x } from "../config/x.ts";\nimport { E } from "../config/errors.ts";\nimport { p } from "../config/paths.ts";\n',
+    "src/cli/b.ts":
+      'import { y } from "./parts/y.ts";\nimport { F } from "../config/yaml/errors.ts";\nexport { z } from "../config/yaml/index.ts";\n',
+    "src/cli/a.test.ts": 'import { x } from "../config/x.ts";\n',
+  });
+  expect(problems).toEqual([
+    "src/cli/a.ts: imports src/config/x.ts, which is not a door of config; import from a door.ts of config",
+    "src/cli/b.ts: imports src/config/yaml/errors.ts, which is not a door of config; import from a door.ts of config",
+  ]);
+});
+
+it("rejects heavy modules in the start of the command line", () => {
   const { problems } = check({
     "src/cli/process.ts": 'import { a } from "./a.ts";\nimport fs from "node:fs";\n',
     "src/cli/a.ts":
-      'import type { T } from "zod";\nimport { type R, type S } from "../config/r.ts";\nimport { z } from "zod";\nimport { c } from "../config/c.ts";\n',
+      'import type { T } from "zod";\nimport { type R, type S } from "../config/door.ts";\nimport { z } from "zod";\nimport { c } from "../config/light-door.ts";\n',
   });
   expect(problems).toEqual([
     "src/cli/a.ts: loads zod at the start of every command; import it inside run()",
-    "src/cli/a.ts: loads src/config/c.ts at the start of every command; import it inside run()",
+    "src/cli/a.ts: loads src/config/light-door.ts at the start of every command; import it inside run()",
   ]);
 });
 
@@ -66,7 +80,7 @@ it("requires servers to import the package by its name", () => {
   ]);
 });
 
-it("refuses imports between servers, but allows shared libraries", () => {
+it("rejects imports between servers, but allows shared libraries", () => {
   const { problems } = check({
     "resources_servers/quiz/app.ts":
       'import { a } from "../mcqa/grade.ts";\nimport { b } from "../../libraries/choice/b.ts";\n',
@@ -80,8 +94,8 @@ it("refuses imports between servers, but allows shared libraries", () => {
   ]);
 });
 
-it("refuses unknown folders", () => {
-  const { problems } = check({ "src/helpers/a.ts": 'import { b } from "../base/b.ts";\n' });
+it("rejects unknown folders", () => {
+  const { problems } = check({ "src/helpers/a.ts": 'import { b } from "../base/door.ts";\n' });
   expect(problems).toEqual([
     "src/helpers/a.ts: helpers is not a room of the table in scripts/check-boundaries.mjs",
   ]);

@@ -10,6 +10,7 @@ export type { JsonObject } from "./base/python/json/json-object.ts";
 export { HttpError, JudgeError } from "./base/server-errors.ts";
 export { Deadline, sleep } from "./base/transport/deadline.ts";
 export type { PrepareContext } from "./data/benchmarks/prepare-context.ts";
+export { plainText } from "./servers/calls/server-call.ts";
 export type { ServerContext } from "./servers/calls/server-client.ts";
 export {
   type CallOptions,
@@ -25,6 +26,11 @@ export {
   defineAgent,
   type RolloutScope,
 } from "./servers/definitions/define-agent.ts";
+export {
+  defineEnvironmentServer,
+  type EnvironmentServerDefinition,
+  type EnvironmentServerOptions,
+} from "./servers/definitions/define-environment.ts";
 export {
   defineModel,
   type ModelCallScope,

@@ -89,7 +89,7 @@ it("adds a resources server from the scaffold to the rollouts", { timeout: 180_0
 
   // Implement the tool and the verifier with the code of the guide.
   const files = await guideFiles();
-  expect([...files.keys()]).toEqual(["app.ts", "app.test.ts", "data/example.jsonl"]);
+  expect([...files.keys()]).toEqual(["app.ts", "app.test.ts", "data/example.jsonl", "audit.yaml"]);
   for (const [file, content] of files) await writeFile(path.join(folder, file), content);
 
   // Everything is typed.

@@ -5,30 +5,38 @@ import { parse } from "yaml";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
 import { project, repository, runGym } from "./gym-process.ts";
 
-/** Environments that need a service, a container or a program that is not part of the repository. */
+/** Environments that need a service, a container, a program that is not part of the repository, an engine with log probabilities, or a model that can play a role. */
 const OUTSIDE = new Set([
   "bigcodebench",
+  "browsecomp_advanced_harness",
+  "conversational_tool_use_simulation",
+  "critpt",
+  "cvdp",
+  "deepswe",
+  "finance_sec_search",
   "google_search",
   "harbor",
   "image_tools",
   "litmus_agent",
+  "loglikelihood",
   "longmt_eval",
+  "math_formal_lean",
   "mini_swe_agent",
   "mini_swe_agent_2",
   "openenv",
+  "scicode",
+  "swebench",
   "swerl_gen",
+  "tales",
   "tavily_search",
 ]);
-/** Games that refuse an answer without a move, like those of NeMo Gym; random_model makes none. */
-const MOVES_ONLY = new Set(["grl_sokoban", "grl_tetris"]);
 /** Compares the rollouts of a prompt with each other. */
 const GROUPED = "genrm_compare";
 const GROUP_SIZE = 4;
 
 const folder = path.join(repository, "resources_servers");
 const names = readdirSync(folder).filter(
-  (name) =>
-    existsSync(path.join(folder, name, "data/example.jsonl")) && !OUTSIDE.has(name) && !MOVES_ONLY.has(name),
+  (name) => existsSync(path.join(folder, name, "data/example.jsonl")) && !OUTSIDE.has(name),
 );
 
 interface Block {

@@ -257,7 +257,7 @@ it("adds no fields and writes no files without observability", async () => {
   const { rows } = await run(setup, ["where?"]);
   for (const row of rows) {
     expect(Object.keys(row).filter((key) => key.startsWith("ng_"))).toEqual([]);
-    expect(row).not.toHaveProperty("mask_sample");
+    expect(row).toHaveProperty("mask_sample", false);
   }
   expect(existsSync(setup.captures)).toBe(false);
 });
@@ -267,7 +267,7 @@ it("rebuilds the responses of text-only agents from recorded tokens", async () =
   const { rows, notices, summary, paths } = await run(setup, ["where?"]);
   expect(rows).toHaveLength(2);
   for (const row of rows) {
-    expect(row).not.toHaveProperty("mask_sample");
+    expect(row).toHaveProperty("mask_sample", false);
     expect(row["_ng_token_capture"]).toMatchObject({ n_calls: 2, chains: 1, delivered_fraction: 1 });
     expect(row["response"]).toMatchObject({
       output: [

@@ -23,11 +23,15 @@ const run = async (files: Record<string, string | Uint8Array>, ...argv: string[]
 
 describe("gym env validate", () => {
   it("accepts every included config as complete, and names a missing key", async () => {
-    const search = await run({}, "env", "validate", "--resources-server", "google_search");
-    expect(search.exitCode).toBe(1);
-    expect(search.stdout).toContain(
-      "google_search.resources_servers.google_search.google_api_key: is required",
-    );
+    const words = ["env", "validate", "--resources-server", "google_search", "--model-type", "random_model"];
+    const missing = "google_search.resources_servers.google_search.google_api_key: is required";
+    const strict = await run({}, ...words, "--strict");
+    expect(strict.exitCode).toBe(1);
+    expect(strict.stdout).toContain(missing);
+    const search = await run({}, ...words);
+    expect(search.exitCode).toBe(0);
+    expect(search.stderr).toContain(missing);
+    expect(search.stdout).toContain("It cannot be started here: see the warnings about google_search.");
     // In this process: a separate process for each of them would take a minute.
     const here = (...words: string[]) => captureRun(words, { cwd: tmpdir(), env: {} });
     const listed = JSON.parse((await here("list", "resources-servers", "--json")).stdout) as {
@@ -35,9 +39,12 @@ describe("gym env validate", () => {
     }[];
     const invalid: string[] = [];
     // These need a key or an address of the user.
-    const incomplete = /^(google_search|longmt_eval|tavily_search\/tavily_search_judge_\w+)$/;
+    const incomplete =
+      /^(browsecomp_advanced_harness|critpt|google_search|longmt_eval|tavily_search\/tavily_search_judge_\w+)$/;
     for (const { name } of listed.filter((listing) => !incomplete.test(listing.name))) {
-      const { exitCode, stdout } = await here("env", "validate", "--resources-server", name);
+      const { exitCode, stdout } = await here(
+        ...["env", "validate", "--strict", "--resources-server", name, "--model-type", "random_model"],
+      );
       if (exitCode !== 0) invalid.push(`${name}: ${stdout}`);
     }
     expect(listed.length).toBeGreaterThan(40);
@@ -60,7 +67,9 @@ describe("gym env validate", () => {
 
   it("accepts a valid config and writes no files", async () => {
     const app = `import { defineResourcesServer } from "nemo-gym";
-export default defineResourcesServer({ verify: () => ({ reward: 1 }) });
+import { z } from "zod";
+const config = z.object({ api_key: z.string() });
+export default defineResourcesServer({ config, verify: () => ({ reward: 1 }) });
 `;
     const { exitCode, stdout, stderr } = await run(
       { "a.yaml": KILN, "resources_servers/oven/app.ts": app },
@@ -240,7 +249,7 @@ describe("bad input", () => {
   }
 });
 
-it("refuses a word that is not an override", async () => {
+it("rejects a word that is not an override", async () => {
   const { exitCode, stdout, stderr } = await run(
     { "a.yaml": KILN },
     "env",
@@ -362,9 +371,17 @@ describe("gym env resolve", () => {
     expect(JSON.parse(stdout)).toMatchObject({ policy_base_url: url });
   });
 
-  it("refuses a --search-dir that does not exist", async () => {
-    const refused = await run({}, "env", "validate", "--search-dir", "nowhere", "--resources-server", "mcqa");
-    expect(refused).toMatchObject({
+  it("rejects a --search-dir that does not exist", async () => {
+    const rejected = await run(
+      {},
+      "env",
+      "validate",
+      "--search-dir",
+      "nowhere",
+      "--resources-server",
+      "mcqa",
+    );
+    expect(rejected).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining("argument --search-dir: there is no directory"),
     });

@@ -25,6 +25,9 @@ const ROLLOUTS: Readonly<Record<string, readonly string[]>> = {
   mini_swe_agent_2: ["upstream_data/example_rollouts.jsonl"],
 };
 
+/** Files beside the cases that some of them name. */
+const DATA_FILES = new Set(["test_metadata.jsonl"]);
+
 const runs: { suite: string; file: string }[] = [];
 for (const place of places) {
   for (const [suite, file] of Object.entries(CASE_FILES)) {
@@ -35,10 +38,14 @@ for (const place of places) {
     if (existsSync(path.join(root, "benchmarks", name)))
       runs.push({ suite: "benchmarks", file: path.join(place, "fixtures/benchmarks", name) });
   }
-  for (const name of foldersOf(path.join(root, "resources_servers"))) {
+  const agents = foldersOf(path.join(root, "responses_api_agents")).filter((name) =>
+    existsSync(path.join(suites, `env/adapters/${name}.ts`)),
+  );
+  for (const name of new Set([...foldersOf(path.join(root, "resources_servers")), ...agents])) {
     const fixtures = path.join(place, "fixtures", name);
     for (const file of [...filesOf(fixtures), ...(ROLLOUTS[name] ?? [])]) {
-      if (file.endsWith(".jsonl")) runs.push({ suite: `env:${name}`, file: path.join(fixtures, file) });
+      if (file.endsWith(".jsonl") && !DATA_FILES.has(file))
+        runs.push({ suite: `env:${name}`, file: path.join(fixtures, file) });
     }
   }
 }
@@ -54,10 +61,13 @@ describe("golden vectors", () => {
   });
 
   for (const { suite, file } of present) {
-    const runsPrograms = /^env:(code_gen|code_fim|evalplus|math_with_code|nvarc)$/.test(suite);
+    const runsPrograms =
+      /^env:(code_gen|competitive_coding_challenges|code_fim|evalplus|math_with_code|nvarc|scicode)$/.test(
+        suite,
+      );
     it.skipIf(runsPrograms && skipWithoutBubblewrap)(
       `${suite} agrees with ${path.relative(root, file)}`,
-      { timeout: 300_000 },
+      { timeout: 1_200_000 },
       async () => {
         const results = await runSuite(suite, file);
         const failures = results.filter(({ error }) => error !== undefined);

@@ -97,7 +97,7 @@ describe("gym env audit", () => {
     expect(stdout).toContain("The process ended with code 3 at: quiz, nonsense-earns-minimum: row 1");
   });
 
-  it("refuses unknown names and checks", async () => {
+  it("rejects unknown names and checks", async () => {
     const cwd = await quiz("() => ({ reward: 0 })");
     const unknown = await runGym(["env", "audit", "quizz"], { cwd });
     expect(unknown.exitCode).toBe(2);

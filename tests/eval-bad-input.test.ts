@@ -82,7 +82,7 @@ describe("bad input of gym eval run", () => {
       title: "an unknown agent on the command line",
       content: lines([good]),
       words: ["--agent", "nobody"],
-      says: /'nobody' \(1 row, .*\nAgents: example_single_tool_call_simple_agent\./,
+      says: /'nobody', named by --agent \(agent_name\) \(1 row, .*\nAgents: example_single_tool_call_simple_agent\./,
     },
     {
       title: "a prompt for rows that have their input",
@@ -209,15 +209,15 @@ describe("bad input of gym eval run", () => {
       ["/dev/stdout", /'\/dev\/stdout' is a device, pipe or socket/],
       ["notes.md", /notes\.md' already exists and contains no results of a run/],
     ] as const) {
-      const refused = await run(output);
-      expect(refused.exitCode).toBe(1);
-      expect(refused.stderr).toMatch(says);
+      const rejected = await run(output);
+      expect(rejected.exitCode).toBe(1);
+      expect(rejected.stderr).toMatch(says);
     }
     expect(readdirSync(cwd)).toEqual(before);
     expect(readFileSync(path.join(cwd, "notes.md"), "utf8")).toBe("# Notes\n");
   });
 
-  it("a refused command over an earlier run, which stays unchanged", { timeout: 60_000 }, async () => {
+  it("a rejected command over an earlier run, which stays unchanged", { timeout: 60_000 }, async () => {
     const cwd = await project({ "in.jsonl": lines([good]), "empty.jsonl": "" });
     const words = ["eval", "run", "-o", "out.jsonl"];
     const run = await gym(cwd, [...words, ...TOOL_CALL, "-i", "in.jsonl"]);

@@ -136,6 +136,26 @@ describe("gym eval profile", () => {
     );
   });
 
+  it("says under both names that one rollout per task has no spread", async () => {
+    const cwd = await storedRun();
+    const firsts = (file: string) =>
+      rowsOf(path.join(cwd, file)).filter((row) => row["_ng_rollout_index"] === 0);
+    for (const [from, to] of [
+      ["run.jsonl", "one.jsonl"],
+      ["run_materialized_inputs.jsonl", "one_materialized_inputs.jsonl"],
+    ] as const)
+      await writeFile(
+        path.join(cwd, to),
+        firsts(from)
+          .map((row) => `${JSON.stringify(row)}\n`)
+          .join(""),
+      );
+    const newer = ["--inputs", "one_materialized_inputs.jsonl", "--rollouts", "one.jsonl"];
+    const older = ["+input_jsonl_fpath=tasks.jsonl", "+rollouts_jsonl_fpath=one.jsonl"];
+    for (const words of [newer, [...older, "+output_jsonl_fpath=profiled.jsonl"]])
+      expect((await gym(cwd, ["eval", "profile", ...words])).stdout).toContain("Every task has one rollout");
+  });
+
   it("keeps the older format under the older name", async () => {
     const cwd = await storedRun();
     const program = path.join(cwd, "ng_profile");
@@ -202,6 +222,75 @@ describe("gym eval compare", () => {
       exitCode: 1,
       stderr: expect.stringContaining("none.jsonl' does not exist"),
     });
+  });
+});
+
+describe("gym eval compare with a report", () => {
+  const metrics = (reward: number, agent = "solver") => [
+    {
+      agent_ref: { name: agent },
+      agent_metrics: { "mean/reward": reward },
+      key_metrics: { "mean/reward": reward },
+      group_level_metrics: [
+        { _ng_task_index: 0, "mean/reward": 1, "min/reward": 1, "max/reward": 1 },
+        { _ng_task_index: 1, "mean/reward": reward, "min/reward": reward, "max/reward": reward },
+      ],
+      repeat_level_metrics: [],
+    },
+  ];
+
+  it("compares the aggregate metrics of several candidates, and writes both reports", async () => {
+    const cwd = await project({
+      "base/rollouts_aggregate_metrics.json": JSON.stringify(metrics(0)),
+      "one/rollouts_aggregate_metrics.json": JSON.stringify(metrics(1)),
+      "two/other.json": JSON.stringify(metrics(0)),
+    });
+    const compare = (...words: string[]) => gym(cwd, ["eval", "compare", ...words]);
+    const runs = ["--baseline", "base/rollouts.jsonl", "--candidates", "one,two/rollouts.jsonl"];
+    const missing = await compare(...runs, "-o", "report");
+    expect(missing).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(missing.stderr).toContain(
+      "The aggregate metrics two/rollouts_aggregate_metrics.json do not exist.",
+    );
+    expect(missing.stderr).toContain("gym eval aggregate");
+    const files = ["--candidates-agg-metrics", "one/rollouts_aggregate_metrics.json,two/other.json"];
+    const done = await compare(
+      ...runs.slice(0, 3),
+      "one/rollouts.jsonl,two/rollouts.jsonl",
+      ...files,
+      "-o",
+      "report",
+    );
+    expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(done.stdout).toContain("one: Sample flips: 1 fail→pass, 0 pass→fail over 2 common tasks");
+    expect(done.stdout).toContain("two: Sample flips: 0 fail→pass, 0 pass→fail over 2 common tasks");
+    expect(done.stdout).toContain("Wrote: report/compare_report.md");
+    const report = JSON.parse(readFileSync(path.join(cwd, "report/compare_report.json"), "utf8"));
+    expect(report).toMatchObject({
+      schema_version: "1",
+      command: expect.stringMatching(/^gym eval compare \+baseline_rollouts/),
+      candidates: [{ label: "one" }, { label: "two" }],
+    });
+    const markdown = readFileSync(path.join(cwd, "report/compare_report.md"), "utf8");
+    expect(markdown).toContain("| mean/reward | +1.0000 | — | 0.0000 | — | 1.0000 | — |");
+  });
+
+  it("rejects missing runs, and flags of the other form", async () => {
+    const cwd = await project({});
+    for (const [words, message] of [
+      [[], "missing required configuration: baseline_rollouts_jsonl_fpath, candidate_rollouts_jsonl_fpaths."],
+      [["a.jsonl"], "the following arguments are required: RUN_B"],
+      [["a.jsonl", "b.jsonl", "-o", "x"], "--output-dir belongs to a report"],
+      [["--baseline", "a", "--candidates", "b", "--show", "3"], "--show belongs to a comparison of tasks"],
+      [
+        ["--baseline", "a", "--candidates", "b,"],
+        "argument --candidates: expected texts separated by commas",
+      ],
+    ] as const)
+      expect(await gym(cwd, ["eval", "compare", ...words])).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(message),
+      });
   });
 });
 
@@ -307,7 +396,7 @@ describe("gym eval aggregate", () => {
     servers.kill();
   });
 
-  it("refuses files that it cannot join", async () => {
+  it("rejects files that it cannot join", async () => {
     const cwd = await storedRun();
     const none = await gym(cwd, ["eval", "aggregate", "-i", "q*", "-o", "all.jsonl"]);
     expect(none).toMatchObject({ exitCode: 1, stderr: "Error: No shards matched input_glob='q*'.\n" });
@@ -374,9 +463,9 @@ describe("gym eval reverify", () => {
 
     const app = path.join(cwd, "resources_servers/judged/app.ts");
     await writeFile(app, (await readFile(app, "utf8")).replace('"stateless"', '"unsupported"'));
-    const refused = await gym(cwd, [...words.slice(0, -1), "b.jsonl"]);
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain(
+    const rejected = await gym(cwd, [...words.slice(0, -1), "b.jsonl"]);
+    expect(rejected.exitCode).toBe(1);
+    expect(rejected.stderr).toContain(
       "not declared safe for scoring stored rollouts again: judged (unsupported)",
     );
     const forced = await gym(cwd, [...words.slice(0, -1), "b.jsonl", "--force"]);

@@ -158,23 +158,23 @@ it("names the stage when the deadline of the rollout expires", async () => {
   );
 });
 
-it.each(modes)("accepts a body of 50 MB and refuses one beyond the limit with 413: %s", async (_, config) => {
+it.each(modes)("accepts a body of 50 MB and rejects one beyond the limit with 413: %s", async (_, config) => {
   const { servers } = await start(config);
   const url = servers.client.baseUrl("tools");
   const body = JSON.stringify({ filler: "x".repeat(50 * 1024 * 1024) });
   const taken = await request(`${url}/seed_session`, { method: "POST", body });
   expect(taken.statusCode).toBe(200);
   await taken.body.dump();
-  const refused = await request(`${url}/seed_session`, {
+  const rejected = await request(`${url}/seed_session`, {
     method: "POST",
     body: "x".repeat(129 * 1024 * 1024),
   }).catch((error: Error & { code?: string }) => error);
   // The server responds before it has read everything; a client that is still sending may only see the closed socket.
-  if (refused instanceof Error) expect(refused.code).toMatch(/UND_ERR_SOCKET|EPIPE|ECONNRESET/);
-  else expect(refused.statusCode).toBe(413);
+  if (rejected instanceof Error) expect(rejected.code).toMatch(/UND_ERR_SOCKET|EPIPE|ECONNRESET/);
+  else expect(rejected.statusCode).toBe(413);
 });
 
-it.each(modes)("refuses invalid JSON with its position, and continues: %s", async (_, config) => {
+it.each(modes)("rejects invalid JSON with its position, and continues: %s", async (_, config) => {
   const { servers } = await start(config);
   const url = servers.client.baseUrl("tools");
   const reply = await request(`${url}/count`, { method: "POST", body: '{"a": 1,, }' });
@@ -231,7 +231,7 @@ describe.each(modes)("a provider (%s)", (_mode, hosting) => {
     return { status: reply.status, body: reply.json() as Record<string, unknown>, asked: endpoint.count };
   }
 
-  it("that refuses the key is called once, and its message is shown", async () => {
+  it("that rejects the key is called once, and its message is shown", async () => {
     const { status, body, asked } = await ask(undefined, { apiKey: "sk-wrong-key-000000" });
     expect([status, asked]).toEqual([401, 1]);
     expect(body).toMatchObject({ error: { class: "provider_auth", stage: "model", retryable: false } });

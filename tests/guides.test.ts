@@ -16,6 +16,7 @@ const GUIDES = [
   "coming-from.md",
   "skills.md",
   "judges.md",
+  "optimizing.md",
 ];
 
 /** The block of a page that begins with the name of a file. */

@@ -205,9 +205,9 @@ describe.each(Object.keys(backends))("the official clients with %s", (name) => {
     const { endpoint, openai, anthropic } = await start(name);
     const ask = () => openai.responses.create({ model: "m", input: "When?" });
     endpoint.fail(faults.unauthorized(`No such key: ${KEY}`));
-    const refused = await ask().catch((error: Error) => error);
-    expect(refused).toBeInstanceOf(OpenAI.AuthenticationError);
-    expect((refused as Error).message).toMatch(/401 from 127\.0\.0\.1:\d+: No such key: \*\*\*\*/);
+    const rejected = await ask().catch((error: Error) => error);
+    expect(rejected).toBeInstanceOf(OpenAI.AuthenticationError);
+    expect((rejected as Error).message).toMatch(/401 from 127\.0\.0\.1:\d+: No such key: \*\*\*\*/);
     const before = endpoint.count;
     endpoint.fail(faults.rateLimited(0), faults.rateLimited(0));
     const limited = await openai.chat.completions

@@ -155,7 +155,7 @@ describe("an endpoint that is down", () => {
     });
   });
 
-  it("reports a refused key at once", { timeout: 120_000 }, async () => {
+  it("reports a rejected key at once", { timeout: 120_000 }, async () => {
     const cwd = await project({});
     const other = await endpoint({ apiKey: "another-key-altogether" });
     const { exitCode, text } = await run(cwd, other.baseUrl, ["--num-repeats", "10"]);

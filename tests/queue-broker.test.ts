@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { JsMsg } from "@nats-io/jetstream";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { DeliveryWatch } from "../src/run/distributed/references.ts";
-import { Board, type RunRecord, type WorkerRecord } from "../src/run/queue/board.ts";
+import { RunBoard, type RunRecord, type WorkerRecord } from "../src/run/queue/board.ts";
 import { type Broker, connectBroker } from "../src/run/queue/broker.ts";
 import { JetStreamQueue, type Lease } from "../src/run/queue/jetstream-queue.ts";
 import { openRunStream, renewConsumers } from "../src/run/queue/run-stream.ts";
@@ -254,7 +254,7 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
   });
 
   it("lists runs, workers and spending without leaving anything at the broker", async () => {
-    const board = await Board.open(broker);
+    const board = await RunBoard.open(broker);
     const named = async () => (await board.runs()).map(({ run }) => run);
     expect(await named()).toEqual([]);
     await board.putRun({ run: "second", created: "2" } as RunRecord);

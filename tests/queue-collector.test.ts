@@ -95,11 +95,11 @@ describe.skipIf(missing !== undefined)("a collector of a distributed run", { tim
     expect(run.text()).not.toContain("very-secret");
   });
 
-  it("refuses a shared directory that cannot be created", async () => {
+  it("rejects a shared directory that cannot be created", async () => {
     const cwd = await rows(1);
-    const refused = await runGym(queued("store.jsonl", "--store", "/proc/nope"), { cwd });
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain("'/proc/nope");
+    const rejected = await runGym(queued("store.jsonl", "--store", "/proc/nope"), { cwd });
+    expect(rejected.exitCode).toBe(1);
+    expect(rejected.stderr).toContain("'/proc/nope");
   });
 });
 
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)("gym queue up", { timeout: 120_000 }, () 
       cwd,
       env: elsewhere,
     });
-    expect(stranger.stderr).toContain("refused the login");
+    expect(stranger.stderr).toContain("rejected the login");
     const second = await runGym(["queue", "up", "--port", port], { cwd });
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
@@ -151,7 +151,7 @@ describe.skipIf(missing !== undefined)("gym queue up", { timeout: 120_000 }, () 
     );
     await until("results", () => collected() > 2);
     await up.kill();
-    // A broker with another login refuses them for a while.
+    // A broker with another login rejects them for a while.
     up = await start({ NATS_USER: "other", NATS_PASSWORD: "other" });
     await until("two refusals", () => (up.text().match(/authentication error/g) ?? []).length > 4);
     await up.kill();
@@ -163,7 +163,7 @@ describe.skipIf(missing !== undefined)("gym queue up", { timeout: 120_000 }, () 
     up = await start();
     expect(await run.ended, run.text() + gym.text()).toBe(0);
     expect(sortedLines(join(cwd, "a.jsonl"))).toHaveLength(ROLLOUTS);
-    expect(gym.text()).toContain("refused the login");
+    expect(gym.text()).toContain("rejected the login");
     await up.kill();
   });
 

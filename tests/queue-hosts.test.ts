@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 
     await broker.close();
     await broker.start();
     expect(await collector.ended, collector.text()).toBe(0);
-    expect(collector.text()).toContain("has lost what this run sent to it");
+    expect(collector.text()).toContain("lost the messages of this run");
     await sameAsLocal(cwd);
   });
 

@@ -31,7 +31,7 @@ const RETRY_AFTER_SECONDS = 8;
 const TOLD_MS = 4_000;
 
 /** A model endpoint that responds after `milliseconds`, and rejects requests on demand. */
-async function startEndpoint(refuses: (request: IncomingMessage) => boolean = () => false) {
+async function startEndpoint(rejects: (request: IncomingMessage) => boolean = () => false) {
   const seen = {
     milliseconds: SLOW_MS,
     running: 0,
@@ -42,7 +42,7 @@ async function startEndpoint(refuses: (request: IncomingMessage) => boolean = ()
     request.resume();
     response.setHeader("content-type", "application/json");
     seen.calls.push({ at: performance.now(), worker: String(request.headers["x-worker"]) });
-    if (refuses(request)) {
+    if (rejects(request)) {
       response
         .writeHead(429, { "retry-after": String(RETRY_AFTER_SECONDS) })
         .end('{"error":{"message":"slow down"}}');
@@ -110,19 +110,19 @@ describe.skipIf(missing !== undefined)("limits of a model endpoint", { timeout: 
   });
 
   it("pause all workers if the endpoint asks one of them to pause", async () => {
-    let refusing = false;
-    const { seen, url } = await startEndpoint(({ headers }) => refusing && headers["x-worker"] === "a");
+    let rejecting = false;
+    const { seen, url } = await startEndpoint(({ headers }) => rejecting && headers["x-worker"] === "a");
     const cwd = await rows(1_000);
     const collector = run(url, cwd);
     for (const name of ["a", "b"]) worker(name, cwd);
     await until("calls of both workers", () => callers(seen.calls).size === 2);
-    refusing = true;
+    rejecting = true;
     const before = seen.calls.length;
-    await until("a refused call", () => seen.calls.slice(before).some((call) => call.worker === "a"));
+    await until("a rejected call", () => seen.calls.slice(before).some((call) => call.worker === "a"));
     const refusedAt = seen.calls.slice(before).find((call) => call.worker === "a")?.at ?? 0;
     const endsAt = refusedAt + RETRY_AFTER_SECONDS * 1_000;
     await until("the end of the pause", () => performance.now() > endsAt);
-    refusing = false;
+    rejecting = false;
     seen.milliseconds = 100;
     const during = seen.calls.filter(({ at }) => at > refusedAt + TOLD_MS && at < endsAt);
     expect(during).toEqual([]);

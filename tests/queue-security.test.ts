@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { Board } from "../src/run/queue/board.ts";
+import { RunBoard } from "../src/run/queue/board.ts";
 import { connectBroker } from "../src/run/queue/broker.ts";
 import type { BrokerSettings } from "../src/run/queue/broker-settings.ts";
 import { runGym } from "./gym-process.ts";
@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined)("the store of a run", { timeout: 120_000 
     await until("the run", () => collector.text().includes("waits for workers"));
     const connected = await connectBroker({ url: broker.url }, { name: "test" });
     onTestFinished(() => connected.close());
-    const [record] = await (await Board.open(connected)).runs();
+    const [record] = await (await RunBoard.open(connected)).runs();
     const post = async (head: object, row: object | string) => {
       const lines = [JSON.stringify(head), typeof row === "string" ? row : JSON.stringify(row)];
       const answer = await fetch(`${record?.store.url}/results`, {

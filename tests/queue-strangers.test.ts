@@ -155,9 +155,9 @@ it.skipIf(missing !== undefined)(
       cwd,
       env,
     );
-    const refusing = startGym(["worker", ...queue], cwd, env);
-    await until("the refusal", () => refusing.text().includes("code_gen.sandbox: none). Start the worker"));
-    refusing.child.kill("SIGTERM");
+    const rejecting = startGym(["worker", ...queue], cwd, env);
+    await until("the refusal", () => rejecting.text().includes("code_gen.sandbox: none). Start the worker"));
+    rejecting.child.kill("SIGTERM");
     startGym(["worker", ...queue, "--allow-no-sandbox"], cwd, env);
     expect(await run.ended, run.text()).toBe(0);
     broker.child.kill("SIGTERM");

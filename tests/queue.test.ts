@@ -164,8 +164,8 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     const closed = new TestBroker(await freePort(), { words: ["--user", "gym", "--pass", "secret"] });
     await closed.start();
     onTestFinished(() => closed.close());
-    const refused = await runGym(["queue", "status", "--queue", closed.url], { cwd });
-    expect(refused.stderr).toContain("refused the login");
+    const rejected = await runGym(["queue", "status", "--queue", closed.url], { cwd });
+    expect(rejected.stderr).toContain("rejected the login");
     const env = { NATS_USER: "gym", NATS_PASSWORD: "secret" };
     const allowed = await runGym(["queue", "status", "--queue", closed.url, "--json"], { cwd, env });
     expect(allowed.exitCode, allowed.stderr).toBe(0);
@@ -181,7 +181,7 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
         ["eval", "ctl", ...words, "--queue", broker.url, "--json"],
         { cwd },
       );
-      return exitCode === 0 ? JSON.parse(stdout) : { refused: stderr };
+      return exitCode === 0 ? JSON.parse(stdout) : { rejected: stderr };
     };
     await until("results", () => (run.text().match(/"event":"rollout"/g) ?? []).length > 10);
     const shown = await control("show");
@@ -204,10 +204,10 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     expect(await control("drain", first)).toMatchObject([{ worker: first, state: "draining" }]);
     await until("the drained worker to end", () => workers.some(({ child }) => child.exitCode === 0));
     expect(await control("drain", first)).toEqual({
-      refused: expect.stringContaining(`Workers: ${second}.`),
+      rejected: expect.stringContaining(`Workers: ${second}.`),
     });
     expect(await control("cancel", "999-0")).toEqual({
-      refused: expect.stringContaining("no rollout '999-0' is running"),
+      rejected: expect.stringContaining("no rollout '999-0' is running"),
     });
     // The last one is still waiting.
     expect(await control("cancel", "899-0")).toMatchObject({ ok: true });

@@ -18,6 +18,11 @@ export class Kwargs {
     this.#values = values;
   }
 
+  /** The argument as it is in the row. */
+  value(name: string): unknown {
+    return this.#values[name];
+  }
+
   text(name: string): string {
     const value = this.#values[name];
     if (typeof value !== "string") throw new KwargsError(`${name} must be a text`);

@@ -1,4 +1,10 @@
-import { cliAgentConfig, defineCliAgent, harnessSandbox, type Transcript } from "nemo-gym/agents";
+import {
+  cliAgentConfig,
+  defineCliAgent,
+  harnessSandbox,
+  promptArguments,
+  type Transcript,
+} from "nemo-gym/agents";
 import { laxBool } from "nemo-gym/openai";
 import { z } from "zod";
 
@@ -47,12 +53,14 @@ export const opencodeAgent = (name: string, isSandboxed: boolean) =>
           mcp: { [mcp.name]: { type: "remote", url: mcp.url, headers: mcp.headers, enabled: true } },
         }),
       };
+      const { args: last, ...input } = promptArguments(text);
       return {
+        ...input,
         args: [
           ...["run", "--format", "json", "-m", `nemo/${model}`, "--dir", workspace],
           ...(own.thinking ? ["--thinking"] : []),
           ...own.extra_args,
-          text,
+          ...last,
         ],
         env: {
           XDG_DATA_HOME: `${home}/.local/share`,

@@ -146,6 +146,76 @@ sys.stdout = io.TextIOWrapper(buffer, encoding="utf-8", write_through=True)
 atexit.register(lambda: sys.__stdout__.write(buffer.getvalue().decode()))
 input()
 print(sum(map(int, input().split())))`,
+  "sys.stdout wrapped again": `
+import io, sys
+sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8")
+sys.stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8")
+input()
+print(sum(map(int, input().split())))`,
+  "input and output by codecs": `
+import codecs, sys
+reader = codecs.getreader("utf-8")(sys.stdin.buffer)
+writer = codecs.getwriter("utf-8")(sys.stdout.buffer)
+reader.readline()
+writer.write(str(sum(map(int, reader.readline().split()))))`,
+  "a class of buffered streams": `
+import os, sys
+from io import BytesIO, IOBase
+class Stream(IOBase):
+    def __init__(self, file):
+        self.descriptor = file.fileno()
+        self.writable = "r" not in file.mode
+        self.bytes = BytesIO()
+    def readline(self):
+        if not self.bytes.getvalue():
+            self.bytes = BytesIO(os.read(self.descriptor, max(os.fstat(self.descriptor).st_size, 8192)))
+        return self.bytes.readline().decode()
+    def write(self, text):
+        self.bytes.write(text.encode())
+    def flush(self):
+        if self.writable:
+            os.write(self.descriptor, self.bytes.getvalue())
+            self.bytes = BytesIO()
+sys.stdin, sys.stdout = Stream(sys.stdin), Stream(sys.stdout)
+input = lambda: sys.stdin.readline().rstrip("\\r\\n")
+input()
+print(sum(map(int, input().split())))`,
+  "a reader of one character": `
+import sys
+def number():
+    text = sys.stdin.read(1)
+    while text.isspace():
+        text = sys.stdin.read(1)
+    while (character := sys.stdin.read(1)) and not character.isspace():
+        text += character
+    return int(text)
+print(sum(number() for _ in range(number())))`,
+  "np.loadtxt without numpy": `
+import sys
+try:
+    import numpy as np
+    sys.stdin.readline()
+    print(int(np.loadtxt(sys.stdin, dtype=int).sum()))
+except ImportError:
+    sys.stdin.readline()
+    print(sum(map(int, sys.stdin.readline().split())))`,
+  "csv.reader": `
+import csv, sys
+rows = csv.reader(sys.stdin, delimiter=" ")
+next(rows)
+print(sum(int(cell) for cell in next(rows) if cell))`,
+  "contextlib.redirect_stdout": `
+import contextlib, io
+buffer = io.StringIO()
+input()
+with contextlib.redirect_stdout(buffer):
+    print(sum(map(int, input().split())))
+print(buffer.getvalue().strip())`,
+  "logging to sys.stdout": `
+import logging, sys
+logging.basicConfig(stream=sys.stdout, format="%(message)s", level=logging.INFO)
+input()
+logging.info(sum(map(int, input().split())))`,
   "print with end and without newline": "input()\nprint(sum(map(int, input().split())), end='')",
   "open(1, 'w')":
     "input()\nwith open(1, 'w', closefd=False) as out:\n    out.write(str(sum(map(int, input().split()))))",

@@ -19,7 +19,7 @@ export async function audioUrl(path: string, root: string | null | undefined): P
   const file = locate(path, root);
   const type = TYPES[extname(file).toLowerCase()];
   if (type === undefined) {
-    throw refusal(`${path} is no recording of a known kind (${Object.keys(TYPES).join(", ")})`);
+    throw refusal(`${path} is not a recording of a known kind (${Object.keys(TYPES).join(", ")})`);
   }
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile()) throw refusal(`metadata.audio_path leads to ${file}, which does not exist`);

@@ -5,9 +5,9 @@ import {
   type ChatCreateParams,
   type ChatMessage,
   ConversionError,
-  metadataObject,
   TokenInformationError,
 } from "nemo-gym/openai";
+import { metadataObject } from "./chat-body.ts";
 import type { VllmConfig } from "./config.ts";
 
 /** Sampling keys that exist in chat and text completions. */
@@ -25,38 +25,38 @@ const SHARED = [
   "user",
 ] as const satisfies (keyof ChatCreateParams)[];
 
-function refuse(message: string): never {
+function reject(message: string): never {
   throw new ConversionError("unsupported", `use_completions_api: ${message}`);
 }
 
 /** The unchanged prompt of a request: one user message, with at most one system message before it. */
 export function rawPrompt(params: ChatCreateParams): string {
-  if (params.tools?.length) refuse("tools need render_chat_template: true");
-  refuseAudio(params);
+  if (params.tools?.length) reject("tools need render_chat_template: true");
+  rejectAudio(params);
   const roles = params.messages.map(({ role }) => role);
   if (roles.join() !== "user" && roles.join() !== "system,user") {
-    refuse(`takes one user message, or a system and a user message, not ${roles.join(", ") || "none"}`);
+    reject(`takes one user message, or a system and a user message, not ${roles.join(", ") || "none"}`);
   }
   return params.messages.map(textOf).join("\n\n");
 }
 
 /** Rejects messages with content other than text. */
 export function requireText(params: ChatCreateParams): void {
-  refuseAudio(params);
+  rejectAudio(params);
   for (const message of params.messages) if (message.content != null) textOf(message);
 }
 
-function refuseAudio({ metadata }: ChatCreateParams): void {
+function rejectAudio({ metadata }: ChatCreateParams): void {
   const given = ["audio_data", "audio_path", "audio_paths"].find((key) => metadata?.[key]);
-  if (given) refuse(`metadata.${given} cannot be sent as text`);
+  if (given) reject(`metadata.${given} cannot be sent as text`);
 }
 
 function textOf({ role, content }: ChatMessage): string {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return refuse(`the ${role} message has no text`);
+  if (!Array.isArray(content)) return reject(`the ${role} message has no text`);
   return content
     .map((part) =>
-      part.type === "text" ? part.text : refuse(`the ${role} message holds a '${part.type}' part`),
+      part.type === "text" ? part.text : reject(`the ${role} message holds a '${part.type}' part`),
     )
     .join("");
 }
@@ -94,7 +94,7 @@ export function completionBody(
   }
   Object.assign(body, config.sampling_overrides);
   if (config.return_token_id_information && body["n"] != null && body["n"] !== 1) {
-    refuse("n must be 1 when token ids are returned");
+    reject("n must be 1 when token ids are returned");
   }
   return body;
 }

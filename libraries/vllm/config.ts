@@ -50,7 +50,7 @@ const schema = z.looseObject(vllmFields);
 export type VllmConfig = z.output<typeof schema>;
 
 /** Adds an issue for each invalid combination of settings; for `superRefine`. */
-export function refuseProblems(config: Partial<VllmConfig>, context: z.RefinementCtx): void {
+export function rejectProblems(config: Partial<VllmConfig>, context: z.RefinementCtx): void {
   for (const key of config.return_token_id_information ? PATIENCE : []) {
     const seconds = config[key] ?? LEAST_PATIENCE_SECONDS;
     if (seconds >= LEAST_PATIENCE_SECONDS) continue;

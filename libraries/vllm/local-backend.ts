@@ -4,7 +4,7 @@ import { errorMessage, HttpError, type ServerContext } from "nemo-gym";
 import { ProviderError } from "nemo-gym/models";
 import { type ChatCompletion, laxBool, laxFloat, laxInt, type Response } from "nemo-gym/openai";
 import { z } from "zod";
-import { refuseProblems, vllmFields } from "./config.ts";
+import { rejectProblems, vllmFields } from "./config.ts";
 import { VllmEngine } from "./engine.ts";
 import { type AdaptBody, openVllm, type VllmBackend } from "./vllm-backend.ts";
 
@@ -37,11 +37,11 @@ const schema = z.looseObject(localVllmFields);
 export type LocalVllmConfig = z.output<typeof schema>;
 
 /** Rejects settings that do not work with an own engine; for `superRefine`. */
-export function refuseLocalProblems(
+export function rejectLocalProblems(
   config: Partial<LocalVllmConfig> & { num_workers?: unknown },
   context: z.RefinementCtx,
 ): void {
-  refuseProblems(config, context);
+  rejectProblems(config, context);
   if (!(Number(config.num_workers) > 1) || (config.base_url?.length ?? 0) > 0) return;
   const message =
     "each worker would start an engine of its own; give the workers to a local_vllm_model_proxy";

@@ -16,31 +16,33 @@ import {
 } from "nemo-gym/models";
 import {
   attachTokens,
-  bareReasoningCompletion,
-  buildVllmChatBody,
   type ChatCompletion,
   type ChatCreateParams,
   ConversionError,
-  contextOverflowCompletion,
   convertChatCompletion,
   convertResponsesToChat,
-  endsInBareReasoning,
   findTokens,
-  insertAudio,
-  isContextOverflow,
   mergeReasoning,
   parseChatCompletion,
   parseResponse,
   type Response,
   type ResponseCreateParams,
   TokenInformationError,
+  withPolicyVersion,
+} from "nemo-gym/openai";
+import { audioUrl } from "./audio-file.ts";
+import {
+  bareReasoningCompletion,
+  buildVllmChatBody,
+  contextOverflowCompletion,
+  endsInBareReasoning,
+  insertAudio,
+  isContextOverflow,
   takeAudio,
   templateSettings,
   tokenizeBody,
   type VllmChatBody,
-  withPolicyVersion,
-} from "nemo-gym/openai";
-import { audioUrl } from "./audio-file.ts";
+} from "./chat-body.ts";
 import { type ChatTemplate, loadChatTemplate } from "./chat-template.ts";
 import {
   completionBody,
@@ -51,6 +53,7 @@ import {
 } from "./completions.ts";
 import type { VllmConfig } from "./config.ts";
 import { ContinuityCounter } from "./continuity.ts";
+import { EchoRequest, echoBody, readEchoed } from "./echoed.ts";
 import { TransportLog } from "./transport-log.ts";
 
 type Scope = Omit<ModelCallScope<VllmConfig, unknown>, "state">;
@@ -149,7 +152,8 @@ export class VllmBackend {
     if (settings.use_completions_api) return this.#complete(call);
     const params = await this.#withAudio(call.params);
     const built = buildVllmChatBody(params, settings, call.onLoss);
-    const body = this.#parts.adaptBody?.(built, params) ?? built;
+    const adapted = this.#parts.adaptBody?.(built, params) ?? built;
+    const body: VllmChatBody = { ...adapted, ...call.fields };
     if (!settings.sequential_reasoning_allowed && endsInBareReasoning(body.messages)) {
       return bareReasoningCompletion(this.model);
     }
@@ -161,6 +165,12 @@ export class VllmBackend {
     const completion = await this.#withTokens(merged, body, reply.replica, call);
     this.continuity.count(call.params.messages, completion, call.rolloutId);
     return completion;
+  }
+
+  /** The token ids of the prompt that the engine would use for a chat request. */
+  async tokenize(call: Scope & { params: ChatCreateParams }): Promise<number[]> {
+    const body = buildVllmChatBody(call.params, this.#settings, call.onLoss);
+    return this.#tokenize({ ...tokenizeBody(body), ...call.fields }, undefined, call);
   }
 
   /** Forwards a signal of a trainer to every replica; all of them must accept it. */
@@ -175,6 +185,25 @@ export class VllmBackend {
     }
     this.#parts.server.log.info(`${path}: passed on to ${replies.map(({ host }) => host).join(", ")}`);
     return { replicas: replies.map(({ host, status, text }) => ({ host, status, body: jsonOrText(text) })) };
+  }
+
+  /** The log probabilities of given texts: `/completions` with `echo`. */
+  async echoed({
+    body,
+    signal,
+  }: Pick<ModelPostScope<VllmConfig, unknown>, "body" | "signal">): Promise<unknown> {
+    const request = EchoRequest.safeParse(body);
+    if (!request.success)
+      throw new HttpError(422, "/v1/completions takes a list of texts as `prompt`, with `echo`");
+    const { prompt } = request.data;
+    const { provider } = this.#parts;
+    const reply = await provider.call({
+      path: "/completions",
+      body: { ...this.#settings.extra_body, ...echoBody(prompt, this.model) },
+      signal,
+      read: (answer) => readEchoed(answer, prompt, provider.hosts.join(", ")),
+    });
+    return { ...reply.value, model: this.model };
   }
 
   async #nativeResponse(call: Scope, params: ResponseCreateParams): Promise<Response> {

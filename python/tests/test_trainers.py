@@ -81,7 +81,7 @@ class TrainerTests(unittest.TestCase):
             self.assertEqual(result["responses_create_params"]["input"][0]["content"], f"add {given['expected_count']}")
             numbers = {key for key, value in result.items() if isinstance(value, (bool, int, float))}
             # Each becomes a metric of the agent, and the keys of the first result count for all.
-            self.assertEqual(numbers - {"_ng_task_index", "_rowidx"}, {"reward"})
+            self.assertEqual(numbers - {"_ng_task_index", "_rowidx"}, {"reward", "mask_sample"})
             seen: list[int] = []
             for item in result["response"]["output"]:
                 if "generation_token_ids" not in item:

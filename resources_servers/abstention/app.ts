@@ -1,10 +1,18 @@
 import { createJudge, defineResourcesServer, judgeConfig, promptFrom } from "nemo-gym";
 import { SPACE_CLASS, splitWords } from "nemo-gym/python";
-import { lastBoxed, lastTextMessage, letterGrade, requireJudgeText, stripThinking } from "nemo-gym/verify";
+import {
+  lastBoxed,
+  lastTextMessage,
+  letterGrade,
+  requireJudgeText,
+  statedGrade,
+  stripThinking,
+} from "nemo-gym/verify";
 import { z } from "zod";
 import { optionalId, optionalText } from "../../libraries/answer-judge/answer-judge.ts";
 
 const verdicts = { A: "correct", B: "incorrect", C: "abstain" } as const;
+const LETTERS = ["A", "B", "C"] as const;
 
 /** Questions of fact with a middle reward for saying that one does not know. */
 export default defineResourcesServer({
@@ -36,11 +44,11 @@ export default defineResourcesServer({
         target: judge.fit(ground_truth),
         predicted_answer: judge.fit(extracted_answer),
       });
-      const parse = (reply: string) => letterGrade(stripThinking(reply), ["A", "B", "C"]);
+      const parse = (reply: string) => statedGrade(stripThinking(reply), LETTERS);
       const asked = await judge.ask(question, { signal, parse });
       judge_output = requireJudgeText(asked, stripThinking(asked.text));
-      // A reply without a grade counts as incorrect, as in the original.
-      verdict = verdicts[asked.verdict ?? "B"];
+      // Of an unclear reply the first letter anywhere counts, and without one it is incorrect, as in the original.
+      verdict = verdicts[asked.verdict ?? letterGrade(judge_output, LETTERS) ?? "B"];
     }
     const is_correct = Number(verdict === "correct");
     const is_incorrect = Number(verdict === "incorrect");

@@ -14,7 +14,14 @@ describe("calendar", () => {
   it("rewards a calendar that meets all constraints, and returns only the reward", async () => {
     const { body } = await verify({ exp_cal_state: state }, messageItem(reply));
     expect(body.reward).toBe(1);
-    expect(Object.keys(body).sort()).toEqual(["response", "responses_create_params", "reward"]);
+    expect(Object.keys(body).sort()).toEqual([
+      "failure_kind",
+      "failure_reason",
+      "mask_sample",
+      "response",
+      "responses_create_params",
+      "reward",
+    ]);
   });
 
   it("reads only the first part of the last item", async () => {

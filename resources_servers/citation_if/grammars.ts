@@ -24,7 +24,7 @@ export const grammars: Readonly<Record<string, Grammar>> = {
     tags: true,
     claims: true,
   },
-  // A link is no citation.
+  // A link is not a citation.
   ascii_brackets: { before: raw`\[`, after: raw`\](?!\()` },
   fullwidth_brackets: { before: "【", after: "】" },
   ref_colon: { before: raw`\[ref:`, after: raw`\]` },

@@ -8,7 +8,7 @@ const IdPattern = z.string().superRefine((pattern, context) => {
     compilePyRegex(pattern);
   } catch (error) {
     if (!(error instanceof RegexSyntaxError)) throw error;
-    context.addIssue({ code: "custom", message: `'${pattern}' is no valid pattern: ${error.message}` });
+    context.addIssue({ code: "custom", message: `'${pattern}' is not a valid pattern: ${error.message}` });
   }
 });
 

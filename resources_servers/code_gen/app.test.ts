@@ -93,6 +93,8 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
     expect((await verify({ packed })).body).toMatchObject({ reward: 1, result: [true] });
     expect((await verify({ packed, inputs: ["1 2"], outputs: ["4"] })).body.reward).toBe(1);
     expect((await verify({ packed: "not base64!!" })).status).toBe(422);
+    const bomb = deflateSync(Buffer.alloc(300 << 20)).toString("base64");
+    expect((await verify({ packed: bomb })).status).toBe(422);
     const incomplete = deflateSync(JSON.stringify({ inputs: [] })).toString("base64");
     expect((await verify({ packed: incomplete })).status).toBe(422);
   });

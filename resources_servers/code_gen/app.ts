@@ -32,6 +32,8 @@ const UnitTests = z.object({
 /** Tests as base64 of zlib of JSON, which keeps files with large inputs small. */
 const PackedTests = z.object({ packed: z.string(), fn_name: z.string().nullish() });
 
+const LARGEST_TESTS = 256 << 20;
+
 function readTests(value: unknown): z.output<typeof UnitTests> {
   const packed = PackedTests.safeParse(value);
   const parsed = UnitTests.safeParse(packed.success ? unpack(packed.data) : value);
@@ -42,11 +44,12 @@ function readTests(value: unknown): z.output<typeof UnitTests> {
 
 function unpack({ packed, fn_name }: z.output<typeof PackedTests>): unknown {
   try {
-    return { ...JSON.parse(inflateSync(Buffer.from(packed, "base64")).toString("utf8")), fn_name };
+    const text = inflateSync(Buffer.from(packed, "base64"), { maxOutputLength: LARGEST_TESTS });
+    return { ...JSON.parse(text.toString("utf8")), fn_name };
   } catch (cause) {
     throw new HttpError(
       422,
-      "verifier_metadata.unit_tests.packed is not JSON, compressed with zlib, in base64.",
+      "verifier_metadata.unit_tests.packed is not JSON of at most 256 MiB, compressed with zlib, in base64.",
       { cause },
     );
   }

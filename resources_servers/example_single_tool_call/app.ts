@@ -4,6 +4,7 @@ import { z } from "zod";
 /** One tool and no state: the smallest possible environment. The reward is 1 if the model calls the tool. */
 export default defineResourcesServer({
   reverifyMode: "stateless",
+  boundSessions: true,
   tools: {
     get_weather: {
       description: "Tell the weather in a city.",

@@ -9,7 +9,7 @@ const patterns = strings.superRefine((value, context) => {
       compilePyRegex(pattern);
     } catch (error) {
       if (!(error instanceof RegexSyntaxError)) throw error;
-      context.addIssue({ code: "custom", message: `'${pattern}' is no valid pattern: ${error.message}` });
+      context.addIssue({ code: "custom", message: `'${pattern}' is not a valid pattern: ${error.message}` });
     }
   }
 });

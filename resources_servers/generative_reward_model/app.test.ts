@@ -15,7 +15,7 @@ describe("readPrediction", () => {
     ["two objects", `{"a": 1} ${answer(scores(4, 2, 2))}`],
     ["an odd quote", `5" screen ${answer(scores(4, 2, 2))}`],
     ["no rubrics", '{"overall": {"score_1": 4, "score_2": 2, "ranking": 2}, "rubric_evaluations": []}'],
-    ["a score that is no number", answer({ score_1: null, score_2: 1, ranking: 1 })],
+    ["a score that is not a number", answer({ score_1: null, score_2: 1, ranking: 1 })],
     ["a rubric without an id", answer(scores(4, 2, 2), scores(1, 1, 1))],
   ])("refuses %s", (_name, text) => {
     expect(readPrediction(text)).toBeNull();

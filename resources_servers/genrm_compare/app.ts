@@ -35,6 +35,7 @@ export default defineResourcesServer({
   row: Row,
   echo: [],
   reverifyMode: "unsupported",
+  cohort: (config) => config.num_rollouts_per_prompt,
   start(server) {
     const { config } = server;
     const judge = createJudge(

@@ -33,7 +33,7 @@ export default defineGymnasiumServer({
     const { num_boxes: boxes, search_depth: searchDepth, max_steps: maxSteps } = settings;
     const seed = row.seed ?? randomInt(2 ** 32);
     if (seed < 0 || seed >= 2 ** 32) throw new HttpError(422, "seed must be from 0 to 4294967295.");
-    const room = await createRoom({ rows, columns, boxes, searchDepth, seed }).catch(refuse);
+    const room = await createRoom({ rows, columns, boxes, searchDepth, seed }).catch(reject);
     const symbols = row.grid_lookup === undefined ? SYMBOLS : [];
     const game: Game = { room, boxes, maxSteps, symbols, steps: 0, onTarget: 0, total: 0 };
     return { session: game, observation: observe(game) };
@@ -45,7 +45,7 @@ export default defineGymnasiumServer({
   step({ row, response, session: game }) {
     if (game.over) return { ...game.over, terminated: true };
     const action = row.action_lookup === undefined ? readAction(outputText(response)) : undefined;
-    if (action === undefined) throw new HttpError(400, "The answer contains no move.");
+    if (action === undefined) throw malformedAnswer();
     return play(game, action);
   },
 });
@@ -56,6 +56,13 @@ function present(row: z.infer<typeof Row>) {
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as typeof defaults;
 }
 
-function refuse(error: unknown): never {
+function reject(error: unknown): never {
   throw error instanceof RoomError ? new HttpError(400, error.message) : error;
+}
+
+/** 400 as in the original; an agent that knows the class ends the game and keeps its reward. */
+function malformedAnswer(): HttpError {
+  const message = "The answer contains no move.";
+  const failure = { class: "malformed_answer", stage: "tool", retryable: false, message } as const;
+  return new HttpError(400, message, { failure });
 }

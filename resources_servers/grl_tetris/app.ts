@@ -57,7 +57,7 @@ export function defineTetris(piecesOf: PieceSource) {
       const reply = row.action_lookup
         ? playUnknown(game, text, row.action_lookup)
         : actions.length > 0 && play(game, actions);
-      if (!reply) throw new HttpError(400, "The answer contains no move such as <action>Down</action>.");
+      if (!reply) throw malformedAnswer();
       return reply;
     },
   });
@@ -69,3 +69,10 @@ function given({ dim_x, dim_y, box_type }: z.infer<typeof Row>): typeof defaults
 }
 
 export default defineTetris((settings, seed) => drawPieces(settings, new PyRandom(seed)));
+
+/** 400 as in the original; an agent that knows the class ends the game and keeps its reward. */
+function malformedAnswer(): HttpError {
+  const message = "The answer contains no move such as <action>Down</action>.";
+  const failure = { class: "malformed_answer", stage: "tool", retryable: false, message } as const;
+  return new HttpError(400, message, { failure });
+}

@@ -53,7 +53,7 @@ export async function openTask(
 }
 
 /**
- * Refuses a task whose sandbox has another network than the task expects. Tests that cannot download their programs usually
+ * Rejects a task whose sandbox has another network than the task expects. Tests that cannot download their programs usually
  * write a reward of 0, for a right solution too, so they are refused before the model is called.
  */
 async function checkNetwork(sandbox: Sandbox, task: HarborTask, checksTests: boolean): Promise<void> {

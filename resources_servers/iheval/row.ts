@@ -58,6 +58,6 @@ export const SeedRow = Row.superRefine((row, context) => {
   if (answer === null) refuse("answer", "Field required");
   const ids = isObject(answer) ? answer["instruction_id_list"] : undefined;
   for (const id of Array.isArray(ids) ? ids : []) {
-    if (!Object.hasOwn(instructions, String(id))) refuse("answer", `'${id}' is no known instruction`);
+    if (!Object.hasOwn(instructions, String(id))) refuse("answer", `'${id}' is not a known instruction`);
   }
 });

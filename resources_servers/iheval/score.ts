@@ -79,7 +79,7 @@ function namesLanguage(text: string, answer: unknown): boolean {
   return typeof language === "string" && strip(language).toLowerCase() === answer.toLowerCase();
 }
 
-/** The one text in braces as JSON; undefined if there are several or if it is no object. */
+/** The one text in braces as JSON; undefined if there are several or if it is not an object. */
 function onlyObject(text: string): Record<string, unknown> | undefined {
   const single = text.split("{").length === 2 && !text.includes("}");
   const line = `${text}${single ? "}" : ""}`.replaceAll("\n", " ");

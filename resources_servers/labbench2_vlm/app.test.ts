@@ -21,7 +21,8 @@ describe("labbench2_vlm", () => {
   it.each([
     ["Same value.\n[[A=B]]", 1, "[[A=B]]"],
     ["[[A!=B]]", 0, "[[A!=B]]"],
-    ["not [[A!=B]] but [[A=B]]", 0, "[[A!=B]]"],
+    ["not [[A!=B]] but [[A=B]]", 0, null],
+    ["The answer says [[A=B]].\n[[A!=B]]", 0, null],
     ["yes", 0, null],
   ])("a judge that says %j gives %d", async (reply, reward, verdict_label) => {
     const { body, prompt } = await verify([reply]);

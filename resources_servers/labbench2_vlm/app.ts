@@ -1,7 +1,7 @@
 import { createJudge, defineResourcesServer, judgeConfig, loadPromptText } from "nemo-gym";
-import { lastAssistantText } from "nemo-gym/openai";
+import { lastAssistantText, laxBool } from "nemo-gym/openai";
 import { isObject, pyStr, strip } from "nemo-gym/python";
-import { lastPartOfLastMessage } from "nemo-gym/verify";
+import { firstLabel, lastPartOfLastMessage, onlyLabel } from "nemo-gym/verify";
 import { z } from "zod";
 import { labbenchMetrics } from "./metrics.ts";
 
@@ -16,6 +16,8 @@ export default defineResourcesServer({
     judge_prompt_template_fpath: z.string().default("prompt_templates/judge.txt"),
     /** For questions about protocols, with the field `reference_passage`. */
     judge_prompt_template_protocol_fpath: z.string().default("prompt_templates/judge_protocol.txt"),
+    /** As in the original: the first verdict of a reply counts, whatever follows. Default: a reply with both has none. */
+    first_verdict_counts: laxBool().default(false),
     judge_equal_label: z.string().min(1).default("[[A=B]]"),
     judge_not_equal_label: z.string().min(1).default("[[A!=B]]"),
   }),
@@ -47,9 +49,10 @@ export default defineResourcesServer({
       ? protocolPrompt.render({ ...values, reference_passage: judge.fit(told("reference_passage")) })
       : prompt.render(values);
     const labels = [config.judge_equal_label, config.judge_not_equal_label];
+    const read = config.first_verdict_counts ? firstLabel : onlyLabel;
     const asked = await judge.ask(text, {
       signal,
-      parse: (_, reply) => firstOf(labels, lastPartOfLastMessage(reply) ?? ""),
+      parse: (_, reply) => read(lastPartOfLastMessage(reply) ?? "", labels),
     });
     return {
       reward: asked.verdict === config.judge_equal_label ? 1 : 0,
@@ -59,12 +62,6 @@ export default defineResourcesServer({
     };
   },
 });
-
-/** The label that occurs first; null without any. */
-function firstOf(labels: readonly string[], text: string): string | null {
-  const places = labels.map((label) => ({ label, at: text.indexOf(label) })).filter(({ at }) => at >= 0);
-  return places.sort((left, right) => left.at - right.at)[0]?.label ?? null;
-}
 
 /** The last text of the last user message; its pictures come before it. */
 function questionOf(input: unknown): string {

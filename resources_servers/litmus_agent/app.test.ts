@@ -48,6 +48,16 @@ describe("litmus_agent", () => {
     expect((await verify("((1))", row)).status).toBe(422);
   });
 
+  it("refuses to start with a number where texts are compared: JSON does not tell 1 from 1.0", async () => {
+    const server = await createTestServer(definition, { directory: import.meta.dirname });
+    const seed = async (expected_answer: unknown) => {
+      const { response: _none, ...row } = verifyBody({ expected_answer, answer_type: "string" });
+      return (await server.post("/seed_session", row)).status;
+    };
+    expect([await seed(1), await seed("1.0")]).toEqual([422, 200]);
+    await server.close();
+  });
+
   it("repeats the fields of the row and reports the error", async () => {
     const { body } = await verify("((3.5))", {
       expected_answer: 4,

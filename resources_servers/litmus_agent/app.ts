@@ -52,6 +52,8 @@ export default defineResourcesServer({
     try {
       const { rule } = policyOf(row);
       if (!isRule(rule)) throw new HttpError(422, `There is no rule '${rule}'.`);
+      if (rule === "string_eq" && typeof row.expected_answer === "number")
+        throw new HttpError(422, "expected_answer must be a text here: 1 and 1.0 are different texts.");
       capture(row, "");
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;

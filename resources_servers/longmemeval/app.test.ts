@@ -24,6 +24,12 @@ describe("longmemeval", () => {
     ["no", 0],
     ["<think>yes</think>No", 0],
     ["that depends", 0],
+    ["No, not yes", 0],
+    ["It was yesterday.", 0],
+    ["The response says yes.\nNo", 0],
+    ["yes\nno", 0],
+    ["**Yes**, it has no mistake.", 1],
+    ["The answer is yes.", 1],
   ])("scores the verdict %s with %d", async (reply, reward) => {
     const { body, prompts } = await verify([reply]);
     expect(body).toMatchObject({ reward, judge_label: reward === 1, judge_error: null });

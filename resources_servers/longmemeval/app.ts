@@ -50,6 +50,8 @@ export default defineResourcesServer({
     judge_retry_base_delay: z.number().nonnegative().default(1),
     /** As in the original: a judge that fails or answers nothing gives 0 instead of failing the rollout. */
     failed_judge_scores_zero: laxBool().default(false),
+    /** As in the original: any "yes" in a reply counts, even inside "yesterday" or "No, not yes". */
+    any_yes_counts: laxBool().default(false),
   }),
   row: z.looseObject({ verifier_metadata: z.looseObject({}).nullish() }),
   seed: Task,
@@ -89,10 +91,10 @@ export default defineResourcesServer({
       answer: judge.fit(answer),
       response: judge.fit(generation),
     });
+    const read = config.any_yes_counts ? readAnyYes : readLabel;
     try {
       const { reply } = await retryJudge(
-        () =>
-          judge.ask(request, { signal, parse: (_, reply) => readLabel(withoutReasoning(outputText(reply))) }),
+        () => judge.ask(request, { signal, parse: (_, reply) => read(withoutReasoning(outputText(reply))) }),
         {
           attempts: config.judge_max_retries + 1,
           delay: (attempt) => Math.min(config.judge_retry_base_delay * 2 ** (attempt - 1), MAX_DELAY_SECONDS),
@@ -118,8 +120,23 @@ function isPassing(error: JudgeError): boolean {
   return status === 429 || status >= 500;
 }
 
-/** Any "yes" counts, as in the original; null if there is no "no" either. */
+/**
+ * The verdict of the lines that begin with one; without such a line, that of all words. Null if there is none, or if
+ * they contradict each other: a judge may quote the response.
+ */
 function readLabel(reply: string): boolean | null {
+  const [line, ...otherLines] = verdictsIn(reply, /^[\s*_#>-]*(yes|no)\b/gim);
+  if (line !== undefined) return otherLines.length === 0 ? line === "yes" : null;
+  const [word, ...otherWords] = verdictsIn(reply, /\b(yes|no)\b/gi);
+  return word === undefined || otherWords.length > 0 ? null : word === "yes";
+}
+
+function verdictsIn(text: string, pattern: RegExp): Set<string> {
+  return new Set(Array.from(text.matchAll(pattern), ([, verdict = ""]) => verdict.toLowerCase()));
+}
+
+/** The rule of the original; null if there is no "no" either. */
+function readAnyYes(reply: string): boolean | null {
   if (/yes/i.test(reply)) return true;
   return /\bno\b/i.test(reply) ? false : null;
 }

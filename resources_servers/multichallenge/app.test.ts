@@ -37,6 +37,12 @@ describe("multichallenge", () => {
     expect(body).toMatchObject({ reward: 0.5, _ng_judge: { calls: 2, unreadable: 1 } });
   });
 
+  it("counts a refusal of the judge in words as unreadable", async () => {
+    const { server } = await judgedBy(["I cannot help with that.", "[[NO]]"]);
+    const { body } = await server.verify(verifyBody(row, answer));
+    expect(body).toMatchObject({ reward: 0.5, _ng_judge: { calls: 2, unreadable: 1 } });
+  });
+
   it.each([
     ["no answer", []],
     ["a 429", [{ status: 429, body: "slow down" }]],

@@ -40,7 +40,7 @@ export default defineResourcesServer({
         parse: (_, reply) => readVerdict(finalText(reply), config),
       });
       const judge_response = finalText(asked);
-      const verdict = asked.verdict ?? "NO";
+      const verdict = asked.verdict ?? anyVerdict(judge_response);
       const score = Number(verdict === (pass_criteria.toUpperCase() === "NO" ? "NO" : "YES"));
       return { question, pass_criteria, judge_prompt, judge_response, verdict, score, weight };
     });
@@ -49,11 +49,20 @@ export default defineResourcesServer({
   },
 });
 
-/** The last label; without one, the word in the last line, where YES takes precedence. */
+/** The last label; without one, a word of the last line, where YES takes precedence. */
 function readVerdict(text: string, labels: { yes_label: string; no_label: string }): "YES" | "NO" | null {
   const label = lastLabel(text, [labels.yes_label, labels.no_label]);
   if (label !== null) return label === labels.yes_label ? "YES" : "NO";
-  const lastLine = text.slice(text.lastIndexOf("\n") + 1).toUpperCase();
-  if (lastLine.includes("YES")) return "YES";
-  return lastLine.includes("NO") ? "NO" : null;
+  const words = lastLine(text).split(/[^A-Z]+/);
+  if (words.includes("YES")) return "YES";
+  return words.includes("NO") ? "NO" : null;
+}
+
+/** The verdict of an unreadable reply, as in the original. */
+function anyVerdict(text: string): "YES" | "NO" {
+  return lastLine(text).includes("YES") ? "YES" : "NO";
+}
+
+function lastLine(text: string): string {
+  return text.slice(text.lastIndexOf("\n") + 1).toUpperCase();
 }

@@ -3,13 +3,11 @@
 import math
 
 _BANNED = set(
-    "os sys subprocess socket pickle threading asyncio multiprocessing shutil pathlib io importlib ctypes signal "
-    "builtins inspect gc tempfile glob http urllib requests code codeop pty resource".split()
+    "os subprocess shutil pathlib builtins socket urllib requests http ftplib smtplib pickle shelve marshal importlib "
+    "pkgutil ctypes multiprocessing threading signal tempfile fileinput codecs pty fcntl resource syslog asyncio "
+    "concurrent".split()
 )
-_REMOVED = set(
-    "open input dir globals locals vars eval exec compile breakpoint help exit quit memoryview license credits "
-    "copyright".split()
-)
+_REMOVED = set("open input breakpoint help license credits copyright exit quit vars dir globals locals".split())
 _import = builtins.__import__
 
 
@@ -20,8 +18,9 @@ def guarded_import(name, *arguments, **keywords):
 
 
 def visible_builtins():
+    """Names with an underscore are missing, as in the original: a program cannot define classes."""
     names = {name: value for name, value in vars(builtins).items() if not name.startswith("_") and name not in _REMOVED}
-    return {**names, "__import__": guarded_import}
+    return {**names, "__import__": guarded_import, "__name__": "__main__", "__doc__": None}
 
 
 def as_cell(value):
@@ -46,7 +45,7 @@ def as_grid(value):
 def handle(request):
     try:
         with TimeLimit(request["seconds"]):
-            namespace = {"__builtins__": visible_builtins(), "__name__": "solution"}
+            namespace = {"__builtins__": visible_builtins()}
             exec(request["code"], namespace)
             return {"grid": as_grid(namespace["transform"](request["input"]))}
     except BaseException as error:
@@ -54,4 +53,5 @@ def handle(request):
 
 
 channel = Channel()
+raise_stack_limit()
 channel.serve(handle)

@@ -1,5 +1,5 @@
 import { defineResourcesServer } from "nemo-gym";
-import { letterGrade, requireJudgeText, stripThinking } from "nemo-gym/verify";
+import { letterGrade, requireJudgeText, statedGrade, stripThinking } from "nemo-gym/verify";
 import { z } from "zod";
 import {
   answerJudgeConfig,
@@ -9,6 +9,8 @@ import {
   startAnswerJudge,
 } from "../../libraries/answer-judge/answer-judge.ts";
 import { omniscienceMetrics, verdicts } from "./metrics.ts";
+
+const LETTERS = ["A", "B", "C", "D"] as const;
 
 /** Questions of fact: a judge decides whether the answer is correct, incorrect, partially correct or not attempted. */
 export default defineResourcesServer({
@@ -33,11 +35,11 @@ export default defineResourcesServer({
     });
     const readable = (reply: string) =>
       config.use_chat_completions_for_judge ? reply : stripThinking(reply);
-    const parse = (reply: string) => letterGrade(readable(reply), ["A", "B", "C", "D"]);
+    const parse = (reply: string) => statedGrade(readable(reply), LETTERS);
     const asked = await judge.ask(text, { signal, parse });
     const judge_output = requireJudgeText(asked, readable(asked.text));
-    // A reply without a grade counts as incorrect, as in the original.
-    const verdict = verdicts[asked.verdict ?? "B"];
+    // Of an unclear reply the first letter anywhere counts, and without one it is incorrect, as in the original.
+    const verdict = verdicts[asked.verdict ?? letterGrade(judge_output, LETTERS) ?? "B"];
     const is_correct = Number(verdict === "correct");
     const is_incorrect = Number(verdict === "incorrect");
     return {

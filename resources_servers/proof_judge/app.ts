@@ -48,6 +48,7 @@ export default defineResourcesServer({
   seed: z.object({ problem: z.string().min(1) }),
   echo: [],
   reverifyMode: "unknown",
+  cohort: (config) => (config.zero_reward_incorrect_groups ? config.expected_group_size : 1),
   async start(server) {
     const groups = new Cohorts<Member, boolean>({
       size: server.config.expected_group_size,

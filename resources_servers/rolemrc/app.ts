@@ -18,7 +18,11 @@ const Config = z
     judge_model_server: judgeConfig.judge_model_server.nullish(),
     /** `reference`: similarity with the reference. `judge`: a judge checks the aspects of the task. */
     mode: z.enum(["reference", "judge"]).default("reference"),
-    judge_api: z.enum(["chat", "responses"]).default("chat"),
+    /** The original's name of "chat" is "chat_completions". */
+    judge_api: z.preprocess(
+      (given) => (given === "chat_completions" ? "chat" : given),
+      z.enum(["chat", "responses"]).default("chat"),
+    ),
     judge_chat_completion_create_params: judgeConfig.judge_responses_create_params,
     include_bertscore: laxBool()
       .default(false)

@@ -58,7 +58,7 @@ function declaredAnswer(text: string): string | undefined {
   return undefined;
 }
 
-/** A template that the answer repeats is no answer. */
+/** A template that the answer repeats is not an answer. */
 function isAnswer(text: string): boolean {
   return strip(text) !== "" && normalize(text) !== "candidate answer";
 }

@@ -6,8 +6,8 @@ import { pathExists, tokenizePath } from "./paths.ts";
 
 const raw = String.raw;
 
-async function verify(text: string, output_type: string, raw_output_metric: unknown) {
-  const server = await createTestServer(definition);
+async function verify(text: string, output_type: string, raw_output_metric: unknown, config = {}) {
+  const server = await createTestServer(definition, { config });
   const row = { task_id: "1", task_name: "t", input_type: "Text", output_type, raw_output_metric };
   return server.verify(verifyBody(row, messageItem(text)));
 }
@@ -24,7 +24,7 @@ describe("extractCode", () => {
     ["escaped angle brackets", "&lt;a/&gt;", "<a/>"],
     ["an empty thought", "<think>\n\n</think>\n\n{}", "{}"],
   ])("reads %s", (_name, text, code) => {
-    expect(extractCode(text)).toBe(code);
+    expect(extractCode(text, { decode: true })).toBe(code);
   });
 
   it.each([
@@ -72,6 +72,16 @@ describe("paths", () => {
 });
 
 describe("structeval", () => {
+  it.each([
+    ["an escape inside a string", raw`{"user": {"name": "a\nb \"c\""}}`, ["user.name"], 1, 0],
+    ["keys outside ASCII", '{"größe": 1}', ["größe"], 1, 0.2],
+    ["JSON that is escaped as a whole", raw`{\"a\": 1,\n\"b\": 2}`, ["a", "b"], 1, 1],
+  ])("reads %s", async (_, text, paths, reward, original) => {
+    expect((await verify(text, "json", paths)).body.reward).toBe(reward);
+    const config = { always_decode_escapes: true };
+    expect((await verify(text, "json", paths, config)).body.reward).toBe(original);
+  });
+
   it.each([
     ["json", '{"a": {"b": 1}}', ["a.b", "c"], 0.6],
     ["YAML", "a:\n  b: on", ["a.b"], 1],

@@ -5,10 +5,13 @@ const FENCE = "```";
 const BEGIN = /<\|BEGIN_CODE\|>[ \t]*\n?/i;
 const END = /<\|END_CODE\|>/i;
 
-/** The code of an answer: the first fenced block, else the text between the code marks, else all of it. A missing end is the end of the text. */
-export function extractCode(answer: string): string {
+/**
+ * The code of an answer: the first fenced block, else the text between the code marks, else all of it. A missing end is
+ * the end of the text. `decode` decodes its escapes first.
+ */
+export function extractCode(answer: string, { decode }: { decode: boolean }): string {
   const unmarked = answer.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll(EMPTY_THOUGHTS, "");
-  const text = decodeEscapes(unmarked) ?? unmarked;
+  const text = (decode ? decodeEscapes(unmarked) : undefined) ?? unmarked;
   return strip(fencedBlock(text) ?? markedBlock(text) ?? text);
 }
 

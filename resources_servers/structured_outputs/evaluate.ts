@@ -1,9 +1,9 @@
 import { JsonTextError, loads, strip } from "nemo-gym/python";
 import { FormatError, parseCsv, parseYamlValue } from "nemo-gym/verify";
+import { schemaFault } from "../../libraries/json-schema/validate.ts";
 import { parseToml } from "../../libraries/structured-text/toml.ts";
 import { parseXml } from "../../libraries/structured-text/xml.ts";
 import { CoercionError, coerceCsv, coerceXml } from "./coerce.ts";
-import { schemaFault } from "./json-schema/validate.ts";
 import type { Format } from "./row.ts";
 import { strictify, UnusableSchemaError } from "./strictify.ts";
 

@@ -50,7 +50,7 @@ describe("swe_pivot", () => {
   };
 
   it.each([
-    ["a path that is no text", ["read_file", { path: "/a/b.py" }], ["read_file", { path: 5 }]],
+    ["a path that is not a text", ["read_file", { path: "/a/b.py" }], ["read_file", { path: 5 }]],
     ["a call without a command", ["bash", { command: "ls" }], ["bash", {}]],
     ["a command where none is expected", ["bash", {}], ["bash", { command: "ls" }]],
     ["an edit without a command", ["edit", { command: "view", path: "/a" }], ["edit", { path: "/a" }]],
@@ -62,6 +62,31 @@ describe("swe_pivot", () => {
     ],
   ] as [string, [string, object], [string, object]][])("gives nothing for %s", async (_, wanted, given) => {
     expect(await compare(wanted, given)).toMatchObject({ reward: 0, failure_reason: "target_mismatch" });
+  });
+
+  it.each(["null", "7", "true", '["path", "cmd"]', '"path"'])(
+    "gives 0 for arguments that are not an object: %s",
+    async (text) => {
+      const item = { ...functionCallItem("read_file", {}), arguments: text };
+      for (const name of ["read_file", "edit", "bash", "grep"]) {
+        const expected_action = { type: "function_call", name, arguments: "{}" };
+        const { body } = await server.verify(verifyBody({ expected_action }, { ...item, name }));
+        expect(body, name).toMatchObject({ reward: 0, failure_reason: "unknown_error" });
+      }
+    },
+  );
+
+  it("reads arguments as Python does", async () => {
+    const row = (args: string) => ({
+      expected_action: { type: "function_call", name: "read_file", arguments: args },
+    });
+    const given = (text: string) => ({ ...functionCallItem("read_file", {}), arguments: text });
+    const verdict = async (wanted: string, text: string) =>
+      (await server.verify(verifyBody(row(wanted), given(text)))).body;
+    expect(await verdict('{"path": "a.py"}', '{"path": NaN}')).toMatchObject({ reward: 0 });
+    expect(await verdict('{"path": "a.py"}', '{"path": "a.py", "line": 1.0}')).toMatchObject({
+      ...{ reward: 1, model_output: 'read_file({"path": "a.py", "line": 1.0})' },
+    });
   });
 
   it("compares commands that are both absent as equal", async () => {

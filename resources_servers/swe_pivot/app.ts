@@ -1,8 +1,8 @@
 import { defineResourcesServer, type JsonObject } from "nemo-gym";
 import { laxBool, laxFloat, type Response } from "nemo-gym/openai";
-import { dumps, loadsPlain } from "nemo-gym/python";
+import { dumps, isObject, loads } from "nemo-gym/python";
 import { z } from "zod";
-import { type Call, editText, sameTarget, sameTool, similarity } from "./compare-calls.ts";
+import { type Call, canRead, editText, sameTarget, sameTool, similarity } from "./compare-calls.ts";
 
 const LONGEST_SHOWN = 500;
 const FULL_SIZE = 500;
@@ -53,12 +53,14 @@ export default defineResourcesServer({
     const called = firstCall(response);
     if (called === undefined)
       return failed("model_output_invalid", { model_output: "(no function_call in response)" });
-    const { call, model_output } = called;
-    if (!sameTool(call, expected)) return failed("tool_name_mismatch", { model_output });
+    const { model_output } = called;
+    const [call, wanted] = [called.call, expected.call];
+    if (!sameTool(call, wanted)) return failed("tool_name_mismatch", { model_output });
     const found = { model_output, tool_name_match: true };
-    const target_match = config.enable_target_match ? sameTarget(call, expected) : null;
+    if (!canRead(call, called.value) || !canRead(call, expected.value)) return failed("unknown_error", found);
+    const target_match = config.enable_target_match ? sameTarget(call, wanted) : null;
     if (target_match === false) return failed("target_mismatch", { ...found, target_match });
-    const score = config.enable_argument_similarity ? similarity(call, expected) : null;
+    const score = config.enable_argument_similarity ? similarity(call, wanted) : null;
     const credit = score === null ? 1 : creditOf(score, config);
     const judged = { ...found, target_match, similarity_score: score };
     if (credit === 0) return failed("similarity_below_threshold", judged);
@@ -79,37 +81,45 @@ function creditOf(score: number, config: z.output<typeof Config>): number {
   return 0.5 + (0.5 * (score - least)) / (full - least);
 }
 
+/** A call, and the value of its arguments, which may not be an object. */
+interface Read {
+  call: Call;
+  value: unknown;
+}
+
 /** The expert's call, or why the row has none. */
-function expectedCall({ expected_action, expected_answer, metadata }: z.output<typeof Row>): Call | string {
+function expectedCall({ expected_action, expected_answer, metadata }: z.output<typeof Row>): Read | string {
   const nested = (metadata as JsonObject | null | undefined)?.["expected_action"];
-  const candidates = [expected_action, parsed(expected_answer), nested].map(
-    (each) => (each ?? {}) as JsonObject,
-  );
-  const action = candidates.find(({ type }) => type === "function_call");
+  const answer = typeof expected_answer === "string" ? parsed(expected_answer) : expected_answer;
+  const named = isObject(answer) && "name" in answer ? answer : undefined;
+  const action = [expected_action, named, nested].find(
+    (each) => isObject(each) && each["type"] === "function_call",
+  ) as JsonObject | undefined;
   if (action === undefined) return "expected_action_invalid";
   const { name, arguments: given } = action;
-  return typeof name === "string" ? { name, args: asObject(parsed(given)) } : "unknown_error";
+  return typeof name === "string" ? readCall(name, given) : "unknown_error";
 }
 
-function firstCall({ output }: Response): { call: Call; model_output: string } | undefined {
+function firstCall({ output }: Response): (Read & { model_output: string }) | undefined {
   const item = output.find(({ type }) => type === "function_call");
   if (item?.type !== "function_call") return undefined;
-  const value = parsed(item.arguments) ?? {};
-  const shown = Array.from(dumps(value)).slice(0, LONGEST_SHOWN).join("");
-  return { call: { name: item.name, args: asObject(value) }, model_output: `${item.name}(${shown})` };
+  const read = readCall(item.name, item.arguments);
+  const shown = Array.from(dumps(read.value)).slice(0, LONGEST_SHOWN).join("");
+  return { ...read, model_output: `${item.name}(${shown})` };
 }
 
-/** A value, or the value of a JSON text; undefined if the text is not valid JSON. */
-function parsed(value: unknown): unknown {
-  if (typeof value !== "string") return value ?? undefined;
+/** Arguments that are not JSON count as an empty object. */
+function readCall(name: string, given: unknown): Read {
+  const value = typeof given === "string" ? parsed(given) : isObject(given) ? given : undefined;
+  const args = isObject(value) ? (value as JsonObject) : {};
+  return { call: { name, args }, value: value === undefined ? {} : value };
+}
+
+/** The value of a JSON text, as Python reads it; undefined if the model or the author of the row did not write JSON. */
+function parsed(text: string): unknown {
   try {
-    return loadsPlain(value);
+    return loads(text, { allowNonFinite: true });
   } catch {
-    // The model or the author of the row did not write JSON.
     return undefined;
   }
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -1,4 +1,4 @@
-import { loadsPlain, pyStr, similarityRatio, strip } from "nemo-gym/python";
+import { isObject, loadsPlain, pyStr, similarityRatio, splitWords, strip, toPyInt } from "nemo-gym/python";
 import { type Category, categoryOf } from "./categories.ts";
 
 export interface Call {
@@ -9,6 +9,7 @@ export interface Call {
 const LONGEST_COMPARED = 2000;
 const LEAST_RANGE = 0.8;
 const LEAST_BASH = 0.3;
+const COMMAND_KEYS = ["command", "cmd"];
 const FILE_KEYS = ["path", "file", "file_path", "filename", "file_name"];
 /** Paths of a command: absolute, below `.` or `..`, or with a directory. They begin a word or follow `=`, a quote or `(`. */
 const PATHS =
@@ -19,6 +20,14 @@ export function sameTool(rollout: Call, expected: Call): boolean {
   if (rollout.name.toLowerCase() === expected.name.toLowerCase()) return true;
   const category = categoryOf(expected.name);
   return category !== undefined && categoryOf(rollout.name) === category;
+}
+
+/** Whether arguments have a form in which a tool like this one can be compared. A list without the names of arguments is empty. */
+export function canRead({ name }: Call, args: unknown): boolean {
+  const category = categoryOf(name);
+  if (isObject(args) || !["edit", "bash", "search", "read"].includes(category ?? "")) return true;
+  const keys = category === "bash" ? COMMAND_KEYS : FILE_KEYS;
+  return category !== "edit" && Array.isArray(args) && !keys.some((key) => args.includes(key));
 }
 
 /** Whether two calls of the same tool have the same target: file, part of a file, program. */
@@ -96,8 +105,8 @@ function listOf(value: unknown): unknown[] {
 }
 
 function wholeNumber(value: unknown): number | undefined {
-  const isNumber = typeof value === "number" || (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value));
-  return isNumber ? Math.trunc(Number(value)) : undefined;
+  const number = toPyInt(value);
+  return number === undefined ? undefined : Number(number);
 }
 
 function sameProgram(given: string, wanted: string): boolean {
@@ -110,7 +119,7 @@ function sameProgram(given: string, wanted: string): boolean {
 }
 
 function programOf(command: string): string {
-  return command.trim().split(/\s+/)[0]?.split("/").at(-1) ?? "";
+  return splitWords(command)[0]?.split("/").at(-1) ?? "";
 }
 
 function suffixes(command: string): Set<string> {
@@ -157,7 +166,7 @@ function fileOf(call: Call): string {
 }
 
 function commandOf(call: Call): string {
-  return strip(firstText(call, ["command", "cmd"]));
+  return strip(firstText(call, COMMAND_KEYS));
 }
 
 /** The value of the first key that the call has, as Python's `str` writes it: a path `5` is a path, and not the absence of one. */

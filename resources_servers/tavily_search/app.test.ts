@@ -116,7 +116,8 @@ describe("verify", () => {
 
   it.each([
     ["Same person.\ncorrect: yes", 1, "yes"],
-    ["correct: no, although the answer says correct: yes", 0, "no"],
+    ["The answer says correct: yes.\ncorrect: no", 0, ""],
+    ["correct: no, although the answer says correct: yes", 0, ""],
     ["Correct: yes", 0, ""],
   ])("a judge that says %j gives %d", async (reply, reward, extracted_final_answer) => {
     const { server, prompts } = await createJudgedServer(definition, import.meta.url, [reply], {

@@ -3,17 +3,19 @@ import { isAbsolute, join } from "node:path";
 import { createJudge, defineResourcesServer, loadPromptYaml, type ServerContext } from "nemo-gym";
 import { functionCalls, laxInt, outputText } from "nemo-gym/openai";
 import { codePointLength, strip } from "nemo-gym/python";
-import { lastPartOfLastMessage } from "nemo-gym/verify";
+import { firstLabel, lastPartOfLastMessage, onlyLabel } from "nemo-gym/verify";
 import { z } from "zod";
+import type { SearchProvider } from "../../libraries/web-search/provider.ts";
+import { tavily } from "../../libraries/web-search/tavily.ts";
 import { compareAnswer } from "./compare-answer.ts";
 import { Config, domainsOf } from "./config.ts";
 import { localIndex, Page } from "./local-index.ts";
 import { formatExtract, formatResult, formatWords, hostOf, isExcluded } from "./page-text.ts";
-import type { SearchProvider } from "./provider.ts";
 import { type ProviderCall, recorded, remember } from "./provider-calls.ts";
-import { tavily } from "./tavily.ts";
 
 const maxQueryCharacters = 400;
+const ACCEPTS = "correct: yes";
+const VERDICTS = [ACCEPTS, "correct: no"];
 const EXCLUDED = "URL is in excluded domains";
 
 /** Questions that need a search; a judge, or a comparison, decides whether the answer is right. */
@@ -99,7 +101,7 @@ export function tavilySearch(createProvider: (server: ServerContext<Config>) => 
         },
       },
     },
-    async verify({ row, session, state: { judge, prompt }, signal, response }) {
+    async verify({ config, row, session, state: { judge, prompt }, signal, response }) {
       const text = outputText(response);
       const counted = {
         num_tool_calls: functionCalls(response).length,
@@ -116,14 +118,15 @@ export function tavilySearch(createProvider: (server: ServerContext<Config>) => 
         signal,
         parse(_, reply) {
           reasoning = lastPartOfLastMessage(reply) ?? "";
-          return /correct: (yes|no)/.exec(reasoning)?.[1] ?? null;
+          const read = config.first_verdict_counts ? firstLabel : onlyLabel;
+          return read(reasoning, VERDICTS);
         },
       });
       return {
-        reward: asked.verdict === "yes" ? 1 : 0,
+        reward: asked.verdict === ACCEPTS ? 1 : 0,
         judge_response_create_params: asked.params,
         reasoning,
-        extracted_final_answer: asked.verdict ?? "",
+        extracted_final_answer: asked.verdict?.slice("correct: ".length) ?? "",
         judge_response: asked.response,
         ...counted,
       };

@@ -1,4 +1,5 @@
 import { judgeConfig } from "nemo-gym";
+import { laxBool } from "nemo-gym/openai";
 import { z } from "zod";
 
 export const Config = z
@@ -6,6 +7,8 @@ export const Config = z
     ...judgeConfig,
     judge_model_server: judgeConfig.judge_model_server.nullish(),
     use_judge: z.boolean().default(true),
+    /** As in the original: the first verdict of a reply counts, whatever follows. Default: a reply with both has none. */
+    first_verdict_counts: laxBool().default(false),
     judge_prompt_path: z.string().default("prompts/judge.yaml"),
     /** `tavily`: the search service. `local`: the pages of `local_pages_path`. */
     search_provider: z.enum(["tavily", "local"]).default("tavily"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { SearchProvider } from "../../libraries/web-search/provider.ts";
 import { hostOf, isExcluded } from "./page-text.ts";
-import type { SearchProvider } from "./provider.ts";
 
 export const Page = z.object({ url: z.string(), title: z.string(), content: z.string() });
 export type Page = z.output<typeof Page>;

@@ -1,4 +1,10 @@
-import { cliAgentConfig, defineCliAgent, type HarnessRequest, type Transcript } from "nemo-gym/agents";
+import {
+  cliAgentConfig,
+  defineCliAgent,
+  type HarnessRequest,
+  promptArguments,
+  type Transcript,
+} from "nemo-gym/agents";
 import { laxBool, laxFloat, laxInt } from "nemo-gym/openai";
 import { z } from "zod";
 
@@ -38,7 +44,9 @@ export default defineCliAgent({
     const models = ["ANTHROPIC_MODEL", "CLAUDE_CODE_SUBAGENT_MODEL"].concat(
       ["HAIKU", "SONNET", "OPUS"].map((size) => `ANTHROPIC_DEFAULT_${size}_MODEL`),
     );
+    const { args: last, ...input } = promptArguments(request.prompt, { before: ["--"] });
     return {
+      ...input,
       args: [
         ...["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"],
         // The bare mode does not read skills.
@@ -51,8 +59,7 @@ export default defineCliAgent({
         ...flag("--max-thinking-tokens", own.max_thinking_tokens),
         ...flag("--max-turns", own.max_turns),
         ...own.extra_args,
-        "--",
-        request.prompt,
+        ...last,
       ],
       env: {
         ...Object.fromEntries(models.map((name) => [name, model])),

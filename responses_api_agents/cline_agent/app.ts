@@ -1,4 +1,10 @@
-import { cliAgentConfig, defineCliAgent, type HarnessRequest, type Transcript } from "nemo-gym/agents";
+import {
+  cliAgentConfig,
+  defineCliAgent,
+  type HarnessRequest,
+  promptArguments,
+  type Transcript,
+} from "nemo-gym/agents";
 import { laxInt } from "nemo-gym/openai";
 import { z } from "zod";
 
@@ -21,7 +27,10 @@ export default defineCliAgent({
     const data = `${home}/data`;
     const text = system === undefined ? prompt : `${system}\n\n${prompt}`;
     const flag = (name: string, value: unknown) => (value == null ? [] : [name, String(value)]);
+    // Cline would read a single word as a command.
+    const { args: last, ...input } = promptArguments(/\s/.test(text) ? text : `${text} `, { before: ["--"] });
     return {
+      ...input,
       before: [
         [
           ...["auth", "openai-compatible", "--apikey", "EMPTY", "--modelid", model],
@@ -35,9 +44,7 @@ export default defineCliAgent({
         ...flag("--compaction", own.compaction),
         ...flag("--retries", own.retries),
         ...own.extra_args,
-        "--",
-        // Cline would read a single word as a command.
-        /\s/.test(text) ? text : `${text} `,
+        ...last,
       ],
       env: variablesOf(data),
       ...(request.mcp !== undefined && { files: { "data/mcp.json": mcpSettings(request) } }),

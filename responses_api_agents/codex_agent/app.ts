@@ -1,4 +1,10 @@
-import { cliAgentConfig, defineCliAgent, type HarnessRequest, type Transcript } from "nemo-gym/agents";
+import {
+  cliAgentConfig,
+  defineCliAgent,
+  type HarnessRequest,
+  promptArguments,
+  type Transcript,
+} from "nemo-gym/agents";
 import { laxFloat, laxInt } from "nemo-gym/openai";
 import { stringify } from "smol-toml";
 import { z } from "zod";
@@ -28,12 +34,13 @@ export default defineCliAgent({
   }),
   launch(request) {
     const { home, workspace, skillsDirectory } = request;
+    const { args: last, ...input } = promptArguments(request.prompt, { before: ["--"], piped: ["-"] });
     return {
+      ...input,
       args: [
         ...["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--cd", workspace],
         ...request.config.extra_args,
-        "--",
-        request.prompt,
+        ...last,
       ],
       env: { CODEX_HOME: `${home}/.codex`, OPENAI_API_KEY: "local" },
       files: { ".codex/config.toml": stringify(configOf(request)) },

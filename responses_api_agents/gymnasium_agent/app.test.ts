@@ -77,6 +77,22 @@ describe("an episode", () => {
     expect(body.level).toBeUndefined();
   });
 
+  it("ends with the reward it has when the environment cannot read an answer", async () => {
+    const error = { class: "malformed_answer", retryable: false, message: "No move." };
+    const { body } = await run({
+      steps: [
+        { observation: "A door.", reward: 0.25 },
+        { status: 400, body: { detail: "No move.", error } },
+      ],
+    });
+    expect(body).toMatchObject({
+      reward: 0.25,
+      terminated: false,
+      truncated: true,
+      info: { malformed_answer: "No move." },
+    });
+  });
+
   it("answers tool calls through the environment and ignores an empty observation", async () => {
     const { asked } = await run({
       steps: [

@@ -6,6 +6,7 @@ import {
   callLimits,
   callModel,
   inputItems,
+  isServerCallError,
   mergeCookies,
   modelServerRef,
   resourcesServerRef,
@@ -120,7 +121,7 @@ export default defineAgent({
             }),
           },
           "tool",
-        );
+        ).catch(endAtMalformedAnswer);
         step = read(Step, stepped, environment, "/step");
         reward += step.reward;
         if (step.terminated || step.truncated) break;
@@ -156,6 +157,12 @@ export default defineAgent({
     return reply.json() as JsonObject;
   },
 });
+
+/** An answer that the environment cannot read is the model's mistake: the episode ends with the reward it has. */
+function endAtMalformedAnswer(error: unknown): JsonObject {
+  if (!isServerCallError(error) || error.info.class !== "malformed_answer") throw error;
+  return { reward: 0, truncated: true, info: { malformed_answer: error.info.message } };
+}
 
 /** Whether the response to `/reset` announces a capability of the environment. */
 const supports = (opened: unknown, what: string): boolean =>

@@ -1,4 +1,4 @@
-import { cliAgentConfig, defineCliAgent, type Transcript } from "nemo-gym/agents";
+import { cliAgentConfig, defineCliAgent, promptArguments, type Transcript } from "nemo-gym/agents";
 import { laxInt } from "nemo-gym/openai";
 import { z } from "zod";
 import { mcpExtension } from "./mcp-extension.ts";
@@ -41,14 +41,16 @@ export default defineCliAgent({
         },
       ],
     };
+    const { args: last, ...input } = promptArguments(prompt);
     return {
+      ...input,
       args: [
         ...["--print", "--mode", "json", "--no-session", "--provider", "nemo", "--model", model],
         ...(own.thinking == null ? [] : ["--thinking", own.thinking]),
         ...(system === undefined ? [] : ["--append-system-prompt", system]),
         ...(mcp === undefined ? [] : ["--extension", `${home}/gym-mcp.mjs`]),
         ...own.extra_args,
-        prompt,
+        ...last,
       ],
       env: { PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0", PI_OFFLINE: "1" },
       files: {

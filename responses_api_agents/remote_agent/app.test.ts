@@ -99,7 +99,7 @@ it("ends a rollout whose service returns nothing", async () => {
   const { body } = await run(remote.url, { max_empty_turns: 3 });
   expect(remote.calls()).toBe(3);
   expect(body).toMatchObject({ reward: 1, response: { status: "incomplete" } });
-  expect(body.response.ng_note).toContain("3 times in a row");
+  expect(body.response.metadata.ng_termination_message).toContain("3 times in a row");
 });
 
 it.each([

@@ -11,7 +11,6 @@ import {
   runToolCall,
   Semaphore,
   seedSession,
-  untilAborted,
   verifyRollout,
 } from "nemo-gym/agents";
 import {
@@ -116,7 +115,7 @@ export default defineAgent({
     const attempt = async (stop: AbortSignal): Promise<JsonObject> => {
       const run = { ...args, signal: stop };
       const seeded = await seedSession(run, body, cookies);
-      const { response, cookies: after } = await untilAborted(respond(params, seeded.cookies, stop), stop);
+      const { response, cookies: after } = await respond(params, seeded.cookies, stop);
       if (!response.usage)
         warn("usage", "the service reports no usage: token metrics of its rollouts stay empty");
       const verified = await verifyRollout(run, { ...body, response: materializeResponse(response) }, after);

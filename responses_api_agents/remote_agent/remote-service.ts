@@ -1,9 +1,10 @@
 import { Deadline, errorMessage, GymError, sleep } from "nemo-gym";
-import { type Cookies, cookieHeader, nextDelay, parseSetCookies } from "nemo-gym/agents";
+import type { Cookies } from "nemo-gym/agents";
 import { parseResponse, type Response, type ResponseCreateParams } from "nemo-gym/openai";
 import { Pool } from "undici";
 
-const RETRY = { attempts: 3, wallClockMs: null, baseDelayMs: 500, maxDelayMs: 500 };
+const MAX_ATTEMPTS = 3;
+const MAX_DELAY_MS = 500;
 const MAX_QUOTED = 500;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -62,15 +63,16 @@ export class RemoteService {
     }
     return {
       response: parseResponse(readObject(text), ["response"]),
-      cookies: parseSetCookies(headers["set-cookie"]),
+      cookies: cookiesOf(headers["set-cookie"]),
     };
   }
 
   /** Sends the request until the response begins; only connection errors are retried. */
   async #send(params: ResponseCreateParams, cookies: Cookies, signal: AbortSignal, deadline: Deadline) {
-    const cookie = cookieHeader(cookies);
+    const cookie = Object.entries(cookies)
+      .map(([name, value]) => `${name}=${value}`)
+      .join("; ");
     const body = JSON.stringify(params);
-    const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#pool.request({
@@ -81,13 +83,9 @@ export class RemoteService {
           signal: deadline.signal,
         });
       } catch (error) {
-        const delay =
-          signal.aborted || deadline.passed
-            ? undefined
-            : nextDelay(RETRY, { attempt, elapsedMs: performance.now() - startedAt });
-        if (delay === undefined)
+        if (signal.aborted || deadline.passed || attempt >= MAX_ATTEMPTS)
           throw this.#failure(`cannot be reached: ${reasonOf(error)}`, signal, deadline, error);
-        await sleep(delay, deadline.signal);
+        await sleep(Math.random() * MAX_DELAY_MS, deadline.signal);
       }
     }
   }
@@ -102,6 +100,12 @@ export class RemoteService {
   close(): Promise<void> {
     return this.#pool.destroy();
   }
+}
+
+/** The names and values of `Set-Cookie` headers. Values go back to the service as they came. */
+function cookiesOf(headers: string | readonly string[] = []): Cookies {
+  const pairs = [headers].flat().map((header) => /^\s*([^=;]+?)\s*=\s*([^;]*?)\s*(?:;|$)/.exec(header));
+  return Object.fromEntries(pairs.flatMap((match) => (match ? [[match[1], match[2]]] : [])));
 }
 
 /** Some network errors have only a code and no message. */

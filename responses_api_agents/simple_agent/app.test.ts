@@ -90,18 +90,31 @@ describe("the loop", () => {
     expect(reply.body).toMatchObject({ reward: 0.5, extra: 1 });
   });
 
-  it("continues after a turn with only reasoning", async () => {
-    const thought = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }] };
-    const { asked } = await run([answer([thought]), answer([messageItem("so")])]);
+  const thought = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }] };
+
+  it("ends at a turn with only reasoning", async () => {
+    const { asked, response, reply } = await run([answer([thought]), answer([messageItem("so")])]);
+    expect(asked).toHaveLength(1);
+    expect(response).toMatchObject({
+      status: "incomplete",
+      metadata: { ng_termination_reason: "incomplete_reasoning" },
+    });
+    expect(reply.body.reward).toBe(0.5);
+  });
+
+  it("continues after a turn with only reasoning if empty turns are allowed", async () => {
+    const turns = [answer([thought]), answer([messageItem("so")])];
+    const { asked } = await run(turns, { config: { max_empty_turns: 2 } });
     expect(asked).toHaveLength(2);
   });
 
-  it("ends a rollout after too many empty turns, with a note", async () => {
+  it("ends a rollout after too many empty turns, with the reason", async () => {
     const nothing = Array.from({ length: 50 }, () => answer([], { status: "completed" }));
     const { asked, response, reply } = await run(nothing);
-    expect(asked).toHaveLength(10);
+    expect(asked).toHaveLength(1);
     expect(response).toMatchObject({ status: "incomplete", incomplete_details: null });
-    expect(response.ng_note).toContain("max_empty_turns");
+    expect(response.metadata.ng_termination_reason).toBe("empty_output");
+    expect(response.metadata.ng_termination_message).toContain("max_empty_turns");
     expect(reply.body.reward).toBe(0.5);
     expect((await run(nothing, { config: { max_empty_turns: 2 } })).asked).toHaveLength(2);
     const late = [...nothing.slice(0, 30), answer([messageItem("so")])];

@@ -6,7 +6,7 @@ import {
   innerConfig,
   localVllmFields,
   openLocalVllm,
-  refuseLocalProblems,
+  rejectLocalProblems,
 } from "../../libraries/vllm/local-backend.ts";
 import { comparisonRoles } from "./comparison-roles.ts";
 
@@ -19,7 +19,7 @@ export default defineModel({
       /** Whether the model's template supports the role `principle`. */
       supports_principle_role: laxBool().default(true),
     })
-    .superRefine(refuseLocalProblems),
+    .superRefine(rejectLocalProblems),
   start: (server) => openLocalVllm(server, comparisonRoles(server.config.supports_principle_role)),
   stop: (server, local) => closeLocalVllm(server, local),
   responses: (call) => call.state.responses(call),

@@ -5,13 +5,13 @@ import {
   innerConfig,
   localVllmFields,
   openLocalVllm,
-  refuseLocalProblems,
+  rejectLocalProblems,
 } from "../../libraries/vllm/local-backend.ts";
 
 /** A vLLM engine that this server starts, monitors and stops. */
 export default defineModel({
   name: "LocalVLLMModel",
-  config: z.looseObject(localVllmFields).superRefine(refuseLocalProblems),
+  config: z.looseObject(localVllmFields).superRefine(rejectLocalProblems),
   start: (server) => openLocalVllm(server),
   stop: (server, local) => closeLocalVllm(server, local),
   responses: (call) => call.state.responses(call),

@@ -2,7 +2,7 @@ import { defineModel } from "nemo-gym";
 import { modelServerRef } from "nemo-gym/agents";
 import { laxFloat } from "nemo-gym/openai";
 import { z } from "zod";
-import { refuseProblems, vllmFields } from "../../libraries/vllm/config.ts";
+import { rejectProblems, vllmFields } from "../../libraries/vllm/config.ts";
 import { openVllm } from "../../libraries/vllm/vllm-backend.ts";
 import { innerEngine } from "./inner-engine.ts";
 
@@ -20,7 +20,7 @@ export default defineModel({
       /** Seconds until that server must respond; null means no limit. */
       startup_timeout_seconds: laxFloat().nullable().default(7_200),
     })
-    .superRefine(refuseProblems),
+    .superRefine(rejectProblems),
   start: async (server) => {
     const { model_server, startup_timeout_seconds: seconds } = server.config;
     const engine = await innerEngine(server, model_server.name, seconds === null ? null : seconds * 1000);

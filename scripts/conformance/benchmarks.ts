@@ -79,6 +79,7 @@ async function runCase(golden: BenchmarkCase): Promise<string | undefined> {
     },
     access: accessTo(golden),
     tables,
+    env: golden.environment,
     expectRows: expectRows ?? golden.expected_rows.length,
     foreach: { ...(subjects && { subject: subjects }), ...(subsets && { subset: subsets }) },
     ...(tokenizer !== undefined && {
@@ -159,7 +160,7 @@ function openedFile(
         : item.path === file,
   );
   const name = files ?? url ?? file ?? "";
-  if (found === undefined) throw new Error(`the case has no ${name}`);
+  if (found === undefined) return openedFolder(sources, name);
   const { rows, columns } = found as HubSource;
   return {
     name,
@@ -169,8 +170,26 @@ function openedFile(
       },
     }),
     text: async () => (found as FileSource).text ?? "",
-    members: async function* () {
-      for (const { path: member, text } of found.members ?? []) yield { name: member, text };
+    members: async function* (encoding) {
+      for (const { path: member, text } of found.members ?? [])
+        yield { name: member, text: encoding === undefined ? text : Buffer.from(text).toString(encoding) };
+    },
+  };
+}
+
+/** A folder holds every file of the case below it. */
+function openedFolder(sources: BenchmarkCase["source"], name: string): OpenedFile {
+  const files = sources.flatMap((item) =>
+    item.kind === "file" && item.path?.startsWith(`${name}/`)
+      ? [{ name: item.path.slice(name.length + 1), text: item.text ?? "" }]
+      : [],
+  );
+  if (files.length === 0) throw new Error(`the case has no ${name}`);
+  return {
+    name,
+    text: async () => "",
+    async *members() {
+      yield* files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
   };
 }

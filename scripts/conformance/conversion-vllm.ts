@@ -1,7 +1,3 @@
-import type { JsonObject } from "../../src/base/python/json/json-object.ts";
-import { toPlainNumbers } from "../../src/base/python/numbers/py-float.ts";
-import { convertChatCompletion } from "../../src/wire/convert/convert-chat-to-responses.ts";
-import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
 import {
   bareReasoningCompletion,
   buildVllmChatBody,
@@ -9,12 +5,16 @@ import {
   endsInBareReasoning,
   insertAudio,
   isContextOverflow,
-  mergeReasoning,
   takeAudio,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,
-} from "../../src/wire/convert/vllm.ts";
+} from "../../libraries/vllm/chat-body.ts";
+import type { JsonObject } from "../../src/base/python/json/json-object.ts";
+import { toPlainNumbers } from "../../src/base/python/numbers/py-float.ts";
+import { convertChatCompletion } from "../../src/wire/convert/convert-chat-to-responses.ts";
+import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
+import { mergeReasoning } from "../../src/wire/convert/merge-reasoning.ts";
 import type { ChatCompletion, ChatCreateParams } from "../../src/wire/schemas/chat-types.ts";
 import { parseCreateParams } from "../../src/wire/schemas/responses.ts";
 import { attachTokens, findTokens } from "../../src/wire/tokens/vllm-tokens.ts";
@@ -95,7 +95,7 @@ export function callVllm(input: VllmCaseInput): { result: unknown; tokenize_requ
   return found.kind === "complete" ? { result } : { result, tokenize_request: tokenizeBody(body) };
 }
 
-/** Refuses histories on which the original fails. */
+/** Rejects histories on which the original fails. */
 function checkHistory({ messages }: ChatCreateParams, settings: VllmSettings): void {
   const last = messages.at(-1);
   const isReadable = last !== undefined && (last.role !== "assistant" || last.content !== undefined);

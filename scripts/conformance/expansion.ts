@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { GymError } from "../../src/base/errors.ts";
+import { loadPromptConfig } from "../../src/data/prompt-config.ts";
 import { artifactPaths } from "../../src/records/files/artifact-paths.ts";
 import { readRows } from "../../src/records/files/jsonl-rows.ts";
 import { keyOfRow } from "../../src/records/files/row-key.ts";
-import { loadPromptConfig } from "../../src/records/prompt-config.ts";
 import { type ExpandOptions, materializeInputs } from "../../src/run/inputs/expand.ts";
 import type { RepeatsSetting } from "../../src/run/inputs/repeats.ts";
 import { loadSkills } from "../../src/run/inputs/skills.ts";

@@ -16,10 +16,10 @@ import { messageContent } from "../../src/wire/schemas/validate-parts.ts";
 import type { SseEvent } from "../../src/wire/stream/sse.ts";
 
 // The golden cases record the Python original. docs/compatibility.md lists where the product accepts, converts or
-// sends more. The functions here refuse or leave out the same as the original, so that everything else can be compared.
+// sends more. The functions here reject or leave out the same as the original, so that everything else can be compared.
 
-const refuse = (problem: string): never => {
-  throw new Error(`the original refuses ${problem}`);
+const reject = (problem: string): never => {
+  throw new Error(`the original rejects ${problem}`);
 };
 
 /** Options of conversions to items. The original keeps an empty call id. */
@@ -33,15 +33,15 @@ export const itemOptions = (
 
 export function checkRequestForChat(params: ResponseCreateParams): ResponseCreateParams {
   const { tools = [], tool_choice } = params;
-  if (tools.length > 0 && isObject(tool_choice)) refuse("a named tool choice");
+  if (tools.length > 0 && isObject(tool_choice)) reject("a named tool choice");
   for (const tool of tools) {
     const { name, description, parameters } = tool as JsonObject;
     if (typeof name === "string" && (description === null || parameters === null))
-      refuse("a tool whose description or parameters are null");
+      reject("a tool whose description or parameters are null");
   }
   for (const item of typeof params.input === "string" ? [] : params.input) {
     const { role, content } = item as JsonObject;
-    if (role === "tool" && hasPart(content, "text")) refuse("chat parts in a tool message");
+    if (role === "tool" && hasPart(content, "text")) reject("chat parts in a tool message");
   }
   // The original drops the format of the answer, see docs/compatibility.md.
   const { text: _, ...converted } = params;
@@ -78,10 +78,10 @@ export const withKnownKeys = (body: JsonObject): JsonObject =>
 /** What the original converts of a chat request. */
 export function checkChatRequest({ response_format: _, ...chat }: ChatCreateParams): ChatCreateParams {
   for (const tool of chat.tools ?? []) {
-    if (tool.type !== "function") refuse("custom tools");
-    else if (tool.function.strict === undefined) refuse("a function without `strict`");
+    if (tool.type !== "function") reject("custom tools");
+    else if (tool.function.strict === undefined) reject("a function without `strict`");
   }
-  if (isObject(chat.tool_choice)) refuse("a named tool choice");
+  if (isObject(chat.tool_choice)) reject("a named tool choice");
   return { ...chat, messages: checkMessages(chat.messages) };
 }
 
@@ -108,13 +108,13 @@ export function checkMessages(messages: readonly ChatMessage[]): ChatMessage[] {
   });
 }
 
-/** The original refuses a list of parts, and loses refusals and the old `function_call`. */
+/** The original rejects a list of parts, and loses refusals and the old `function_call`. */
 function checkAssistant({
   refusal: _refusal,
   function_call: _call,
   ...message
 }: ChatAssistantMessage): ChatAssistantMessage {
-  if (isTruthy(message.content) && typeof message.content !== "string") refuse("a list of parts");
+  if (isTruthy(message.content) && typeof message.content !== "string") reject("a list of parts");
   for (const call of message.tool_calls ?? []) {
     if (call.type !== "custom") readWith(callTexts, { id: call.id, ...call.function }, ["tool_calls"]);
   }
@@ -129,9 +129,9 @@ export function checkCompletion(completion: ChatCompletion): ChatCompletion {
   return { ...completion, choices };
 }
 
-/** Refuses redacted thinking in the blocks of a message. */
+/** Rejects redacted thinking in the blocks of a message. */
 export function checkBlocks<T>(message: T): T {
-  if (isObject(message) && hasPart(message["content"], "redacted_thinking")) refuse("redacted thinking");
+  if (isObject(message) && hasPart(message["content"], "redacted_thinking")) reject("redacted thinking");
   return message;
 }
 

@@ -24,6 +24,10 @@ const load = {
   collate: async () => (await import("./collate.ts")).suite,
   math: async () => (await import("./math.ts")).suite,
   env: async () => (await import("./environment.ts")).suite,
+  environment_servers: async () => (await import("./environment-servers.ts")).suite,
+  sessions: async () => (await import("./sessions.ts")).suite,
+  eval_compare: async () => (await import("./eval-compare.ts")).suite,
+  aggregate_metrics: async () => (await import("./aggregate-metrics.ts")).suite,
   benchmarks: async () => (await import("./benchmarks.ts")).suite,
 } satisfies Record<string, () => Promise<Suite>>;
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checks } from "../../src/cli/workloads/audit/run-audit.ts";
-import { readSettings } from "../../src/cli/workloads/audit/settings.ts";
+import { readAuditSettings } from "../../src/cli/workloads/audit/settings.ts";
 import { importTypeScript } from "../../src/config/import-typescript.ts";
 import { installRoot } from "../../src/config/paths.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
@@ -35,8 +35,8 @@ describe("docs/guide/auditing.md", () => {
   it("shows a valid audit.yaml", () => {
     const [settings = ""] = blocks("auditing.md", "yaml");
     write("audit.yaml", settings);
-    expect(readSettings(base, "lc_judge").judge).toEqual({ accept: "CORRECT", reject: "INCORRECT" });
-    expect(readSettings(base, "other").gold?.text).toBe("\\boxed{{{expected_answer}}}");
+    expect(readAuditSettings(base, "lc_judge").judge).toEqual({ accept: "CORRECT", reject: "INCORRECT" });
+    expect(readAuditSettings(base, "other").gold?.text).toBe("\\boxed{{{expected_answer}}}");
   });
 
   it("names every check", () => {
@@ -47,7 +47,7 @@ describe("docs/guide/auditing.md", () => {
 
 describe("docs/guide/benchmarks.md", () => {
   it("shows a config that resolves", async () => {
-    const [config = ""] = blocks("benchmarks.md", "yaml");
+    const config = blocks("benchmarks.md", "yaml").find((text) => text.includes("trivia_agent:")) ?? "";
     write("config.yaml", config);
     const { servers } = await resolveConfig({
       cwd: base,

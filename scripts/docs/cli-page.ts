@@ -1,12 +1,12 @@
 import { metavars } from "../../src/cli/arguments.ts";
-import type { Command, Flag, Program } from "../../src/cli/command.ts";
+import type { CliProgram, Command, Flag } from "../../src/cli/command.ts";
 import { describeDefault, typeName } from "../../src/cli/config-keys.ts";
 import { describe, rootFlags } from "../../src/cli/help.ts";
 import { legacyNames } from "../../src/cli/legacy.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
 /** docs/reference/cli.md: every command, flag, key and older name. */
-export function cliPage(program: Program): string {
+export function cliPage(program: CliProgram): string {
   const parts = [
     "# Command line",
     GENERATED,
@@ -77,7 +77,7 @@ function code(words: readonly string[]): string {
   return words.map((word) => `\`${word}\``).join(", ");
 }
 
-function legacyPart(program: Program): string[] {
+function legacyPart(program: CliProgram): string[] {
   const rows = [...legacyNames(program)]
     .sort()
     .map(([name, words]) => [`\`ng_${name}\`, \`nemo_gym_${name}\``, `\`gym ${words.join(" ")}\``]);

@@ -12,6 +12,7 @@ const models = path.join(repositoryRoot, "responses_api_models");
 
 /** Servers that have all keys of another server and more; the page refers to the other server. */
 const EXTENDS: Readonly<Record<string, string>> = {
+  vllm_model_with_compaction: "vllm_model",
   local_vllm_model: "vllm_model",
   local_vllm_model_proxy: "vllm_model",
   genrm_model: "local_vllm_model",

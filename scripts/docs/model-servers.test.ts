@@ -11,6 +11,7 @@ const sections = new Map(
 
 /** Servers whose keys include all those of another. */
 const EXTENDS: Readonly<Record<string, string>> = {
+  vllm_model_with_compaction: "vllm_model",
   local_vllm_model: "vllm_model",
   local_vllm_model_proxy: "vllm_model",
   genrm_model: "local_vllm_model",

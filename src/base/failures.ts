@@ -20,7 +20,7 @@ interface FailureKind {
 
 export const FAILURE_CLASSES = {
   provider_auth: {
-    meaning: "the model provider refused the credentials (401, 403)",
+    meaning: "the model provider rejected the credentials (401, 403)",
     advice:
       "Check the API key and its permissions: --model-api-key, policy_api_key in env.yaml, or the file of api_key_file.",
     retryable: false,
@@ -33,9 +33,9 @@ export const FAILURE_CLASSES = {
     infrastructure: true,
   },
   provider_error: {
-    meaning: "the model provider failed, or refused the request",
+    meaning: "the model provider failed, or rejected the request",
     advice:
-      "Read the message of the endpoint: an unknown model or path (--model, --model-url), a refused setting, or a problem of the endpoint (continue later with --resume).",
+      "Read the message of the endpoint: an unknown model or path (--model, --model-url), a rejected setting, or a problem of the endpoint (continue later with --resume).",
     retryable: true,
     infrastructure: true,
   },
@@ -73,6 +73,12 @@ export const FAILURE_CLASSES = {
     advice: "The environment failed. Its log is {logs}.",
     retryable: false,
   },
+  malformed_answer: {
+    meaning:
+      "an environment cannot read the model's answer; `gymnasium_agent` ends the episode and keeps its reward",
+    advice: "Use an agent that ends the episode at such an answer, for example gymnasium_agent.",
+    retryable: false,
+  },
   verifier_error: {
     meaning: "the verifier failed, or returned no valid reward: missing, text, NaN",
     advice: "The verifier failed. Its log is {logs}.",
@@ -102,7 +108,7 @@ export const FAILURE_CLASSES = {
     retryable: false,
   },
   invalid_row: {
-    meaning: "a server refused the row (422)",
+    meaning: "a server rejected the row (422)",
     advice:
       "Correct these rows in the input and start a new run: --resume continues with the unchanged rows.",
     retryable: false,
@@ -143,7 +149,7 @@ export type FailureStage = "seed" | "model" | "tool" | "verify" | "run";
 /** Why a rollout did not complete. Error bodies contain it under `error`, so that the root cause survives every hop. */
 export interface FailureInfo {
   /** One of `FAILURE_CLASSES`, or a class that a server of others reported. */
-  class: string;
+  class: FailureClass | (string & Record<never, never>);
   stage?: FailureStage;
   retryable: boolean;
   message: string;
@@ -163,6 +169,11 @@ export function failure(
   more: { stage?: FailureStage; retryable?: boolean } = {},
 ): FailureInfo {
   return { class: name, retryable: FAILURE_CLASSES[name].retryable, message, ...more };
+}
+
+/** Compares with a class of the table, which the compiler checks. */
+export function isFailureOf(info: Pick<FailureInfo, "class"> | undefined, ...names: FailureClass[]): boolean {
+  return info !== undefined && (names as string[]).includes(info.class);
 }
 
 export function isInfrastructureFailure(name: unknown): boolean {
@@ -188,4 +199,40 @@ export function classOfStage(stage: FailureStage): FailureClass {
   if (stage === "model") return "provider_error";
   if (stage === "tool") return "tool_error";
   return stage === "verify" ? "verifier_error" : "agent_error";
+}
+
+/**
+ * The names of failures that verdicts and episodes use in `failure_kind`, with the class that means the same in the
+ * failures of a run. A kind says nothing about retries and masking.
+ */
+export const FAILURE_KINDS: Readonly<Record<string, FailureClass>> = {
+  transport_unreachable: "connection",
+  transport_peer_drop: "connection",
+  transport_timeout: "timeout",
+  transport_local_resource: "connection",
+  agent_run_error: "agent_error",
+  agent_request_failed: "agent_error",
+  agent_timeout: "timeout",
+  agent_command_not_allowed: "agent_error",
+  judge_failed: "judge_failed",
+  judge_unparseable: "judge_failed",
+  verifier_error: "verifier_error",
+  provider_unavailable: "provider_error",
+  provider_quota_exhausted: "provider_rate_limit",
+  provider_oom_killed: "provider_error",
+  session_lost: "session_lost",
+  session_expired: "session_lost",
+  session_release_failed: "session_lost",
+  cancelled: "cancelled",
+  kill_shaped: "cancelled",
+  shutdown: "cancelled",
+  persistence_failed: "agent_error",
+  cohort_incomplete: "verifier_error",
+};
+
+const SERVER_KIND = /^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
+
+/** Whether a kind is a known name, or one of a single server (`my_server:bad_thing`). */
+export function describeKind(kind: string): { registered: boolean; namespaced: boolean } {
+  return { registered: Object.hasOwn(FAILURE_KINDS, kind), namespaced: SERVER_KIND.test(kind) };
 }

@@ -16,7 +16,7 @@ export interface GuardOptions {
   allowHint: (name: string) => string;
 }
 
-export interface Refusal {
+export interface RequestRejection {
   status: 403 | 415;
   reason: string;
 }
@@ -29,10 +29,13 @@ export function isLoopback(host: string): boolean {
   );
 }
 
-const OTHER_SITE: Refusal = { status: 403, reason: "The request comes from another site." };
+const OTHER_SITE: RequestRejection = { status: 403, reason: "The request comes from another site." };
 
-/** Returns why a request is refused by its `Host` or `Origin`. Ports are not compared, because tunnels change them. */
-export function refusalOf(headers: IncomingHttpHeaders, options: GuardOptions): Refusal | undefined {
+/** Returns why a request is rejected by its `Host` or `Origin`. Ports are not compared, because tunnels change them. */
+export function requestRejection(
+  headers: IncomingHttpHeaders,
+  options: GuardOptions,
+): RequestRejection | undefined {
   const name = hostName(headers.host);
   if (name === undefined) return { status: 403, reason: "The request has no valid Host header." };
   if (!isKnown(name, options)) {
@@ -48,9 +51,12 @@ export function refusalOf(headers: IncomingHttpHeaders, options: GuardOptions): 
 /** Content types that browsers send to other sites without a preflight request. */
 const PAGE_CONTENT_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
-/** The same for a server that accepts JSON: also refuses cross-site requests without `Origin`, and content types of forms. */
-export function jsonRefusalOf(headers: IncomingHttpHeaders, options: GuardOptions): Refusal | undefined {
-  const refusal = refusalOf(headers, options);
+/** The same for a server that accepts JSON: also rejects cross-site requests without `Origin`, and content types of forms. */
+export function jsonRejectionOf(
+  headers: IncomingHttpHeaders,
+  options: GuardOptions,
+): RequestRejection | undefined {
+  const refusal = requestRejection(headers, options);
   if (refusal) return refusal;
   if (headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate")
     return OTHER_SITE;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isOverrideWord, parseArguments } from "./arguments.ts";
+import { isOverrideWord, parseWords } from "./arguments.ts";
 import type { FlagTable, PositionalTable } from "./command.ts";
 import { UsageError } from "./errors.ts";
 
@@ -17,7 +17,7 @@ const flags = {
   down: { kind: "switch", exclusive: "direction", help: "" },
 } as const satisfies FlagTable;
 
-const parse = (...argv: string[]) => parseArguments({ flags }, argv);
+const parse = (...argv: string[]) => parseWords({ flags }, argv);
 const problem = (...argv: string[]) => {
   try {
     parse(...argv);
@@ -52,7 +52,7 @@ describe("flags", () => {
     expect(joined.verbose).toBe(true);
   });
 
-  it("collect repeated values if allowed; otherwise a second value is refused", () => {
+  it("collect repeated values if allowed; otherwise a second value is rejected", () => {
     expect(parse("--config", "a", "--config", "b").flags.config).toEqual(["a", "b"]);
     expect(problem("--limit", "1", "--limit", "2")).toBe(
       "argument --limit: given twice, as '1' and as '2'; it takes one value",
@@ -79,14 +79,14 @@ describe("flags", () => {
     expect(parse("--model", "-a b").flags.model).toBe("-a b");
   });
 
-  it("are refused with a hint when unknown", () => {
+  it("are rejected with a hint when unknown", () => {
     expect(problem("--cofnig", "a.yaml")).toBe("unrecognized arguments: --cofnig. Did you mean `--config`?");
     expect(problem("--storge=hf")).toBe("unrecognized arguments: --storge=hf. Did you mean `--storage`?");
     expect(problem("--api-kye=sk-1", "--my-token=t")).toContain("--api-kye=sk-1 --my-token=****");
     const positionals = {
       NAME: { help: "a server", completes: ["resources_servers"] as const, optional: true },
     };
-    expect(() => parseArguments({ flags: {}, positionals }, ["--resources-server", "mcqa"])).toThrow(
+    expect(() => parseWords({ flags: {}, positionals }, ["--resources-server", "mcqa"])).toThrow(
       "unrecognized arguments: --resources-server. Give the name without `--resources-server`, as NAME.",
     );
     expect(problem("-z", "--zzzzzz")).toBe("unrecognized arguments: -z --zzzzzz.");
@@ -109,8 +109,8 @@ describe("flags", () => {
 
   it("can be required", () => {
     const tables = { flags: { config: { kind: "config", short: "c", required: true, help: "" } } } as const;
-    expect(() => parseArguments(tables, [])).toThrow("the following arguments are required: --config/-c");
-    expect(parseArguments(tables, ["-h"]).help).toBe(true);
+    expect(() => parseWords(tables, [])).toThrow("the following arguments are required: --config/-c");
+    expect(parseWords(tables, ["-h"]).help).toBe(true);
   });
 });
 
@@ -127,7 +127,7 @@ describe("positionals", () => {
     TYPE: { optional: true, choices: ["agents", "models"], help: "" },
     QUERY: { help: "" },
   } as const satisfies PositionalTable;
-  const search = (...argv: string[]) => parseArguments({ flags, positionals }, argv);
+  const search = (...argv: string[]) => parseWords({ flags, positionals }, argv);
 
   it("assign words to required positionals before optional ones", () => {
     expect(search("math").positionals).toEqual({ QUERY: "math" });
@@ -163,7 +163,7 @@ it("reads numbers within their range, and defaults of flags without a key", () =
     count: { kind: "number", range: { minimum: 1, whole: true }, help: "" },
     keyed: { kind: "text", key: "keyed", default: "x", help: "" },
   } as const satisfies FlagTable;
-  const read = (...argv: string[]) => parseArguments({ flags: numbers }, argv).flags;
+  const read = (...argv: string[]) => parseWords({ flags: numbers }, argv).flags;
   expect(read()).toEqual({ share: 0.5, count: undefined, keyed: undefined });
   expect(read("--share", "1", "--count=3")).toMatchObject({ share: 1, count: 3 });
   expect(() => read("--share", "2")).toThrow("argument --share: must be a number from 0 to 1, not '2'");

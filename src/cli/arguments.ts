@@ -4,10 +4,10 @@ import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
 
 /** The words of the command line after the command's name. */
-export interface ParsedArguments {
+export interface ParsedWords {
   /** By long name: a boolean for switches, a list for repeatable flags and flags of several values. */
   readonly flags: Record<string, FlagValue>;
-  readonly positionals: Record<string, string | undefined>;
+  readonly positionals: Record<string, string | readonly string[] | undefined>;
   /** Words for the override grammar, in order. */
   readonly words: string[];
   readonly help: boolean;
@@ -91,7 +91,7 @@ function numberProblem(label: string, text: string, range: NumberRange | undefin
 }
 
 /** Parses the words of one command like argparse: prefixes, `--flag=value`, clustered short flags. */
-export function parseArguments(tables: ArgumentTables, argv: readonly string[]): ParsedArguments {
+export function parseWords(tables: ArgumentTables, argv: readonly string[]): ParsedWords {
   return new ArgumentParser(tables).parse(argv);
 }
 
@@ -109,7 +109,7 @@ class ArgumentParser {
     this.positionals = tables.positionals ?? {};
   }
 
-  parse(argv: readonly string[]): ParsedArguments {
+  parse(argv: readonly string[]): ParsedWords {
     this.queue.push(...argv);
     for (let word = this.queue.shift(); word !== undefined; word = this.queue.shift()) {
       if (this.given.has("help")) break;
@@ -121,7 +121,7 @@ class ArgumentParser {
       else this.plain.push(word);
     }
     const help = this.given.has("help");
-    if (!help) this.refuse();
+    if (!help) this.reject();
     const positionals = help ? {} : this.assignPositionals();
     return {
       flags: this.values(),
@@ -186,7 +186,7 @@ class ArgumentParser {
     if (flag.kind === "switch" && attached !== undefined) {
       throw new UsageError(`argument ${label}: ignored explicit argument '${attached}'`);
     }
-    this.refuseTogether(name, flag);
+    this.rejectTogether(name, flag);
     const wanted = metavars(name, flag).length;
     const values = attached === undefined ? [] : [attached];
     while (values.length < wanted) {
@@ -205,12 +205,12 @@ class ArgumentParser {
       if (problem !== undefined) throw new UsageError(problem);
     }
     const before = this.given.get(name) ?? [];
-    if (!flag.repeatable) this.refuseTwice(name, flag, before, values);
+    if (!flag.repeatable) this.rejectTwice(name, flag, before, values);
     this.given.set(name, flag.repeatable ? [...before, ...values] : values);
   }
 
   /** Of two different values one would be dropped silently; repeating the same value is harmless. */
-  private refuseTwice(name: string, flag: Flag, before: readonly string[], values: readonly string[]): void {
+  private rejectTwice(name: string, flag: Flag, before: readonly string[], values: readonly string[]): void {
     if (before.length === 0 || before.join(" ") === values.join(" ")) return;
     const shown = (given: readonly string[]) => (isSecretName(name) ? MASK : given.join(" "));
     const more = flag.kind === "selector" ? "; name the config files of several with --config PATH" : "";
@@ -219,7 +219,7 @@ class ArgumentParser {
     );
   }
 
-  private refuseTogether(name: string, flag: Flag): void {
+  private rejectTogether(name: string, flag: Flag): void {
     if (flag.exclusive === undefined) return;
     for (const other of this.given.keys()) {
       const otherFlag = this.flags.get(other);
@@ -230,7 +230,7 @@ class ArgumentParser {
     }
   }
 
-  private refuse(): void {
+  private reject(): void {
     if (this.unknown.length > 0) {
       const known = [...this.flags.keys()].map((name) => `--${name}`);
       const names = this.unknown.map((word) => word.replace(/=.*/s, ""));
@@ -259,12 +259,18 @@ class ArgumentParser {
    * Required positionals come first; optional ones share the remaining words, from the left. Further words are
    * overrides.
    */
-  private assignPositionals(): Record<string, string | undefined> {
+  private assignPositionals(): ParsedWords["positionals"] {
     const entries = Object.entries(this.positionals);
     let required = entries.filter(([, positional]) => !positional.optional).length;
-    const result: Record<string, string | undefined> = {};
+    const result: ParsedWords["positionals"] = {};
     const missing: string[] = [];
     for (const [name, positional] of entries) {
+      if (positional.many) {
+        const words = this.plain.splice(0);
+        if (words.length === 0 && !positional.optional) missing.push(name);
+        result[name] = words;
+        continue;
+      }
       if (positional.optional ? this.plain.length <= required : this.plain.length === 0) {
         if (!positional.optional) missing.push(name);
         continue;

@@ -1,4 +1,4 @@
-import type { Override, ResolvedConfig } from "../config/resolve.ts";
+import type { Override, ResolvedConfig } from "../config/door.ts";
 import type { KeyTable } from "./config-keys.ts";
 import type { Terminal } from "./render/terminal.ts";
 
@@ -57,10 +57,14 @@ export interface Positional {
   readonly choices?: readonly string[];
   /** The config key that the word sets (literally). */
   readonly key?: string;
+  /** The word selects the config of a component, as the flag of that name does. */
+  readonly selector?: SelectorKind;
   /** What shell completion offers for the word. */
   readonly completes?: Completes;
   /** Takes all remaining words, joined with spaces. */
   readonly rest?: boolean;
+  /** Takes all remaining words as a list. */
+  readonly many?: boolean;
   /**
    * May contain `=` or begin with a dash: such words are neither overrides nor flags. `--flags` and known letters still
    * are.
@@ -94,9 +98,11 @@ type Word<T extends { readonly choices?: readonly string[] }> = T extends {
 export type FlagValues<T extends FlagTable> = { readonly [Name in keyof T]: FlagValue<T[Name]> };
 
 type PositionalValues<T extends PositionalTable> = {
-  readonly [Name in keyof T]: T[Name] extends { readonly optional: true }
-    ? Word<T[Name]> | undefined
-    : Word<T[Name]>;
+  readonly [Name in keyof T]: T[Name] extends { readonly many: true }
+    ? readonly string[]
+    : T[Name] extends { readonly optional: true }
+      ? Word<T[Name]> | undefined
+      : Word<T[Name]>;
 };
 
 /** A destination for text, such as `process.stdout`. */
@@ -148,7 +154,7 @@ export interface CommandContext {
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly terminal: Terminal;
-  readonly program: Program;
+  readonly program: CliProgram;
   /** The directory of the built-in servers and benchmarks. */
   readonly installRoot: string;
   /** Where configs, components and files are looked up; the first match counts. */
@@ -211,12 +217,12 @@ export function defineCommand<
   return { ...description, group: words[0], name } as unknown as Command;
 }
 
-export interface Group {
+export interface ProgramGroup {
   readonly name: string;
   readonly summary: string;
 }
 
-export interface Program {
-  readonly groups: readonly Group[];
+export interface CliProgram {
+  readonly groups: readonly ProgramGroup[];
   readonly commands: readonly Command[];
 }

@@ -47,6 +47,17 @@ describe("readKeys", () => {
     expect(() => read({ input: null })).toThrow("missing required configuration: input.");
   });
 
+  it("keeps the null of a key that null removes the limit of", () => {
+    const table = {
+      timeout: { type: "float", positive: true, nullable: true, default: 7200, help: "" },
+    } as const satisfies KeyTable;
+    const values = readKeys(table, from({ timeout: null }));
+    expect(values).toEqual({ timeout: null });
+    expectTypeOf(values.timeout).toEqualTypeOf<number | null>();
+    expect(readKeys(table, from({}))).toEqual({ timeout: 7200 });
+    expect(() => readKeys(table, from({ timeout: 0 }))).toThrow("timeout (must be more than 0).");
+  });
+
   it("reports all missing and invalid keys in one message", () => {
     expect(() =>
       read({ limit: "x", rate: "", force: "maybe", mode: "tain", params: [], names: {}, repeats: 1.5 }),

@@ -1,45 +1,8 @@
+import type { Key, KeyFlag, KeyTable, KeyType, KeyTypes } from "../base/config-key.ts";
 import type { CommandContext, Completes, Flag, FlagTable } from "./command.ts";
 import { CommandKeysError } from "./errors.ts";
 
-interface KeyTypes {
-  str: string;
-  int: number;
-  float: number;
-  bool: boolean;
-  list: unknown[];
-  dict: Record<string, unknown>;
-  any: unknown;
-}
-
-type KeyType = keyof KeyTypes;
-
-/** One config key a command reads. */
-export interface Key {
-  readonly type: KeyType;
-  readonly help: string;
-  readonly required?: boolean;
-  readonly default?: string | number | boolean;
-  /** Whether the command computes the default. */
-  readonly computed?: boolean;
-  readonly choices?: readonly string[];
-  /** Minimum value. */
-  readonly minimum?: number;
-  readonly maximum?: number;
-  /** The flag that sets the key; type, choices, default and help are those of the key. */
-  readonly flag?: KeyFlag;
-}
-
-export interface KeyFlag {
-  /** Default: the name of the key with dashes. */
-  readonly name?: string;
-  readonly short?: string;
-  /** `FILE` and `DIR` also enable path completion. */
-  readonly metavar?: string;
-  /** `text` takes the value literally where the type would use the override grammar. */
-  readonly kind?: "text";
-}
-
-export type KeyTable = Readonly<Record<string, Key>>;
+export type { KeyTable };
 
 /** Flags of files that several commands read or write. */
 export const INPUT_FLAG = { name: "input", short: "i", metavar: "FILE" } as const;
@@ -65,7 +28,9 @@ export function choice<const C extends readonly string[]>(choices: C, preset: C[
   return { type: "str", choices, default: preset, flag: {}, help } as const;
 }
 
-type KeyValue<K extends Key> = K extends { readonly choices: readonly (infer C)[] } ? C : KeyTypes[K["type"]];
+type KeyValue<K extends Key> =
+  | (K extends { readonly choices: readonly (infer C)[] } ? C : KeyTypes[K["type"]])
+  | (K extends { readonly nullable: true } ? null : never);
 
 /** The values of a command's keys: `undefined` for those that are neither required nor have a default. */
 export type KeyValues<T extends KeyTable> = {
@@ -74,7 +39,7 @@ export type KeyValues<T extends KeyTable> = {
     : KeyValue<T[Name]> | undefined;
 };
 
-/** Reads and checks a command's keys; null counts as absent, as in `+limit=null`. */
+/** Reads and checks a command's keys; null counts as absent, as in `+limit=null`, unless the key is nullable. */
 export function readKeys<const T extends KeyTable>(
   table: T,
   config: { get(path: string): unknown },
@@ -84,6 +49,10 @@ export function readKeys<const T extends KeyTable>(
   const invalid: string[] = [];
   for (const [name, key] of Object.entries<Key>(table)) {
     const given = config.get(name);
+    if (given === null && key.nullable) {
+      values[name] = null;
+      continue;
+    }
     if (given === undefined || given === null) {
       if (key.required) missing.push(name);
       values[name] = key.default;
@@ -109,14 +78,22 @@ export async function listingKeys<const T extends KeyTable>(
   return readKeys(table, { get: (key) => (Object.hasOwn(given, key) ? given[key] : undefined) });
 }
 
+/** Top-level keys that flags and overrides set. */
+export function givenKeys({ overrides }: CommandContext): string[] {
+  return overrides.map((override) => {
+    const path = typeof override === "string" ? override.replace(/^[+~]+/, "") : override.path;
+    return /^[^.=[@]*/.exec(path)?.[0] ?? path;
+  });
+}
+
 /** Values of flags are final; only the user's words need the override grammar, which is slow to load. */
 async function givenValues({ overrides, env }: CommandContext): Promise<Record<string, unknown>> {
   const flags = overrides.filter((override) => typeof override !== "string");
   if (flags.length === overrides.length)
     return Object.fromEntries(flags.map(({ path, value }) => [path, value]));
   const [{ applyOverrides }, { plainFromNode }] = await Promise.all([
-    import("../config/overrides/apply-overrides.ts"),
-    import("../config/plain-data.ts"),
+    import("../config/door.ts"),
+    import("../config/light-door.ts"),
   ]);
   return plainFromNode(applyOverrides(overrides, env)) as Record<string, unknown>;
 }
@@ -150,6 +127,7 @@ function coerce(key: Key, given: unknown): Coerced {
   if (key.minimum !== undefined && typeof value === "number" && value < key.minimum) {
     return { problem: `must be at least ${key.minimum}` };
   }
+  if (key.positive && typeof value === "number" && value <= 0) return { problem: "must be more than 0" };
   if (key.maximum !== undefined && typeof value === "number" && value > key.maximum) {
     return { problem: `must be at most ${key.maximum}` };
   }

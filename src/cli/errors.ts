@@ -28,7 +28,7 @@ export const cliErrorCodes = {
       fix: "Check the file, and that the line exists and is JSON.",
     },
     EVAL_CTL: {
-      when: "The run to control is not in progress, was not selected, or refused the request.",
+      when: "The run to control is not in progress, was not selected, or rejected the request.",
       fix: "Select one of the listed runs with `--pid`.",
     },
     SERVER_FOLDER: {

@@ -6,7 +6,7 @@ import { RolloutFileError } from "../records/errors.ts";
 import type { CommandContext } from "./command.ts";
 
 /** A dataset that the user named, as an absolute path; if it is missing, the error names the flag. */
-export async function inputFile(context: CommandContext, file: string, flag: string): Promise<string> {
+export async function requireInputFile(context: CommandContext, file: string, flag: string): Promise<string> {
   const absolute = path.resolve(context.io.cwd, file);
   const entry = await stat(absolute).catch(() => undefined);
   if (entry === undefined)
@@ -18,7 +18,7 @@ export async function inputFile(context: CommandContext, file: string, flag: str
 /** A file of the working directory or another root, as configs name them. */
 export async function rootedFile(context: CommandContext, file: string, flag: string): Promise<string> {
   const found = findExistingPath(file, context.roots);
-  return inputFile(context, found ?? file, flag);
+  return requireInputFile(context, found ?? file, flag);
 }
 
 /** The absolute path of an output file; fails before any work if it is a directory. */

@@ -25,15 +25,22 @@ function selector(kind: SelectorKind, help: string) {
   return { kind: "selector", selector: kind, metavar: "NAME[/FLAVOR]", help } as const;
 }
 
+function severalOf(kind: SelectorKind, help: string) {
+  return { ...selector(kind, help), repeatable: true } as const;
+}
+
 export const benchmarkFlag = {
-  benchmark: selector("benchmark", "use the config of this benchmark"),
+  benchmark: severalOf("benchmark", "use the config of this benchmark; several may be given"),
 } as const satisfies FlagTable;
 
 /** All selectors in merge order, so that the model's config overrides the benchmark's. */
 export const selectorFlags = {
   ...benchmarkFlag,
-  environment: selector("environment", "use the config of this environment"),
-  "resources-server": selector("resources-server", "use the config of this resources server"),
+  environment: severalOf("environment", "use the config of this environment; several may be given"),
+  "resources-server": severalOf(
+    "resources-server",
+    "use the config of this resources server; several may be given",
+  ),
   "model-type": selector("model-type", "use the config of this model server"),
 } as const satisfies FlagTable;
 
@@ -74,7 +81,13 @@ export const agentConfigFlags = {
 
 /** The model under test. */
 export const modelFlags = {
-  model: { kind: "text", short: "m", key: "policy_model_name", metavar: "NAME", help: "name of the model" },
+  model: {
+    kind: "text",
+    short: "m",
+    key: "policy_model_name",
+    metavar: "NAME",
+    help: "name of the model; PROVIDER/NAME (openai, anthropic, google, openrouter, …) also chooses the model server, with the key from its usual environment variable",
+  },
   "model-url": {
     kind: "text",
     key: "policy_base_url",

@@ -1,5 +1,5 @@
 import { commonFlags, metavars } from "./arguments.ts";
-import type { Command, Flag, FlagTable, Program } from "./command.ts";
+import type { CliProgram, Command, Flag, FlagTable } from "./command.ts";
 import { describeDefault, type KeyTable, typeName } from "./config-keys.ts";
 import { padEnd, textWidth, wrapText } from "./render/text-width.ts";
 
@@ -17,7 +17,7 @@ const PROGRAM_DESCRIPTION =
 export const rootFlags = {
   help: commonFlags.help,
   version: { kind: "switch", help: "show the version, the main dependencies and the system, then exit" },
-  json: { kind: "switch", help: "with --version: print JSON" },
+  json: { kind: "switch", help: "print JSON; the same as --json after the command" },
   verbose: commonFlags.verbose,
 } as const satisfies FlagTable;
 
@@ -31,14 +31,15 @@ export function groupUsage(group: string, width: number): string {
 }
 
 export function commandUsage(command: Command, width: number): string {
-  const positionals = Object.entries(command.positionals ?? {}).map(([name, positional]) =>
-    positional.optional ? `[${name}]` : name,
-  );
+  const positionals = Object.entries(command.positionals ?? {}).map(([name, { optional, many }]) => {
+    const words = many ? `${name} ...` : name;
+    return optional ? `[${words}]` : words;
+  });
   const parts = [...flagParts(allFlags(command)), ...positionals, "[key=value ...]"];
   return wrapUsage(`${PROGRAM_NAME} ${command.words}`, parts, width);
 }
 
-export function programHelp(program: Program, width: number): string {
+export function programHelp(program: CliProgram, width: number): string {
   const tops = program.commands.filter((command) => command.group === undefined);
   const rows: Row[] = [];
   for (const group of program.groups) {
@@ -57,7 +58,7 @@ export function programHelp(program: Program, width: number): string {
   ]);
 }
 
-export function groupHelp(program: Program, group: string, width: number): string {
+export function groupHelp(program: CliProgram, group: string, width: number): string {
   const members = program.commands.filter((command) => command.group === group);
   const summary = program.groups.find(({ name }) => name === group)?.summary ?? "";
   return sections([

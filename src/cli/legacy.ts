@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Program } from "./command.ts";
+import type { CliProgram } from "./command.ts";
 import { PROGRAM_NAME } from "./help.ts";
 
 /** Both families of older names; `ng_run` and `nemo_gym_run` are the same command. */
@@ -9,7 +9,7 @@ export const legacyPrefixes = ["ng_", "nemo_gym_"] as const;
 const ROOT_NAMES: Readonly<Record<string, readonly string[]>> = { help: ["--help"], version: ["--version"] };
 
 /** Every older name without its prefix, with the words of `gym` that replace it. */
-export function legacyNames(program: Program): Map<string, readonly string[]> {
+export function legacyNames(program: CliProgram): Map<string, readonly string[]> {
   const names = new Map(Object.entries(ROOT_NAMES));
   for (const command of program.commands) {
     for (const legacy of command.legacy ?? []) {
@@ -28,7 +28,7 @@ interface LegacyCall {
 }
 
 /** Translates a call of an older command, by the name of the started file. */
-export function translateLegacy(program: Program, startedAs: string, argv: readonly string[]): LegacyCall {
+export function translateLegacy(program: CliProgram, startedAs: string, argv: readonly string[]): LegacyCall {
   const name = path.basename(startedAs).replace(/\.(js|cmd|exe|ps1)$/, "");
   const prefix = legacyPrefixes.find((candidate) => name.startsWith(candidate)) ?? "";
   const words = legacyNames(program).get(name.slice(prefix.length));

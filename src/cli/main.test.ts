@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CaptureOptions, captureRun } from "../../tests/support/captured-run.ts";
 import { GymError } from "../base/errors.ts";
-import { defineCommand, type Program } from "./command.ts";
+import { type CliProgram, defineCommand } from "./command.ts";
 import { UsageError } from "./errors.ts";
 
 const failures: Record<string, () => unknown> = {
@@ -46,7 +46,7 @@ const fail = defineCommand({
   },
 });
 
-const program: Program = {
+const program: CliProgram = {
   groups: [
     { name: "env", summary: "develop and run environments" },
     { name: "eval", summary: "nothing here works yet" },
@@ -77,7 +77,7 @@ describe("help", () => {
         -h, --help              show this help message and exit
         --version               show the version, the main dependencies and the
                                 system, then exit
-        --json                  with --version: print JSON
+        --json                  print JSON; the same as --json after the command
         -v, --verbose           log at debug level, here and in the servers
 
       Run \`gym COMMAND --help\` for the flags of a command.
@@ -124,6 +124,15 @@ describe("help", () => {
   it("is wrapped to COLUMNS", async () => {
     const { stdout } = await gym("env start -h", { env: { COLUMNS: "40" } });
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it("accepts --json before a command that has it", async () => {
+    const after = await captureRun(["list", "models", "--json"]);
+    expect(await captureRun(["--json", "list", "models"])).toEqual(after);
+    expect(JSON.parse(after.stdout)).toBeInstanceOf(Array);
+    const refused = await captureRun(["--json", "env", "schema", "mcqa"]);
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toContain("argument --json: this command has no JSON output");
   });
 
   it("is shown with exit code 1 when no command is given", async () => {
@@ -192,7 +201,7 @@ describe("commands", () => {
           return 0;
         },
       });
-      const own: Program = { groups: [], commands: [show] };
+      const own: CliProgram = { groups: [], commands: [show] };
       const spoken = async (line: string) => (await gym(line, { program: own, cwd })).stdout.trim();
       expect(await spoken("show")).toBe("default");
       expect(await spoken("show --env-yaml mine.yaml")).toBe("mine");
@@ -217,7 +226,7 @@ describe("commands", () => {
     expect(stderr).toContain("--limt");
   });
 
-  it("refuse flags they do not have", async () => {
+  it("reject flags they do not have", async () => {
     const { exitCode, stderr } = await gym("env start --limt 5");
     expect(exitCode).toBe(2);
     expect(stderr).toBe(

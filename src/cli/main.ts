@@ -1,7 +1,7 @@
 import { errorMessage, GymError } from "../base/errors.ts";
 import { redactKnown } from "../base/secrets.ts";
-import { isJsonWord, isOverrideWord, parseArguments } from "./arguments.ts";
-import type { CliIo, FlagTable, Program } from "./command.ts";
+import { isJsonWord, isOverrideWord, parseWords } from "./arguments.ts";
+import type { CliIo, CliProgram, FlagTable } from "./command.ts";
 import { program as gymProgram } from "./commands/table.ts";
 import { CommandKeysError, UsageError } from "./errors.ts";
 import {
@@ -22,7 +22,7 @@ import { createTerminal } from "./render/terminal.ts";
 export async function runCli(
   argv: readonly string[],
   io: CliIo,
-  program: Program = gymProgram,
+  program: CliProgram = gymProgram,
 ): Promise<number> {
   if (/^(?:ng|nemo_gym)_/.test(argv[0] ?? "")) return runLegacy(argv[0] ?? "", argv.slice(1), io, program);
   const { width } = createTerminal(io.stdout, io.env);
@@ -38,9 +38,10 @@ export async function runCli(
     if (root.parsed.flags.version)
       return print(await versionText(io, root.others, root.parsed.flags.json === true), 0);
     if (root.word === undefined) return print(programHelp(program, width), 1);
-    if (root.parsed.flags.json)
-      throw new UsageError("argument --json: only allowed with --version, or after a command");
-    let words = root.others;
+    // `--json` before a group belongs to the command in it.
+    let words = root.parsed.flags.json
+      ? root.others.filter((word) => !/^--js?o?n?$/.test(word))
+      : root.others;
     let command = program.commands.find((candidate) => candidate.words === root.word);
     if (command === undefined) {
       const group = root.word;
@@ -56,7 +57,12 @@ export async function runCli(
       words = inside.others;
     }
     usage = { text: commandUsage(command, width), name: `${PROGRAM_NAME} ${command.words}` };
-    const parsed = parseArguments(command, words);
+    if (root.parsed.flags.json) {
+      if (!Object.hasOwn(command.flags, "json"))
+        throw new UsageError("argument --json: this command has no JSON output");
+      words = [...words, "--json"];
+    }
+    const parsed = parseWords(command, words);
     if (parsed.help) return print(commandHelp(command, width), 0);
     const { runCommand } = await import("./run-command.ts");
     return await runCommand(command, parsed, io, program);
@@ -137,7 +143,7 @@ export async function runLegacy(
   startedAs: string,
   argv: readonly string[],
   io: CliIo,
-  program: Program = gymProgram,
+  program: CliProgram = gymProgram,
 ): Promise<number> {
   const { translateLegacy } = await import("./legacy.ts");
   const call = translateLegacy(program, startedAs, argv);
@@ -151,7 +157,7 @@ function splitAtWord(words: readonly string[], flags: FlagTable) {
   const index = found < 0 ? words.length : found;
   const before = words.slice(0, index);
   return {
-    parsed: parseArguments({ flags }, before),
+    parsed: parseWords({ flags }, before),
     word: words[index],
     /** All other words; flags and overrides before a command belong to it. */
     others: [...before, ...words.slice(index + 1)],
@@ -179,7 +185,7 @@ async function versionText(io: CliIo, words: readonly string[], json: boolean): 
   return json || words.some(isJsonWord) ? JSON.stringify(report) : formatVersion(report);
 }
 
-function topWords({ groups, commands }: Program): string[] {
+function topWords({ groups, commands }: CliProgram): string[] {
   const used = groups.filter(({ name }) => commands.some(({ group }) => group === name));
   return namesOf([...used, ...commands.filter(({ group }) => group === undefined)]);
 }

@@ -28,7 +28,7 @@ it("supports a strict mode and JSON", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ equal: true, undecided: false, gold: { parsed: "-1" } });
 });
 
-it("refuses surplus words, and escapes control characters", async () => {
+it("rejects surplus words, and escapes control characters", async () => {
   const extra = await check("5", "5", "junk");
   expect(extra.exitCode).toBe(2);
   expect(extra.stderr).toContain(

@@ -1,4 +1,4 @@
-import { printable } from "../base/printable.ts";
+import { printable } from "../base/door.ts";
 import type { Mode, ReadAnswer } from "../math/index.ts";
 import type { CommandContext } from "./command.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { resolveConfig } from "../config/resolve.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseWords } from "./arguments.ts";
 import { type Command, defineCommand } from "./command.ts";
 import { configFlag, modelFlags, searchDirFlag, selectorFlags, serverFolderFlag } from "./flags.ts";
 import { collectOverrides } from "./overrides.ts";
@@ -23,9 +23,11 @@ const command = defineCommand({
   run: async () => 0,
 });
 
-const collect = (argv: string[], of: Command = command) =>
-  collectOverrides(of, parseArguments(of, argv), {
+const collect = (argv: string[], of: Command = command, env: Record<string, string> = {}) =>
+  collectOverrides(of, parseWords(of, argv), {
     select: async (_kind, flag, value) => `/${flag}/${value}.yaml`,
+    roots: [],
+    env,
   });
 const literal = (path: string, value: unknown, source: string) => ({ op: "+", path, value, source });
 
@@ -41,6 +43,53 @@ describe("collectOverrides", () => {
       "+x=1",
       "y=2",
     ]);
+  });
+
+  it("takes server, address and key of `-m provider/model` from the provider and the environment", async () => {
+    const short = (path: string, value: string) => ({
+      op: "++",
+      path,
+      value,
+      source: "--model openai/gpt-5.2",
+    });
+    expect(
+      await collect(["-m", "openai/gpt-5.2", "--config", "a.yaml"], command, { OPENAI_API_KEY: " k " }),
+    ).toEqual([
+      literal(
+        "config_paths",
+        ["/model/openai_model.yaml", "a.yaml"],
+        "--config a.yaml --model openai/gpt-5.2",
+      ),
+      short("policy_model_name", "gpt-5.2"),
+      short("policy_base_url", "https://api.openai.com/v1"),
+      short("policy_api_key", "k"),
+    ]);
+    const local = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
+    expect(await collect(["-m", "anthropic/claude"], command, local)).toContainEqual({
+      op: "++",
+      path: "policy_model.responses_api_models.anthropic_model.base_url",
+      value: "http://127.0.0.1:9",
+      source: "--model anthropic/claude",
+    });
+    await expect(collect(["-m", "openai/gpt-5.2"])).rejects.toThrow(
+      "openai/gpt-5.2 needs an API key, and OPENAI_API_KEY is not set",
+    );
+    expect(await collect(["-m", "google/g"], command, { GOOGLE_API_KEY: "g" })).toContainEqual(
+      expect.objectContaining({ path: "policy_api_key", value: "g" }),
+    );
+  });
+
+  it("leaves a model name with a slash as it is if a model server is chosen, or its prefix is not a provider", async () => {
+    const env = { OPENAI_API_KEY: "secret" };
+    for (const words of [
+      ["--model-type", "vllm_model", "-m", "openai/gpt-oss-20b"],
+      ["--model-url", "http://h/v1", "-m", "openai/gpt-oss-20b"],
+      ["-m", "Qwen/Qwen3-8B"],
+    ]) {
+      const overrides = await collect(words, command, env);
+      expect(JSON.stringify(overrides)).not.toContain("secret");
+      expect(overrides).toContainEqual(literal("policy_model_name", words.at(-1), "--model"));
+    }
   });
 
   it("names the flags that accept a file when a file is given without a flag", async () => {
@@ -153,7 +202,7 @@ describe("collectOverrides", () => {
     ]);
   });
 
-  it("refuses empty config paths", async () => {
+  it("rejects empty config paths", async () => {
     await expect(collect(["--config", "a,,b"])).rejects.toThrow("argument --config: empty path in 'a,,b'");
   });
 });

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import { reservedKeys } from "../config/reserved-keys.ts";
-import { isJsonWord, type ParsedArguments } from "./arguments.ts";
-import type { CliIo, Command, CommandContext, Program } from "./command.ts";
+import { reservedKeys } from "../config/light-door.ts";
+import { isJsonWord, type ParsedWords } from "./arguments.ts";
+import type { CliIo, CliProgram, Command, CommandContext } from "./command.ts";
 import { describeDefault, typeName } from "./config-keys.ts";
 import { UsageError } from "./errors.ts";
 import { describe, PROGRAM_NAME } from "./help.ts";
@@ -13,9 +13,9 @@ import { padEnd } from "./render/text-width.ts";
 /** Converts flags to overrides, builds the context and runs the command, or shows the help of its config. */
 export async function runCommand(
   command: Command,
-  parsed: ParsedArguments,
+  parsed: ParsedWords,
   io: CliIo,
-  program: Program,
+  program: CliProgram,
 ): Promise<number> {
   const context = await createContext(command, parsed, io, program);
   if (!asksForConfigHelp(parsed.words)) return command.run(context);
@@ -26,9 +26,9 @@ export async function runCommand(
 
 async function createContext(
   command: Command,
-  parsed: ParsedArguments,
+  parsed: ParsedWords,
   io: CliIo,
-  program: Program,
+  program: CliProgram,
 ): Promise<CommandContext> {
   const { installRoot, searchRoots } = await import("../config/paths.ts");
   const env = withSearchDirs(command, parsed, io);
@@ -39,6 +39,8 @@ async function createContext(
   const json = parsed.flags["json"] === true || parsed.words.some(isJsonWord);
   const envFile = envFileChoice(parsed.envFile);
   const overrides = await collectOverrides(command, parsed, {
+    roots,
+    env,
     select: async (kind, flag, value) => {
       const { selectConfig } = await import("./selectors.ts");
       return selectConfig(kind, flag, value, { roots, warn: err });
@@ -61,7 +63,7 @@ async function createContext(
     out,
     err,
     async resolve(choices) {
-      const { resolveConfig } = await import("../config/resolve.ts");
+      const { resolveConfig } = await import("../config/door.ts");
       return resolveConfig({
         ...command.resolve,
         ...envFile,
@@ -85,7 +87,7 @@ function envFileChoice(given: string | undefined): CommandContext["envFile"] {
 }
 
 /** Puts `--search-dir` before the roots in the environment variable, so that child processes inherit it. */
-function withSearchDirs(command: Command, parsed: ParsedArguments, io: CliIo): CliIo["env"] {
+function withSearchDirs(command: Command, parsed: ParsedWords, io: CliIo): CliIo["env"] {
   const directories = Object.entries(command.flags)
     .filter(([, flag]) => flag.kind === "search-dir")
     .flatMap(([name]) => parsed.flags[name] as string[])

@@ -1,5 +1,5 @@
 import { errorMessage } from "../base/errors.ts";
-import { checkProviders, type FoundSandbox, findSandboxes } from "../sandbox/create-provider.ts";
+import { checkProviders, type FoundSandbox, findSandboxes } from "../sandbox/door.ts";
 import type { CommandContext } from "./command.ts";
 import { renderTable } from "./render/table.ts";
 

@@ -70,6 +70,9 @@ describe("selectConfig", () => {
     expect(await select("environment", "resources_servers/mcqa/strict")).toBe(
       "first/resources_servers/mcqa/configs/strict.yaml",
     );
+    expect(await select("environment", "mcqa/strict")).toBe(
+      "first/resources_servers/mcqa/configs/strict.yaml",
+    );
     expect(await select("environment", "maze/large")).toBe("first/environments/maze/large.yaml");
   });
 

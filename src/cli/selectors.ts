@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { impliedConfig, impliedEntry } from "../config/implied-config.ts";
-import { aliasedPath } from "../config/servers/aliases.ts";
+import { aliasedPath, impliedConfig, impliedEntry } from "../config/light-door.ts";
 import type { CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
@@ -61,11 +60,15 @@ function impliedPaths(kind: SelectorKind, value: string): string[] {
   return configPaths(directory, value);
 }
 
-/** `gym list environments` also lists benchmarks and, with their folder, resources servers. */
+/** `gym list environments` also lists benchmarks and resources servers, these with their folder if the name has another meaning. */
 function listedPaths(value: string): string[] {
   const [folder = "", rest] = value.split(/\/(.*)/s);
   if (folder === "resources_servers" && rest) return configPaths(folder, rest);
-  return nestedPaths("environments", value).concat(nestedPaths("benchmarks", value));
+  return [
+    ...nestedPaths("environments", value),
+    ...nestedPaths("benchmarks", value),
+    ...configPaths("resources_servers", value),
+  ];
 }
 
 function nestedPaths(directory: string, value: string): string[] {

@@ -6,7 +6,7 @@ import { ConfigPathNotFoundError } from "./errors.ts";
 import { loadFiles, readConfigPaths } from "./load-includes.ts";
 import { mergeDicts } from "./merge.ts";
 import { checkMissingValues, fillUnset } from "./missing-values.ts";
-import { type ConfigNode, DEFAULT_ORIGIN, type DictNode, dict, isTruthy, type Source } from "./node.ts";
+import { type ConfigNode, DEFAULT_ORIGIN, type DictNode, dict, isTruthyNode, type Source } from "./node.ts";
 import { applyOverrides, type Override } from "./overrides/apply-overrides.ts";
 import { candidatePaths, installRoot, searchRoots } from "./paths.ts";
 import { nodeFromPlain } from "./plain-data.ts";
@@ -78,7 +78,7 @@ export function composeConfig(options: ComposeOptions): ComposedConfig {
 
   const derivations = applyDirectives(root, env);
   if (options.standIn === undefined) {
-    if (isTruthy(topLevelValue(root, "replace_agents", env)))
+    if (isTruthyNode(topLevelValue(root, "replace_agents", env)))
       swapAgents(root, env, new Set(implementations.keys()));
     checkMissingValues(root);
   } else fillUnset(root, options.standIn, env);

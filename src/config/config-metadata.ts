@@ -1,6 +1,6 @@
 import { composeConfig } from "./compose.ts";
 import { ConfigError } from "./errors.ts";
-import { type DictNode, textOf } from "./node.ts";
+import { type DictNode, textOfNode } from "./node.ts";
 import type { RootOptions } from "./paths.ts";
 import { readConfigFile } from "./read-config-file.ts";
 import { FinishedConfig, type ResolvedConfig } from "./resolved-config.ts";
@@ -29,7 +29,7 @@ export function metadataOf(root: DictNode): ConfigMetadata {
 }
 
 function filledText(block: DictNode, field: string): string | undefined {
-  const text = textOf(block.entries.get(field));
+  const text = textOfNode(block.entries.get(field));
   return text === "" || text === STAND_IN ? undefined : text;
 }
 

@@ -1,4 +1,4 @@
-import { type ConfigNode, type DictNode, textOf } from "./node.ts";
+import { type ConfigNode, type DictNode, textOfNode } from "./node.ts";
 import { FieldCheck, type SchemaProblem } from "./schema-problems.ts";
 
 export const datasetTypes = ["train", "validation", "example", "benchmark"] as const;
@@ -83,7 +83,7 @@ function checkSource(
 
 /** The older source fields a valid entry uses, for the deprecation notice. */
 export function olderSourceFields(node: ConfigNode): string[] {
-  if (node.kind !== "dict" || textOf(node.entries.get("type")) === "benchmark") return [];
+  if (node.kind !== "dict" || textOfNode(node.entries.get("type")) === "benchmark") return [];
   const check = new FieldCheck(node, []);
   return Object.keys(OLDER_SOURCES).filter((field) => check.has(field));
 }

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import { pyRepr } from "../base/python/repr.ts";
+import { pyRepr } from "../base/python/door.ts";
 import { ConfigError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import {
@@ -9,12 +9,12 @@ import {
   type DictNode,
   dict,
   isNull,
-  isTruthy,
-  numberOf,
+  isTruthyNode,
+  numberOfNode,
   positionOf,
   type ScalarValue,
   scalar,
-  textOf,
+  textOfNode,
 } from "./node.ts";
 import { workingRoot } from "./paths.ts";
 import { nodeFromPlain, plainFromNode } from "./plain-data.ts";
@@ -38,7 +38,7 @@ export async function fillNetworkDefaults(
   setDefault(root, "use_absolute_ip", false);
   setDefault(root, "port_range_low", 10001);
   setDefault(root, "port_range_high", 20000);
-  const useAbsoluteIp = isTruthy(topLevelValue(root, "use_absolute_ip", env));
+  const useAbsoluteIp = isTruthyNode(topLevelValue(root, "use_absolute_ip", env));
   const host = await defaultHost(useAbsoluteIp, topLevelValue(root, "default_host", env), offline);
   const range = { low: port(root, "port_range_low", env), high: port(root, "port_range_high", env) };
   if (range.low > range.high)
@@ -125,13 +125,13 @@ function readinessTimeout(root: DictNode, env: NodeJS.ProcessEnv): void {
   const node = topLevelValue(root, key, env);
   if (node === undefined || isNull(node))
     root.entries.set(key, scalar(READINESS_TIMEOUT_SECONDS, DEFAULT_ORIGIN));
-  else if (numberOf(node) === undefined) throw badValue(key, node, "a number of seconds");
+  else if (numberOfNode(node) === undefined) throw badValue(key, node, "a number of seconds");
 }
 
 function absolutePath(root: DictNode, key: string, fallback: string, context: DefaultsContext): string {
   setDefault(root, key, fallback);
   const node = topLevelValue(root, key, context.env);
-  const text = textOf(node);
+  const text = textOfNode(node);
   if (text === undefined || text.trim() === "") throw badValue(key, node, "a non-empty path string");
   const home = context.env.HOME ?? homedir();
   const expanded = /^~(?=\/|$)/.test(text) ? path.join(home, text.slice(1)) : text;

@@ -97,7 +97,7 @@ describe("applyDirectives", () => {
     ["t: {_copy: 5}\n", "must be the path"],
     ["t: {_copy: s, _delete_key: nope}\ns: {x: 1}\n", "names 'nope'"],
     ["t: {_delete_key: [x]}\n", "must be a string"],
-  ])("refuses %j", (text, problem) => {
+  ])("rejects %j", (text, problem) => {
     const error = failure(text);
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toContain(problem);

@@ -119,6 +119,10 @@ export const configErrorCodes = {
       when: "An agent without a resources server (`--agent-type`) cannot take the place of the environment's own agent.",
       fix: "Use only one such agent, and rename instances that collide.",
     },
+    CONFIG_ENVIRONMENT_SERVERS: {
+      when: "Rows cannot be routed to one environment server: several name the same agent, or a routing key is missing or names no server.",
+      fix: "Set `environment_routing_mode` with `environment_server_name` or `environment_server_routes`, as the message says.",
+    },
     CONFIG_PAIRING: {
       when: "A resources server does not list the agent in `allowed_agents`.",
       fix: "Select a listed agent, or run the pairing anyway with `--allow-unsupported-pairing`.",

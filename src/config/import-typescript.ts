@@ -1,15 +1,20 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import type { Jiti } from "jiti";
 import { installRoot } from "./paths.ts";
 
 /** Imports a TypeScript file. Its imports of this package resolve to the running copy. */
 export async function importTypeScript(
   file: string,
 ): Promise<{ default?: unknown } & Record<string, unknown>> {
+  return (await typeScriptLoader()).import(file);
+}
+
+/** The loader of TypeScript files. `fsCache: false` keeps no compiled files on disk. */
+export async function typeScriptLoader(options: { fsCache?: boolean } = {}): Promise<Jiti> {
   const { createJiti } = await import("jiti");
-  const jiti = createJiti(import.meta.url, { alias: ownPackage(), interopDefault: false });
-  return jiti.import(file);
+  return createJiti(import.meta.url, { alias: ownPackage(), interopDefault: false, ...options });
 }
 
 /** Server files import this package by its name. Outside an install, the names resolve to the running copy. */

@@ -4,29 +4,8 @@
  * @module
  */
 
-export { maskSecrets } from "../base/secrets.ts";
-export { type ConfigMetadata, readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
+export { ConfigError } from "./errors.ts";
 export {
-  AlmostServerError,
-  ConfigError,
-  type ConfigErrorOptions,
-  ConfigInterpolationError,
-  ConfigMissingValuesError,
-  ConfigPathNotFoundError,
-  formatPosition,
-  InheritPathNotFoundError,
-  MalformedConfigPathsError,
-  NoServerInstancesError,
-  OverrideError,
-  type Position,
-  place,
-  RegistryError,
-  ServerRefNotFoundError,
-  WorkloadError,
-} from "./errors.ts";
-export { findPath, findServerDirectory, installRoot, searchRoots } from "./paths.ts";
-export {
-  type Explanation,
   loadConfigFromEnv,
   type Override,
   type ResolvedConfig,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { likelyMistakes, refuseMisspeltKeys } from "./likely-mistakes.ts";
+import { likelyMistakes, rejectMisspeltKeys } from "./likely-mistakes.ts";
 import { readConfigText } from "./read-config-file.ts";
 import { classifyServers } from "./servers/server-schema.ts";
 
@@ -39,7 +39,7 @@ it("ignores plain data", () => {
 
 const check = (text: string) => {
   const root = readConfigText(text, { kind: "file", name: "my.yaml" });
-  refuseMisspeltKeys(root, classifyServers(root).servers);
+  rejectMisspeltKeys(root, classifyServers(root).servers);
 };
 
 it.each([
@@ -49,7 +49,7 @@ it.each([
   ["rollout_timeout_second: 1", "rollout_timeout_seconds"],
   ["hostin: process", "hosting"],
   ["responses_create_param: {temperature: 3}", "responses_create_params"],
-])("refuses %s", (text, nearest) => {
+])("rejects %s", (text, nearest) => {
   const [key = ""] = text.split(":");
   expect(() => check(text)).toThrow(
     `Nothing reads the key '${key}' (my.yaml:1:1). Did you mean '${nearest}'?`.replace("1:1", place(text)),

@@ -1,4 +1,5 @@
-import { getCloseMatches } from "../base/python/difflib.ts";
+import { getCloseMatches } from "../base/python/door.ts";
+import { suggest, suggestMisspelt } from "../base/suggest.ts";
 import { AlmostServerError, ConfigError, place } from "./errors.ts";
 import { formatPath, type KeyPath, rawNodeAt, scalarsIn, splitKey } from "./key-path.ts";
 import { type ConfigNode, type DictNode, positionOf } from "./node.ts";
@@ -7,9 +8,6 @@ import { isReservedKey, keysInUse } from "./reserved-keys.ts";
 import type { SchemaProblem } from "./schema-problems.ts";
 import type { AlmostServer, ServerBlock } from "./servers/server-schema.ts";
 import { isServerType, serverTypes } from "./servers/server-types.ts";
-
-/** Minimum similarity of a word and a server type for a misspelling. */
-const SIMILARITY = 0.75;
 
 /** Finds plain data that is probably meant as a server or a reference to one. It is valid but has no effect. */
 export function likelyMistakes(root: DictNode, servers: readonly ServerBlock[]): string[] {
@@ -26,8 +24,8 @@ const KEY_SIMILARITY = 0.9;
 /** Short words are similar by chance. */
 const SHORTEST_KEY = 6;
 
-/** Refuses an unused top-level key that is probably misspelt, because a limit or budget would be ignored. */
-export function refuseMisspeltKeys(root: DictNode, servers: readonly ServerBlock[]): void {
+/** Rejects an unused top-level key that is probably misspelt, because a limit or budget would be ignored. */
+export function rejectMisspeltKeys(root: DictNode, servers: readonly ServerBlock[]): void {
   const names = new Set(servers.map(({ name }) => name));
   const candidates = keysInUse.filter((key) => key.length >= SHORTEST_KEY);
   let references: ReadonlySet<string> | undefined;
@@ -61,7 +59,7 @@ function* settingsWithoutServer(root: DictNode, servers: ReadonlySet<string>): G
     if (node.kind !== "dict" || servers.has(name) || isReservedKey(name)) continue;
     for (const [type, blocks] of node.entries) {
       if (!isServerType(String(type)) || blocks.kind !== "dict" || hasEntrypoint(blocks)) continue;
-      const [nearest] = getCloseMatches(name, [...servers], 1);
+      const nearest = suggest(name, [...servers]);
       const hint = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
       yield `'${name}' is not a server: its settings have no entrypoint${place(positionOf(node))}. Add the config that defines '${name}'.${hint}`;
     }
@@ -104,7 +102,7 @@ function* misspeltReferences({ name, type, implementation, block }: ServerBlock)
 }
 
 function nearestType(word: string): string {
-  const [close] = getCloseMatches(word, serverTypes, 1, SIMILARITY);
+  const close = suggestMisspelt(word, serverTypes);
   return close === undefined ? "" : ` Did you mean '${close}'?`;
 }
 

@@ -1,7 +1,7 @@
-import { pyRepr } from "../base/python/repr.ts";
+import { pyRepr } from "../base/python/door.ts";
 import { ConfigPathNotFoundError, formatPosition, MalformedConfigPathsError, place } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
-import { type ConfigNode, type DictNode, isTruthy, positionOf, textOf } from "./node.ts";
+import { type ConfigNode, type DictNode, isTruthyNode, positionOf, textOfNode } from "./node.ts";
 import { candidatePaths, closestPath, EXTRA_ROOTS_VARIABLE, findExistingPath } from "./paths.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { readConfigFile } from "./read-config-file.ts";
@@ -37,10 +37,10 @@ export function readConfigPaths(root: DictNode, env: NodeJS.ProcessEnv): ConfigP
   if (node === undefined) return [];
   const interpolator = new Interpolator(root, env);
   const { node: value, path } = interpolator.resolve(node, ["config_paths"]);
-  if (!isTruthy(value)) return [];
+  if (!isTruthyNode(value)) return [];
   if (value.kind !== "list") throw malformed(interpolator.resolveDeep(node, ["config_paths"]), node);
   return value.items.map((item, index) => {
-    const text = textOf(interpolator.resolve(item, [...path, index]).node);
+    const text = textOfNode(interpolator.resolve(item, [...path, index]).node);
     if (text === undefined) throw malformed(interpolator.resolveDeep(node, ["config_paths"]), item);
     return { text, node: item };
   });

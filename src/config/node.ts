@@ -1,4 +1,4 @@
-import { PyFloat } from "../base/python/numbers/py-float.ts";
+import { PyFloat } from "../base/python/numbers/door.ts";
 import type { Position } from "./errors.ts";
 
 /** The source of a value: a file, the command line, a default. Shared by all nodes of one source. */
@@ -51,7 +51,7 @@ export const MISSING = "???";
 export const DEFAULT_ORIGIN: Origin = { source: { kind: "default", name: "default" }, line: 0, column: 0 };
 
 /** Maximum depth of input data, so that later code may recurse. */
-export const MAX_DEPTH = 200;
+export const MAX_CONFIG_DEPTH = 200;
 
 export function scalar(value: ScalarValue, origin: Origin): ScalarNode {
   return { kind: "scalar", value, origin };
@@ -66,7 +66,7 @@ export function dict(origin: Origin, entries: Iterable<[DictKey, ConfigNode]> = 
   return { kind: "dict", entries: new Map(entries), origin };
 }
 
-export function list(origin: Origin, items: ConfigNode[] = []): ListNode {
+export function listNode(origin: Origin, items: ConfigNode[] = []): ListNode {
   return { kind: "list", items, origin };
 }
 
@@ -79,7 +79,7 @@ export function isNull(node: ConfigNode | undefined): boolean {
 }
 
 /** The text of a text scalar, else undefined. */
-export function textOf(node: ConfigNode | undefined): string | undefined {
+export function textOfNode(node: ConfigNode | undefined): string | undefined {
   return node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
 }
 
@@ -103,14 +103,14 @@ function equalKey(entries: Map<DictKey, ConfigNode>, key: DictKey): DictKey {
 export function cloneNode<T extends ConfigNode>(node: T): T;
 export function cloneNode(node: ConfigNode): ConfigNode {
   if (node.kind === "scalar") return node;
-  if (node.kind === "list") return list(node.origin, node.items.map(cloneNode));
+  if (node.kind === "list") return listNode(node.origin, node.items.map(cloneNode));
   const copy = dict(node.origin);
   for (const [key, value] of node.entries) copy.entries.set(key, cloneNode(value));
   return copy;
 }
 
 /** Python's truth of a node: null, false, 0, "", empty containers and `???` are false. */
-export function isTruthy(node: ConfigNode | undefined): boolean {
+export function isTruthyNode(node: ConfigNode | undefined): boolean {
   if (node === undefined) return false;
   if (node.kind === "dict") return node.entries.size > 0;
   if (node.kind === "list") return node.items.length > 0;
@@ -119,7 +119,7 @@ export function isTruthy(node: ConfigNode | undefined): boolean {
 }
 
 /** A JavaScript number of a numeric scalar, else undefined. */
-export function numberOf(node: ConfigNode | undefined): number | undefined {
+export function numberOfNode(node: ConfigNode | undefined): number | undefined {
   if (node?.kind !== "scalar") return undefined;
   if (node.value instanceof PyFloat) return node.value.value;
   if (typeof node.value === "bigint") return Number(node.value);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { getCloseMatches } from "../base/python/difflib.ts";
+import { suggest } from "../base/suggest.ts";
 import { impliedConfig } from "./implied-config.ts";
 import { aliasedPath } from "./servers/aliases.ts";
 
@@ -169,11 +169,7 @@ function closestName(name: string, names: readonly string[], anyOfKind: boolean)
   const stems = names
     .filter((candidate) => path.extname(candidate) === extension)
     .map((candidate) => path.basename(candidate, extension));
-  const [close = anyOfKind ? stems[0] : undefined] = getCloseMatches(
-    path.basename(name, extension),
-    stems,
-    1,
-  );
+  const close = suggest(path.basename(name, extension), stems) ?? (anyOfKind ? stems[0] : undefined);
   return close === undefined ? undefined : close + extension;
 }
 

@@ -1,13 +1,13 @@
-import { setMember } from "../base/python/json/json-object.ts";
-import { PyFloat } from "../base/python/numbers/py-float.ts";
-import { pyStr } from "../base/python/repr.ts";
+import { pyStr } from "../base/python/door.ts";
+import { setMember } from "../base/python/json/door.ts";
+import { PyFloat } from "../base/python/numbers/door.ts";
 import { ConfigError } from "./errors.ts";
 import {
   type ConfigNode,
   dict,
-  list,
+  listNode,
   literalText,
-  MAX_DEPTH,
+  MAX_CONFIG_DEPTH,
   type Origin,
   scalar,
   setEntry,
@@ -15,14 +15,15 @@ import {
 
 /** Converts plain data to config nodes. With `literal`, texts are never interpolations. */
 export function nodeFromPlain(value: unknown, origin: Origin, literal = false, depth = 0): ConfigNode {
-  if (depth > MAX_DEPTH) throw new ConfigError(`Config data is nested deeper than ${MAX_DEPTH} levels.`);
+  if (depth > MAX_CONFIG_DEPTH)
+    throw new ConfigError(`Config data is nested deeper than ${MAX_CONFIG_DEPTH} levels.`);
   if (value === undefined || value === null) return scalar(null, origin);
   if (typeof value === "string") return literal ? literalText(value, origin) : scalar(value, origin);
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint")
     return scalar(value, origin);
   if (value instanceof PyFloat) return scalar(value, origin);
   if (Array.isArray(value))
-    return list(
+    return listNode(
       origin,
       value.map((item) => nodeFromPlain(item, origin, literal, depth + 1)),
     );

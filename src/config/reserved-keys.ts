@@ -108,6 +108,11 @@ export const reservedKeys = [
   { key: "observability_enabled", description: "Records model calls." },
   { key: "model_call_capture_dir", description: "Absolute directory for recorded model calls." },
   { key: "token_id_capture", description: "Records token ids of model calls." },
+  {
+    key: "telemetry",
+    description:
+      "Exports traces and metrics with OpenTelemetry: `enabled`, `otlp_endpoint`, `otlp_headers`, `span_groups` and others.",
+  },
   { key: "skip_verification", description: "Copied into every agent that does not set it." },
   { key: "skip_verification_reward", description: "Copied into every agent that does not set it." },
   {
@@ -127,7 +132,7 @@ export const knownKeys = [
     key: "allowed_hosts",
     default: "[]",
     description:
-      "Host names under which servers may be called besides localhost, addresses and the machine's own name. Needed behind a proxy or a DNS name; requests of other web sites are refused.",
+      "Host names under which servers may be called besides localhost, addresses and the machine's own name. Needed behind a proxy or a DNS name; requests of other web sites are rejected.",
   },
   {
     key: "error_on_almost_servers",
@@ -169,9 +174,19 @@ export const knownKeys = [
   },
   { key: "responses_create_params", description: "Sampling parameters for every rollout." },
   {
+    key: "text_overrides",
+    description:
+      "Texts that replace those of every row: `system_prompt`, `system_prompt_role` (system, developer or user) and `tools` (by name: `description`, and `parameters` by path).",
+  },
+  {
     key: "max_cost",
     description:
       "Maximum cost of the model calls of a run in dollars. At this cost the run stops and can be resumed.",
+  },
+  {
+    key: "max_tokens_per_rollout",
+    description:
+      "Tokens, input and output, that the model calls of one rollout may use. At this number the rollout ends and is scored. For agents with the standard loop, such as simple_agent.",
   },
   { key: "upload_rollouts", description: "Uploads rollouts to the exporters that are configured." },
 ] as const satisfies readonly ReservedKey[];
@@ -187,7 +202,13 @@ const commandKeys = [
   "append",
   "artifact_fpath",
   "balance",
+  "baseline_agent_name",
+  "baseline_aggregate_metrics_fpath",
+  "baseline_rollouts_jsonl_fpath",
   "best_of",
+  "candidate_agent_names",
+  "candidate_aggregate_metrics_fpaths",
+  "candidate_rollouts_jsonl_fpaths",
   "catalog_kind",
   "check_rows",
   "commit_description",
@@ -224,7 +245,9 @@ const commandKeys = [
   "include_masked",
   "input_glob",
   "input_jsonl_fpath",
+  "interleave_repeats",
   "jsonl_fpath",
+  "judge_calibration",
   "judge_failed_only",
   "label",
   "licensing",
@@ -270,9 +293,9 @@ const commandKeys = [
   "queue_max_deliver",
   "queue_needs",
   "queue_nkey_file",
-  "queue_password",
   "queue_outage_seconds",
   "queue_owner",
+  "queue_password",
   "queue_store_dir",
   "queue_store_host",
   "queue_store_port",
@@ -283,7 +306,10 @@ const commandKeys = [
   "queue_user",
   "queue_weights",
   "reasoning",
+  "repeat_order",
   "repo_id",
+  "report_format",
+  "require_calibration",
   "resource_config_path",
   "resume_from_cache",
   "retry_failed",
@@ -295,6 +321,10 @@ const commandKeys = [
   "rollout_timeout_seconds",
   "rollouts_jsonl_fpath",
   "rollouts_min",
+  "row_ids",
+  "row_sample",
+  "row_seed",
+  "row_where",
   "run_timeout_seconds",
   "seed",
   "server_host",

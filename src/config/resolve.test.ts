@@ -231,7 +231,7 @@ describe("resolveConfig", () => {
     ["head_server: null", "head_server must be a mapping"],
     ["head_server: {port: x}", "head_server.port must be an integer"],
     ["default_host: [1]", "default_host must be a host name"],
-  ])("refuses the setting %s", async (text, problem) => {
+  ])("rejects the setting %s", async (text, problem) => {
     const error = await failure({ "main.yaml": `${text}\n` });
     expect(error.message).toContain(problem);
     expect(error.position?.line).toBe(1);

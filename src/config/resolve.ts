@@ -14,9 +14,9 @@ import {
   almostServersError,
   almostServersNotice,
   likelyMistakes,
-  refuseMisspeltKeys,
+  rejectMisspeltKeys,
 } from "./likely-mistakes.ts";
-import { type DictNode, isTruthy } from "./node.ts";
+import { type DictNode, isTruthyNode } from "./node.ts";
 import type { Override } from "./overrides/apply-overrides.ts";
 import { readConfigText } from "./read-config-file.ts";
 import {
@@ -43,7 +43,7 @@ export interface ResolveOptions extends ComposeOptions {
   offline?: boolean;
   /** Fails when the config has no servers. */
   requireServers?: boolean;
-  /** Refuses resources servers without a `domain`, as the Python original does. */
+  /** Rejects resources servers without a `domain`, as the Python original does. */
   requireDomain?: boolean;
   /** For tests: where ports come from. */
   random?: () => number;
@@ -66,8 +66,9 @@ export async function resolveConfig(options: ResolveOptions = {}): Promise<Resol
   checkServerReferences(servers, new Interpolator(root, env), (text) => composed.notice(text, "stderr"));
   for (const warning of modelUseWarnings(root, servers, new Interpolator(root, env)))
     composed.notice(`Warning: ${warning}`, "stderr");
-  checkPairing(servers, env, isTruthy(topLevelValue(root, "allow_unsupported_pairing", env)));
-  checkSandboxReferences(root, servers, new Interpolator(root, env));
+  checkPairing(servers, env, isTruthyNode(topLevelValue(root, "allow_unsupported_pairing", env)));
+  // Like a model, a sandbox may come from another config.
+  if (!options.noModel) checkSandboxReferences(root, servers, new Interpolator(root, env));
   root.entries.set("disallowed_ports", await assignAddresses(servers, network, options));
   fillDefaults(root, composed);
   const agents = servers.filter(({ type }) => type === "responses_api_agents").map(({ block }) => block);
@@ -92,14 +93,14 @@ function checkedServers(composed: ComposedConfig, options: ResolveOptions): Serv
   if (almostServers.length > 0) {
     notice(almostServersNotice(almostServers), "stdout");
     const fatal = topLevelValue(root, "error_on_almost_servers", env);
-    if (fatal === undefined || isTruthy(fatal)) {
+    if (fatal === undefined || isTruthyNode(fatal)) {
       const masked = maskedCopy(root, env);
       const names = new Set(almostServers.map(({ name }) => name));
       for (const key of masked.entries.keys()) if (!names.has(String(key))) masked.entries.delete(key);
       throw almostServersError(almostServers, writeYaml(masked));
     }
   }
-  refuseMisspeltKeys(root, servers);
+  rejectMisspeltKeys(root, servers);
   for (const mistake of likelyMistakes(root, servers)) notice(`Warning: ${mistake}`, "stderr");
   for (const { name, block } of servers) noticeOlderSources(name, block, notice);
   return servers;

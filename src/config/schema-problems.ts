@@ -1,5 +1,5 @@
-import { PyFloat } from "../base/python/numbers/py-float.ts";
-import { type ConfigNode, type DictNode, isNull, textOf } from "./node.ts";
+import { PyFloat } from "../base/python/numbers/door.ts";
+import { type ConfigNode, type DictNode, isNull, textOfNode } from "./node.ts";
 
 /** A problem of a block, with its path in the block. */
 export interface SchemaProblem {
@@ -33,7 +33,7 @@ export class FieldCheck {
 
   text(field: string, need: Need = "optional"): string | undefined {
     const node = this.get(field);
-    const text = textOf(node);
+    const text = textOfNode(node);
     if (text !== undefined) return text;
     if (node === undefined && need === "required") this.report(field, "Field required");
     else if (need === "required" || this.has(field)) this.report(field, "Must be a text");
@@ -54,7 +54,7 @@ export class FieldCheck {
     choices: readonly Choice[],
     need: Need = "optional",
   ): Choice | undefined {
-    const value = textOf(this.get(field));
+    const value = textOfNode(this.get(field));
     const chosen = choices.find((choice) => choice === value);
     if (chosen !== undefined) return chosen;
     if (!this.has(field)) {

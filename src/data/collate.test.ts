@@ -244,7 +244,7 @@ describe("benchmarks with a prompt config", () => {
     );
   });
 
-  it("refuse rows that already have an input", async () => {
+  it("reject rows that already have an input", async () => {
     await put("p.yaml", "user: '{question}'\n");
     await put(
       "quiz.jsonl",
@@ -256,7 +256,7 @@ describe("benchmarks with a prompt config", () => {
     });
   });
 
-  it.each(["null", "[]", "5", '"x"'])("refuse rows whose parameters are %s", async (params) => {
+  it.each(["null", "[]", "5", '"x"'])("reject rows whose parameters are %s", async (params) => {
     await put("p.yaml", "user: Hello\n");
     await put("quiz.jsonl", `{"responses_create_params": {}}\n{"responses_create_params": ${params}}\n`);
     await expect(run([benchmark], forTraining)).rejects.toThrow(

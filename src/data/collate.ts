@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { dumps } from "../base/python/json/json-dumps.ts";
+import { dumps } from "../base/python/json/door.ts";
 import { findPath } from "../config/paths.ts";
-import { loadPromptConfig, type PromptConfig } from "../records/prompt-config.ts";
 import type { DatasetAgent, DatasetEntry, DatasetType } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { chooseSource, type DownloadAccess, downloadDataset, locateDataset } from "./locate.ts";
-import { besidePath, refuseOverwriting, writeOutput } from "./output-file.ts";
+import { assertNotOverwritingSources, besidePath, writeOutput } from "./output-file.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
+import { loadPromptConfig, type PromptConfig } from "./prompt-config.ts";
 import type { TransferProgress } from "./remote/download-file.ts";
 import { type DatasetScan, scanDataset, summarizeScan } from "./scan-dataset.ts";
 import {
@@ -110,9 +110,9 @@ export async function collate(options: CollateOptions): Promise<CollateResult> {
   );
   emit({ event: "stage-start", stage: "load" });
   emit({ event: "scope", mode: options.mode, types, datasets });
-  refuseSourcesAsOutputs(options, datasets);
+  rejectSourcesAsOutputs(options, datasets);
   await fetchMissing(options, datasets);
-  await refuseDirectories(datasets);
+  await rejectDirectories(datasets);
 
   emit({ event: "stage-start", stage: "validate" });
   const validated = await validateAll(options, datasets);
@@ -163,7 +163,7 @@ function sourceless({ type }: DatasetEntry): string {
     : "has no 'source' to download it from; put the file there, or add one";
 }
 
-async function refuseDirectories(datasets: readonly CollateDataset[]): Promise<void> {
+async function rejectDirectories(datasets: readonly CollateDataset[]): Promise<void> {
   for (const { agent, entry, file } of datasets) {
     if (!(await stat(file)).isDirectory()) continue;
     throw new DatasetError(
@@ -173,7 +173,7 @@ async function refuseDirectories(datasets: readonly CollateDataset[]): Promise<v
   }
 }
 
-function refuseSourcesAsOutputs(options: CollateOptions, datasets: readonly CollateDataset[]): void {
+function rejectSourcesAsOutputs(options: CollateOptions, datasets: readonly CollateDataset[]): void {
   const sources = datasets.map(({ file, entry }) => ({
     file,
     description: `the source of dataset '${entry.name}'`,
@@ -182,7 +182,10 @@ function refuseSourcesAsOutputs(options: CollateOptions, datasets: readonly Coll
     path.resolve(options.cwd, preparedPath(entry.jsonlPath)),
     path.resolve(options.cwd, options.outputDirectory, `${entry.type}.jsonl`),
   ]);
-  refuseOverwriting(sources, outputs, { cwd: options.cwd, advice: "Choose another output directory." });
+  assertNotOverwritingSources(sources, outputs, {
+    cwd: options.cwd,
+    advice: "Choose another output directory.",
+  });
 }
 
 /** `data/train.jsonl` is prepared in `data/train_prepare.jsonl`. */
@@ -214,11 +217,11 @@ async function validateAll(
   }
   if (!options.failLate) {
     // The metrics of a failed run would conflict with the corrected file.
-    if (options.strict) refuseBadRows(validated);
-    refuseUnusableRows(validated);
+    if (options.strict) rejectBadRows(validated);
+    rejectUnusableRows(validated);
     for (const member of validated) outcomes.push(await settleDataset(options, member));
   }
-  refuseConflicts(options, outcomes);
+  rejectConflicts(options, outcomes);
   return validated;
 }
 
@@ -255,7 +258,7 @@ async function rowsProgress(options: CollateOptions, stage: CollateStage, datase
   return (done: number) => emit({ event: "rows-progress", stage, dataset, done, total });
 }
 
-function refuseBadRows(validated: readonly ValidatedDataset[]): void {
+function rejectBadRows(validated: readonly ValidatedDataset[]): void {
   const bad = validated.filter(({ scan }) => scan.bad.count > 0);
   if (bad.length === 0) return;
   const list = bad.map(
@@ -265,7 +268,7 @@ function refuseBadRows(validated: readonly ValidatedDataset[]): void {
   throw new DatasetError("DATASET_ROW_INVALID", `Invalid rows (strict mode):\n${list.join("\n")}`);
 }
 
-function refuseUnusableRows(validated: readonly ValidatedDataset[]): void {
+function rejectUnusableRows(validated: readonly ValidatedDataset[]): void {
   const unusable = validated.filter(({ scan }) => scan.unusable.count > 0);
   const [first] = unusable;
   if (first === undefined) return;
@@ -293,7 +296,7 @@ async function settle(
   return outcome;
 }
 
-function refuseConflicts(options: CollateOptions, outcomes: readonly MetricsOutcome[]): void {
+function rejectConflicts(options: CollateOptions, outcomes: readonly MetricsOutcome[]): void {
   const conflicts = outcomes.filter(({ status }) => status === "conflict");
   if (conflicts.length === 0) return;
   const relative = (file: string | undefined) => path.relative(options.cwd, file ?? "");
@@ -337,7 +340,7 @@ async function collateTypes(
     files.push({ type, rows, file, metricsFile: outcome.file });
     options.onEvent?.({ event: "type-collated", type, file, rows });
   }
-  refuseConflicts(options, outcomes);
+  rejectConflicts(options, outcomes);
   return files;
 }
 

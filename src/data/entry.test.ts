@@ -89,7 +89,7 @@ describe("parseDatasetEntry", () => {
     [{ ...example, type: "benchmark" }, /prepare_script: /],
     ["train", /entry: /],
     [null, /entry: /],
-  ])("refuses %j", (raw, message) => {
+  ])("rejects %j", (raw, message) => {
     expect(() => parse(raw)).toThrow(message);
     expect(() => parse(raw)).toThrow(/^agent 'a': the dataset /);
   });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { errorMessage } from "../base/errors.ts";
-import { type datasetTypes, licenses } from "../config/dataset-schema.ts";
+import { type datasetTypes, licenses } from "../config/light-door.ts";
 import { laxInt } from "../wire/schemas/lax.ts";
 import { DatasetError } from "./errors.ts";
 

@@ -71,6 +71,18 @@ export const datasetErrorCodes = {
       when: "A deletion was to be confirmed, but the input ended without an answer.",
       fix: "Answer, or pass `--yes`.",
     },
+    DATASET_FORMAT_UNKNOWN: {
+      when: "The rows of a file or of a dataset on the hub are in none of the formats that can be converted.",
+      fix: "Say what the fields mean with `--map`, or name the format with `--format`.",
+    },
+    DATASET_LM_EVAL: {
+      when: "A task file of lm-evaluation-harness is malformed, or its prompts need Python code.",
+      fix: "Look at the key named. Code is not run: write a template, or give processed documents.",
+    },
+    DATASET_MISFITS: {
+      when: "Rows of a source do not fit its format, and the run or `--strict` needs all of them.",
+      fix: "Correct the named rows, or convert the file with `gym dataset convert`, which leaves them out and says so.",
+    },
     BENCHMARK_NONE: {
       when: "`gym eval prepare` finds no dataset of type benchmark in the config.",
       fix: "Name a benchmark with `--benchmark`; `gym list benchmarks` shows them.",

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Line, readLines } from "./lines.ts";
+import { type Line, readTextLines } from "./lines.ts";
 
 let directory: string;
 
@@ -16,7 +16,7 @@ async function linesOf(content: string | Buffer): Promise<Line[]> {
   const file = path.join(directory, "rows.jsonl");
   await writeFile(file, content);
   const lines: Line[] = [];
-  for await (const line of readLines(file)) lines.push(line);
+  for await (const line of readTextLines(file)) lines.push(line);
   return lines;
 }
 

@@ -5,9 +5,8 @@ import {
   LineTooLongError,
   lineBatches,
   MAX_LINE_BYTES,
-} from "../base/files/lines.ts";
-import { loads } from "../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../base/python/json/json-object.ts";
+} from "../base/files/door.ts";
+import { isObject, type JsonObject, loads } from "../base/python/json/door.ts";
 import { DatasetError } from "./errors.ts";
 
 const CHUNK_BYTES = 256 * 1024;
@@ -25,7 +24,7 @@ export interface LineBatch {
  * Reads the lines of a file in batches, including blank lines, with a few hundred kilobytes in memory. As in Python's text
  * files, a line ends at `\n`, `\r\n` or a lone `\r`.
  */
-export function readLineBatches(file: string, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+export function readTextBatches(file: string, signal?: AbortSignal): AsyncGenerator<LineBatch> {
   return splitIntoLines(fileChunks(file, { chunkBytes: CHUNK_BYTES, signal }), file);
 }
 
@@ -44,9 +43,9 @@ export async function* splitIntoLines(
   }
 }
 
-/** Reads the lines of a file one by one. See `readLineBatches`. */
-export async function* readLines(file: string, signal?: AbortSignal): AsyncGenerator<Line> {
-  for await (const { lines } of readLineBatches(file, signal)) yield* lines;
+/** Reads the lines of a file one by one. See `readTextBatches`. */
+export async function* readTextLines(file: string, signal?: AbortSignal): AsyncGenerator<Line> {
+  for await (const { lines } of readTextBatches(file, signal)) yield* lines;
 }
 
 function splitAtReturns({ text, terminated }: FileLine): Line | Line[] {
@@ -63,7 +62,7 @@ function tooLong(file: string): DatasetError {
 }
 
 /** Parses a row and keeps its numbers and key order exact. Errors start with `where`, the file and line. */
-export function readRow(line: Line, where: string): JsonObject {
+export function parseExactRow(line: Line, where: string): JsonObject {
   if (line === null) throw notJson(where, "the line is not UTF-8 text");
   let row: unknown;
   try {

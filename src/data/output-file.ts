@@ -1,8 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import path from "node:path";
-import { replaceWith } from "../base/files/durable-file.ts";
-import { makeDirectory } from "../base/files/make-directory.ts";
+import { makeDirectory, replaceWith } from "../base/files/door.ts";
 import { DatasetError } from "./errors.ts";
 
 /** Characters to buffer before a write. */
@@ -17,7 +16,7 @@ export async function writeOutput<T>(
   options: { atomic: boolean },
   write: (output: OutputFile) => Promise<T>,
 ): Promise<T> {
-  await refuseDirectory(target);
+  await rejectDirectory(target);
   await makeDirectory(path.dirname(target));
   const writeTo = async (file: string): Promise<T> => {
     const output = new OutputFile(await openAs(target, file));
@@ -64,7 +63,7 @@ async function openAs(target: string, writtenTo: string): Promise<FileHandle> {
 }
 
 /** Fails if the output is a directory, before any other work is done. */
-export async function refuseDirectory(target: string): Promise<void> {
+export async function rejectDirectory(target: string): Promise<void> {
   const entry = await stat(target).catch(() => undefined);
   if (entry?.isDirectory())
     throw new DatasetError("DATASET_FILE", `The output '${target}' is a directory; name a file.`);
@@ -79,7 +78,7 @@ export function besidePath(file: string, ending: string): string {
 }
 
 /** Fails if an output would overwrite one of the sources, directly or through a link. */
-export function refuseOverwriting(
+export function assertNotOverwritingSources(
   sources: readonly { file: string; description: string }[],
   outputs: readonly string[],
   { cwd, advice }: { cwd: string; advice: string },

@@ -1,15 +1,12 @@
 import { errorMessage } from "../base/errors.ts";
-import { dumps } from "../base/python/json/json-dumps.ts";
-import { defaultMaxDepth } from "../base/python/json/json-loads.ts";
-import { isObject } from "../base/python/json/json-object.ts";
-import { restyle } from "../base/python/json/json-restyle.ts";
-import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../records/prompt-config.ts";
+import { defaultMaxDepth, dumps, isObject, restyle } from "../base/python/json/door.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
-import { type Line, readLineBatches, readRow } from "./lines.ts";
+import { type Line, parseExactRow, readTextBatches } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./prompt-config.ts";
 
-export interface PrepareOptions {
+export interface PrepareDatasetOptions {
   /** The agent instance of the rows. */
   agent: string;
   prompt?: PromptConfig;
@@ -22,13 +19,13 @@ export async function prepareDataset(
   file: string,
   entry: Pick<DatasetEntry, "lines" | "repeats">,
   outputs: readonly OutputFile[],
-  options: PrepareOptions,
+  options: PrepareDatasetOptions,
 ): Promise<number> {
   const reference = { type: "responses_api_agents", name: options.agent };
   const agent = { reference, text: dumps({ agent_ref: reference }).slice(1) };
   let index = 0;
   let rows = 0;
-  for await (const { lines, bytes } of readLineBatches(file, options.signal)) {
+  for await (const { lines, bytes } of readTextBatches(file, options.signal)) {
     for (const line of lines) {
       const lineNumber = ++index;
       if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
@@ -57,7 +54,7 @@ export function readForCollation(
   prompt: PromptConfig | undefined,
   where: string,
 ): Record<string, unknown> {
-  const row = readRow(line, where);
+  const row = parseExactRow(line, where);
   return prompt === undefined ? row : fill(row, prompt, where);
 }
 

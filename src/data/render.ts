@@ -1,11 +1,10 @@
 import { errorMessage } from "../base/errors.ts";
-import { PositionRanges } from "../base/files/position-ranges.ts";
-import { dumps } from "../base/python/json/json-dumps.ts";
-import { copyWith } from "../base/python/json/key-order.ts";
-import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../records/prompt-config.ts";
+import { PositionRanges } from "../base/files/door.ts";
+import { copyWith, dumps } from "../base/python/json/door.ts";
 import { DatasetError } from "./errors.ts";
-import { readLines, readRow } from "./lines.ts";
-import { refuseOverwriting, writeOutput } from "./output-file.ts";
+import { parseExactRow, readTextLines } from "./lines.ts";
+import { assertNotOverwritingSources, writeOutput } from "./output-file.ts";
+import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "./prompt-config.ts";
 
 export interface RenderOptions {
   input: string;
@@ -27,18 +26,18 @@ export async function renderDataset(options: RenderOptions): Promise<number> {
     { file: input, description: "the input itself" },
     { file: promptConfig, description: "the prompt config" },
   ];
-  refuseOverwriting(sources, [target], {
+  assertNotOverwritingSources(sources, [target], {
     cwd: options.cwd ?? process.cwd(),
     advice: "Choose another output file.",
   });
   const prompt = await loadPromptConfig(promptConfig);
-  await refusePopulated(options);
+  await rejectPopulated(options);
   return writeOutput(target, { atomic: true }, async (output) => {
     let rows = 0;
-    for await (const line of readLines(input, options.signal)) {
+    for await (const line of readTextLines(input, options.signal)) {
       rows++;
       const where = `${input}:${rows}`;
-      const row = readRow(line, where);
+      const row = parseExactRow(line, where);
       try {
         const rendered = copyWith(applyPromptConfig(prompt, row), { prompt_config_used: prompt.path });
         await output.write(`${dumps(rendered)}\n`);
@@ -50,12 +49,12 @@ export async function renderDataset(options: RenderOptions): Promise<number> {
   });
 }
 
-async function refusePopulated({ input, promptConfig, signal }: RenderOptions): Promise<void> {
+async function rejectPopulated({ input, promptConfig, signal }: RenderOptions): Promise<void> {
   const lines = new PositionRanges();
   let line = 0;
-  for await (const text of readLines(input, signal)) {
+  for await (const text of readTextLines(input, signal)) {
     line++;
-    if (!hasPopulatedInput(readRow(text, `${input}:${line}`))) continue;
+    if (!hasPopulatedInput(parseExactRow(text, `${input}:${line}`))) continue;
     lines.add(line, 1);
   }
   if (lines.count === 0) return;

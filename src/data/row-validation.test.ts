@@ -34,7 +34,7 @@ describe("validateLine", () => {
       "responses_create_params.tools[0].strict",
       "Field required",
     ],
-  ])("refuses %s at %s", (line, path, message) => {
+  ])("rejects %s at %s", (line, path, message) => {
     const found = problems(line);
     expect(found).toHaveLength(1);
     expect(found[0]?.path).toBe(path);
@@ -85,11 +85,11 @@ describe("validateLine", () => {
     { role: "user", content: "x", prompt_token_ids: null },
     { type: "message", role: "user", content: [{ type: "input_image", image_url: "u" }] },
     { type: "web_search_call", id: "w", status: "completed" },
-  ])("refuses the item %j", (item) => {
+  ])("rejects the item %j", (item) => {
     expect(problems(JSON.stringify({ responses_create_params: { input: [item] } }))).not.toEqual([]);
   });
 
-  it("refuses bytes that are not text", () => {
+  it("rejects bytes that are not text", () => {
     expect(problems(null)).toEqual([{ path: "", message: "the line is not UTF-8 text" }]);
   });
 

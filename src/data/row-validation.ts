@@ -1,12 +1,9 @@
 import { errorMessage } from "../base/errors.ts";
-import { PositionRanges } from "../base/files/position-ranges.ts";
-import { loads, loadsPlain } from "../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../base/python/json/json-object.ts";
-import type { Tool } from "../wire/schemas/item-types.ts";
-import type { Trail } from "../wire/schemas/readers.ts";
-import { readCreateParams } from "../wire/schemas/responses.ts";
+import { PositionRanges } from "../base/files/door.ts";
+import { isObject, type JsonObject, loads, loadsPlain } from "../base/python/json/door.ts";
+import { readCreateParams, type Tool, type Trail } from "../wire/schemas/door.ts";
 import { DatasetError } from "./errors.ts";
-import { type Line, readLines, unreadableReason } from "./lines.ts";
+import { type Line, readTextLines, unreadableReason } from "./lines.ts";
 
 /** A problem of a row. */
 export interface RowProblem {
@@ -50,7 +47,7 @@ export function validateRow(row: JsonObject): RowVerdict {
   }
   const trail: Trail = { loc: ["responses_create_params"], detail: [] };
   const params = readCreateParams(row["responses_create_params"], trail);
-  refuseToolsWithoutStrict(params?.tools, trail);
+  rejectToolsWithoutStrict(params?.tools, trail);
   if (trail.detail.length === 0) return { valid: true, row, params: params as unknown as JsonObject };
   const problems = trail.detail
     .slice(0, MAX_PROBLEMS)
@@ -58,8 +55,8 @@ export function validateRow(row: JsonObject): RowVerdict {
   return { valid: false, row, problems };
 }
 
-/** Servers accept tools without `strict`, but the Python original refuses such rows, and datasets are shared with it. */
-function refuseToolsWithoutStrict(tools: readonly Tool[] | null | undefined, trail: Trail): void {
+/** Servers accept tools without `strict`, but the Python original rejects such rows, and datasets are shared with it. */
+function rejectToolsWithoutStrict(tools: readonly Tool[] | null | undefined, trail: Trail): void {
   for (const [index, tool] of (tools ?? []).entries()) {
     if (tool?.type !== "function" || tool.strict !== undefined) continue;
     const loc = [...trail.loc, "tools", index, "strict"];
@@ -97,7 +94,7 @@ function jsonPath(location: readonly (string | number)[]): string {
 export async function checkTrainingRows(file: string, signal?: AbortSignal): Promise<void> {
   const bad = new PositionRanges();
   let line = 0;
-  for await (const text of readLines(file, signal)) {
+  for await (const text of readTextLines(file, signal)) {
     line++;
     if (!isTrainingRow(text)) bad.add(line, 1);
   }

@@ -1,11 +1,11 @@
 import { errorMessage } from "../base/errors.ts";
-import { PositionRanges } from "../base/files/position-ranges.ts";
-import type { JsonObject } from "../base/python/json/json-object.ts";
-import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../records/prompt-config.ts";
+import { PositionRanges } from "../base/files/door.ts";
+import type { JsonObject } from "../base/python/json/door.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
-import { type Line, readLineBatches } from "./lines.ts";
+import { type Line, readTextBatches } from "./lines.ts";
 import { hasFillableParams, readForCollation } from "./prepare-dataset.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./prompt-config.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
 import { DatasetStatistics, type StatisticsSummary } from "./statistics/statistics.ts";
 
@@ -60,7 +60,7 @@ export async function scanDataset(
     unusable: new PositionRanges(),
   };
   let index = 0;
-  for await (const { lines, bytes } of readLineBatches(file, options.signal)) {
+  for await (const { lines, bytes } of readTextBatches(file, options.signal)) {
     for (const line of lines) {
       const lineNumber = ++index;
       if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
-import { Semaphore } from "../base/transport/semaphore.ts";
+import { Semaphore } from "../base/transport/light-door.ts";
 import type { CheckTask } from "./check-worker.ts";
 import { type AnswerVerdict, type Mode, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
 

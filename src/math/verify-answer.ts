@@ -1,6 +1,6 @@
 import { Budget, DEFAULT_STEPS, isExhausted, isGivenUp, withBudget } from "./budget.ts";
 import { compareNodes } from "./compare/compare.ts";
-import type { Comparison, Verdict } from "./compare/compare-values.ts";
+import type { ComparisonResult, ValueComparison } from "./compare/compare-values.ts";
 import { strictReadings } from "./compare/strict-readings.ts";
 import type { Node } from "./expression/node.ts";
 import { printNode } from "./expression/print.ts";
@@ -87,7 +87,7 @@ function compareTexts(gold: string, text: string, mode: Mode) {
   return { decision: decide(expected, given, { mode }), expected, given };
 }
 
-function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verdict {
+function decide(gold: Extracted, given: Extracted, comparison: ValueComparison): ComparisonResult {
   if (gold.node === undefined && gold.text === undefined)
     return { equal: false, rule: "the expected answer cannot be read" };
   if (given.node === undefined && given.text === undefined) return { equal: false, rule: "no answer found" };
@@ -105,8 +105,8 @@ function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verd
   return !decision.equal && textDecides ? { equal: true, rule: "the same text" } : decision;
 }
 
-function compareReadings(gold: Node, given: Node, comparison: Comparison): Verdict {
-  let decision: Verdict = { equal: false, rule: CANNOT_TELL };
+function compareReadings(gold: Node, given: Node, comparison: ValueComparison): ComparisonResult {
+  let decision: ComparisonResult = { equal: false, rule: CANNOT_TELL };
   try {
     const [golds, givens] =
       comparison.mode === "strict" ? [strictReadings(gold), strictReadings(given)] : [[gold], [given]];

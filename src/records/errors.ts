@@ -113,6 +113,30 @@ function unwritableAncestor(path: string): string | undefined {
 /** Codes of the inputs, files and settings of runs. */
 export const rolloutErrorCodes = {
   RolloutError: {
+    ROLLOUT_NOT_PACKED: {
+      when: "A file named `.gymrun` is not a packed run, or one of a newer format.",
+      fix: "Name a file that `gym run pack` wrote.",
+    },
+    ROLLOUT_PACK_DAMAGED: {
+      when: "Bytes of a packed run do not match their digests, or its end is missing.",
+      fix: "Copy the file again, or pack the run again.",
+    },
+    ROLLOUT_PACK_CHANGING: {
+      when: "The rollouts changed while they were packed.",
+      fix: "Wait until the run has ended.",
+    },
+    ROLLOUT_NONE_FOUND: {
+      when: "A directory given to the viewer or the board and its subdirectories contain no rollouts file.",
+      fix: "Name the file.",
+    },
+    ROLLOUT_NO_ROWS_SELECTED: {
+      when: "No row meets `--where`, `--ids` and `--sample`, or an id does not exist.",
+      fix: "Look at the fields of the rows, and correct the condition or the ids.",
+    },
+    ROLLOUT_WHERE: {
+      when: "`--where` is not an expression over the fields of the rows.",
+      fix: "Correct it as the message says, for example `--where 'difficulty == \"hard\"'`.",
+    },
     ROLLOUT_ROWS_REFUSED: {
       when: "Rows lack fields that their environment needs, or offer tools that it does not have.",
       fix: "Correct the rows (`gym env schema`, `gym env tools`). `++check_rows=false` skips the check.",
@@ -129,6 +153,10 @@ export const rolloutErrorCodes = {
       when: "A prompt config would overwrite inputs that rows already have.",
       fix: "Remove the prompt config, or the rows' `responses_create_params.input`.",
     },
+    ROLLOUT_COHORT: {
+      when: "An environment scores several rollouts of a task together, and the settings of the run keep them from meeting: a queue, too few repeats or concurrent rollouts, or `--repeat-order breadth`.",
+      fix: "Change the setting that the message names.",
+    },
     ROLLOUT_REPEATS_INVALID: {
       when: "`num_repeats` is not a positive whole number, or has no entry for an agent.",
       fix: "Give a number of at least 1, or add the agent or `_default` to the mapping.",
@@ -140,6 +168,10 @@ export const rolloutErrorCodes = {
     ROLLOUT_SKILLS: {
       when: "The skills directory cannot be used.",
       fix: "Give each skill a `SKILL.md` that begins with front matter naming it.",
+    },
+    ROLLOUT_TEXT_OVERRIDES: {
+      when: "`text_overrides` has an unknown key, or a value of another type.",
+      fix: "Give `system_prompt`, `system_prompt_role` or `tools` as the message says.",
     },
     ROLLOUT_MANIFEST_INVALID: {
       when: "The manifest of a run was not written by this program.",
@@ -192,6 +224,22 @@ export const rolloutErrorCodes = {
     ROLLOUT_NOTHING_IN_COMMON: {
       when: "Two runs to be compared have no task in common.",
       fix: "Compare runs over the same inputs, or match their tasks the other way with `--match`.",
+    },
+    ROLLOUT_NOT_JUDGED: {
+      when: "The rollouts of a run name no judge, or too little is known or labelled to calibrate one.",
+      fix: "Name a run whose environment asks a judge, and label more rollouts (`gym judge label`).",
+    },
+    ROLLOUT_LABELS_FOREIGN: {
+      when: "A label belongs to another rollout than those of the run.",
+      fix: "Give the labels of this run, or the run that was labelled.",
+    },
+    ROLLOUT_CALIBRATION_INVALID: {
+      when: "A file given as the calibration of a judge was not written by `gym judge calibrate`.",
+      fix: "Name another file, or calibrate the judge again.",
+    },
+    ROLLOUT_CALIBRATION_REQUIREMENT: {
+      when: "`--require-calibration` names an unknown measure, or a value that is not a number.",
+      fix: "Give measures with their least values, such as `kappa=0.6,labels=100`.",
     },
     ROLLOUT_MASK_FRACTION: {
       when: "More rollouts were masked than `token_id_capture.max_mask_fraction` allows.",

@@ -1,6 +1,6 @@
 import type { FailureStage } from "../base/failures.ts";
-import type { JudgeTally, ToolExceptions } from "../wire/result-members.ts";
-import type { Boundary } from "../wire/tokens/token-continuity.ts";
+import type { JudgeTally, ToolExceptions } from "../wire/light-door.ts";
+import type { Boundary } from "../wire/tokens/light-door.ts";
 
 /** How often the prompt of a turn continued the previous tokens, diverged from them, or could not be compared. */
 export type TurnBoundaries = Record<Boundary["kind"], number>;

@@ -10,12 +10,11 @@ import {
   text,
   texts,
 } from "../base/check-options.ts";
-import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../records/files/artifact-paths.ts";
-import type { HealthReport } from "../records/results/health/health-check.ts";
-import { findShards, replaceMerge, ShardedRollouts } from "../records/results/shards.ts";
+import { type ArtifactPaths, artifactPaths, assertRegularFile } from "../records/files/door.ts";
+import { findShards, type HealthReport, replaceMerge, ShardedRollouts } from "../records/results/door.ts";
 import { checkAfterRun, type HealthSetting } from "./health-after-run.ts";
 import { findMetricServers } from "./metric-servers.ts";
-import { refuseOverwriting } from "./resume/prepare-run.ts";
+import { assertNotOverwriting } from "./resume/prepare-run.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
 import { type RunSummary, summarize } from "./summarize.ts";
 import { startTracking, type TrackedRun } from "./tracking.ts";
@@ -82,10 +81,10 @@ export async function aggregate(options: AggregateOptions): Promise<AggregateRes
   const { onNotice = () => {}, onStatus = () => {}, cwd = process.cwd(), signal } = options;
   const { env = process.env, merge = true, healthCheck = {} } = options;
   const output = path.resolve(cwd, options.output);
-  await refuseNonFile(output);
+  await assertRegularFile(output);
   const { paths, leftOut } = await findShards(options.shards, cwd, output);
   const targets = artifactPaths(output);
-  await refuseOverwriting(
+  await assertNotOverwriting(
     "what is aggregated",
     paths.flatMap((shard) => Object.values(artifactPaths(shard))),
     targets,

@@ -11,9 +11,17 @@ export const runErrorCodes = {
       when: "A program passes an unknown option, or a value of another type, to a function of `nemo-gym/run`.",
       fix: "Correct the option that the message names. The TypeScript compiler finds most such mistakes.",
     },
+    OPTIMIZE_INVALID: {
+      when: "`gym optimize` was given a component, split, model server or directory that it cannot use, or no rollout of the first texts was scored.",
+      fix: "Correct what the message names. `gym optimize --help` lists the forms of components and splits.",
+    },
     EVAL_NO_INPUT: {
       when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
       fix: "Give `--input FILE` or `--split NAME`; save the output of a pipe to a file first.",
+    },
+    EVAL_NOT_PREPARED: {
+      when: "The rows of a benchmark must be downloaded, and nobody agreed to it.",
+      fix: "Add `--prepare`, or run `gym eval prepare` first.",
     },
     EVAL_NO_SPLIT: {
       when: "The config has no dataset of the requested type.",

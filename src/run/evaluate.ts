@@ -1,39 +1,53 @@
 import path from "node:path";
-import { isObject } from "../base/python/json/json-object.ts";
+import { errorMessage } from "../base/errors.ts";
+import { isObject } from "../base/python/json/door.ts";
+import type { Telemetry } from "../base/telemetry/door.ts";
+import { errorType } from "../base/telemetry/light-door.ts";
+import type { ResolvedConfig } from "../config/door.ts";
+import { environmentsOf } from "../config/door.ts";
+import { aliasedInstance } from "../config/light-door.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../config/paths.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { aliasedInstance } from "../config/servers/aliases.ts";
+import { needsConversion } from "../data/door.ts";
+import { loadPromptConfig } from "../data/light-door.ts";
 import { RolloutError } from "../records/errors.ts";
-import { artifactPaths, refuseNonFile } from "../records/files/artifact-paths.ts";
-import { refuseOtherFiles } from "../records/files/earlier-results.ts";
-import type { Row } from "../records/files/jsonl-rows.ts";
-import { loadPromptConfig } from "../records/prompt-config.ts";
-import type { HealthReport } from "../records/results/health/health-check.ts";
-import type { RunClient } from "../servers/calls/run-client.ts";
-import type { CostMeter } from "../servers/model-endpoint/cost.ts";
+import { artifactPaths, assertRegularFile, type Row, rejectOtherFiles } from "../records/files/door.ts";
+import type { HealthReport } from "../records/results/door.ts";
+import type { RunClient } from "../servers/calls/door.ts";
+import type { CostMeter } from "../servers/model-endpoint/door.ts";
+import { type Cohort, findCohorts } from "./cohorts.ts";
 import { LocalExecutor } from "./collect/local-executor.ts";
+import { RolloutTraces } from "./collect/trace-rollouts.ts";
+import { convertedInput } from "./converted-input.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
-import { agentNames, citingSource, datasetFiles, inputFile } from "./evaluation-input.ts";
+import {
+  agentNames,
+  citingSource,
+  datasetFiles,
+  preprocessedDirectory,
+  type RunInput,
+  runInput,
+} from "./evaluation-input.ts";
 import { gymVersion } from "./gym-version.ts";
 import { checkAfterRun } from "./health-after-run.ts";
-import type { ExpandOptions } from "./inputs/expand.ts";
+import type { ExpandOptions, RepeatOrder } from "./inputs/expand.ts";
+import type { RowSelection } from "./inputs/select-rows.ts";
 import { loadSkills } from "./inputs/skills.ts";
+import { readTextOverrides } from "./inputs/text-overrides.ts";
 import { showingLive } from "./live-run.ts";
 import type { EvaluationOptions, EvaluationServers } from "./options.ts";
 import { checkModelEndpoints } from "./preflight.ts";
-import { refuseOverwriting } from "./resume/prepare-run.ts";
+import { assertNotOverwriting } from "./resume/prepare-run.ts";
 import { maxAttemptsFrom } from "./resume/resume.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
 import { type Evaluation, Run, type RunPlan } from "./run.ts";
 import { type ResolvedRun, type RunConfig, resolveRun } from "./run-config.ts";
 import type { RunEvent } from "./run-events.ts";
-import { splitFile } from "./split-input.ts";
-import { startResolved } from "./start-servers.ts";
+import { runSettings } from "./settings.ts";
+import { openTelemetry, startResolved } from "./start-servers.ts";
 import { missedThresholds } from "./thresholds.ts";
 import { type RunTracking, startTracking, type TrackedRun, uploadsRollouts } from "./tracking.ts";
 import { openCaptures } from "./trajectory/open-captures.ts";
 
-const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
 /** Default for the number of rollouts that the broker and its workers hold at the same time. */
 const QUEUED_AT_ONCE = 100_000;
 
@@ -50,6 +64,9 @@ interface Setting extends ResolvedRun {
   env: Readonly<Record<string, string | undefined>>;
   emit: (event: RunEvent) => void;
   notice: (text: string) => void;
+  telemetry: Telemetry | undefined;
+  /** Records a trace of each rollout. */
+  traces: RolloutTraces | undefined;
   /** Either signal of the options. Both stop the work before the first rollout. */
   stopping: AbortSignal | undefined;
 }
@@ -101,15 +118,20 @@ async function collected(
   options: EvaluationOptions,
   emit: (event: RunEvent) => void,
 ): Promise<Evaluation> {
-  const { installRoot = packageRoot(), env = process.env, cwd = process.cwd(), agent } = options;
+  const { installRoot = packageRoot(), env = process.env, cwd = process.cwd() } = options;
   const { roots = searchRoots({ installRoot, env: { ...env } }) } = options;
   const paths = artifactPaths(output);
-  await refuseNonFile(output);
-  await refuseOverwriting("a dataset of the config", datasetFiles(run.config, roots), paths);
-  if (!options.resume) await refuseOtherFiles(paths);
+  await assertRegularFile(output);
+  await assertNotOverwriting("a dataset of the config", datasetFiles(run.config, roots), paths);
+  if (!options.resume) await rejectOtherFiles(paths);
   const agents = options.servers?.agents ?? agentNames(run.config);
+  const notice = (text: string) => emit({ type: "notice", text });
+  const telemetry = openTelemetry(run.config.toObject(), installRoot, notice, env);
+  const job = telemetry?.tracer.start("job", "gym.job");
   const setting: Setting = {
     ...run,
+    telemetry,
+    traces: telemetry && new RolloutTraces(telemetry.tracer, job),
     options,
     output,
     roots,
@@ -118,15 +140,41 @@ async function collected(
     cwd,
     env,
     emit,
-    notice: (text) => emit({ type: "notice", text }),
+    notice,
     stopping: eitherSignal(options),
   };
+  try {
+    return await collectedFrom(setting);
+  } catch (error) {
+    job?.fail(errorType(error), errorMessage(error));
+    throw error;
+  } finally {
+    job?.end();
+    await telemetry?.close();
+  }
+}
+
+async function collectedFrom(setting: Setting): Promise<Evaluation> {
+  const { config, definitions, options, output, roots, agents } = setting;
+  const { agent } = options;
   const only = agent && currentName(agent, agents);
   const input = await chosenInput(setting);
-  const source = await inputFile(run.config, { input, agent: only, output, roots });
+  const hasPrompt = options.promptConfig !== undefined;
+  const isForeign = typeof input === "string" && (await needsConversion(input, { roots, hasPrompt }));
+  const whole = isForeign
+    ? await foreignInput(input, setting)
+    : await runInput(config, { input, agent: only, output, roots });
+  const source = options.select === undefined ? whole : await selectedInput(whole, options.select, setting);
   try {
-    const opened = await open(setting, source.path);
+    const cohorts = await findCohorts(config, definitions, setting);
+    const repeatOrder = options.repeatOrder ?? usualOrder(setting, cohorts.size > 0);
+    const opened = await open({ ...setting, options: { ...options, repeatOrder } }, source.path, cohorts);
     try {
+      await opened.checkCohorts(cohorts, {
+        queue: options.queue !== undefined,
+        concurrency: options.concurrency || null,
+        repeatOrder,
+      });
       if (options.queue) return await withWorkers(setting, options.queue, opened);
       return await (options.servers
         ? collect(setting, opened, options.servers)
@@ -139,18 +187,61 @@ async function collected(
   }
 }
 
+/** A run that a limit may end covers all tasks a few times, not a few tasks. Cohorts need the repeats of a task together. */
+function usualOrder({ config, options }: Setting, hasCohorts: boolean): RepeatOrder {
+  const isLimited = (config.get("max_cost") ?? options.runTimeoutSeconds ?? null) !== null;
+  return isLimited && !hasCohorts ? "breadth" : "depth";
+}
+
+/** Writes the selected rows next to the output. Messages still name the lines of the input. */
+async function selectedInput(
+  whole: RunInput,
+  selection: RowSelection,
+  { output, stopping }: Setting,
+): Promise<RunInput> {
+  const { selectRows } = await import("./inputs/select-rows.ts");
+  const { path, lineOf } = await selectRows(
+    whole.path,
+    selection,
+    preprocessedDirectory(output),
+    stopping,
+  ).catch((error: unknown) => {
+    throw citingSource(error, whole);
+  });
+  const named =
+    whole.sourceOf ?? ((line?: number) => (line === undefined ? whole.path : `${whole.path}:${line}`));
+  return { path, sourceOf: (line) => named(line === undefined ? undefined : lineOf(line)) };
+}
+
+/** Rows of another format, or of the hub, as a file of rows. */
+function foreignInput(name: string, setting: Setting): Promise<RunInput> {
+  const { options, config, output, roots, env, stopping, emit, notice } = setting;
+  return convertedInput(name, {
+    output,
+    roots,
+    env,
+    get: (key) => config.get(key),
+    resume: options.resume ?? false,
+    hasPrompt: options.promptConfig !== undefined,
+    signal: stopping,
+    onStatus: (text) => emit({ type: "status", text }),
+    onNotice: notice,
+  });
+}
+
 /** The rows that the options name; undefined: the example data. */
 async function chosenInput(setting: Setting): Promise<EvaluationOptions["input"]> {
   const { options, config, output, cwd, roots, env, stopping, emit, notice } = setting;
-  const { split, reusePreparedData = false } = options;
+  const { split, reusePreparedData = false, mayPrepare = () => true } = options;
   if (split === undefined) return options.input;
   const onStatus = (text: string) => emit({ type: "status", text });
-  const places = { output, cwd, roots, env, signal: stopping };
+  const places = { output, cwd, roots, env, signal: stopping, mayPrepare };
+  const { splitFile } = await import("./split-input.ts");
   return splitFile(config, { ...places, split, reuse: reusePreparedData, onStatus, onNotice: notice });
 }
 
 async function withOwnServers(setting: Setting, opened: Run): Promise<Evaluation> {
-  const { config, definitions, options, roots, installRoot, emit, notice, stopping } = setting;
+  const { config, definitions, options, roots, installRoot, emit, notice, stopping, telemetry } = setting;
   const { ownsProcess, output } = options;
   let meter: CostMeter | undefined;
   emit({ type: "status", text: `starting ${config.servers.length} servers` });
@@ -164,6 +255,7 @@ async function withOwnServers(setting: Setting, opened: Run): Promise<Evaluation
     },
     onEvent: (event) => emit({ type: "server", event }),
     signal: stopping,
+    telemetry,
     ownsProcess,
     logDirectory: output === undefined ? undefined : path.join(path.dirname(output), "logs"),
   });
@@ -184,9 +276,12 @@ async function withOwnServers(setting: Setting, opened: Run): Promise<Evaluation
 /** Runs rollouts in workers. Servers start in this process only if metrics need them. */
 async function withWorkers(setting: Setting, queue: QueueOptions, opened: Run): Promise<Evaluation> {
   const { collectWithWorkers } = await import("./distributed/collect-with-workers.ts");
-  const { config, agents, roots, installRoot, options } = setting;
+  const { config, agents, roots, installRoot, options, traces } = setting;
   const { drain, signal } = options;
-  return collectWithWorkers(opened, { queue, config, agents, roots, installRoot, drain, signal });
+  return collectWithWorkers(opened, {
+    ...{ queue, config, agents, roots, installRoot },
+    ...{ traces, drain, signal },
+  });
 }
 
 /** A resumed run has one budget, not one per setting. */
@@ -199,9 +294,10 @@ function countEarlier(meter: CostMeter, spent: number, notice: (text: string) =>
     );
 }
 
-async function open(setting: Setting, inputPath: string): Promise<Run> {
+async function open(setting: Setting, inputPath: string, cohorts: ReadonlyMap<string, Cohort>): Promise<Run> {
   const { config, options, output, installRoot, emit, notice } = setting;
-  const { rolloutTimeoutSeconds = DEFAULT_ROLLOUT_TIMEOUT_SECONDS, runTimeoutSeconds = null } = options;
+  const { rolloutTimeoutSeconds = runSettings.rolloutTimeoutSeconds.default, runTimeoutSeconds = null } =
+    options;
   const { env } = setting;
   const expand = await expandOptions(setting, inputPath);
   const { resume, force, retryFailed, aggregate, fsync, drain, signal } = options;
@@ -215,6 +311,7 @@ async function open(setting: Setting, inputPath: string): Promise<Run> {
     expand,
     limits: {
       concurrency: options.concurrency || (options.queue ? QUEUED_AT_ONCE : null),
+      cohorts: new Map([...cohorts].map(([agent, { size }]) => [agent, size])),
       maxAttempts: options.maxAttempts ?? maxAttemptsFrom(env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], notice),
       rolloutTimeoutMs: inMilliseconds(rolloutTimeoutSeconds),
       runTimeoutMs: inMilliseconds(runTimeoutSeconds),
@@ -225,9 +322,22 @@ async function open(setting: Setting, inputPath: string): Promise<Run> {
   return Run.open(plan, { onEvent: emit, drain, signal });
 }
 
-async function expandOptions(setting: Setting, inputPath: string): Promise<ExpandOptions> {
+/** How the rows of a file become rollouts. */
+export async function expandOptions(
+  setting: Pick<Setting, "config" | "options" | "roots" | "agents" | "notice" | "stopping">,
+  inputPath: string,
+): Promise<ExpandOptions> {
   const { config, options, roots, agents } = setting;
-  const { agent, promptConfig, skills, params, limit = null, repeats, addSeed = false } = options;
+  const {
+    agent,
+    promptConfig,
+    skills,
+    params,
+    limit = null,
+    repeats,
+    repeatOrder,
+    addSeed = false,
+  } = options;
   const agentMap = config.get("agent_map");
   const find = (file: string) => findPath(file, roots);
   return {
@@ -238,10 +348,12 @@ async function expandOptions(setting: Setting, inputPath: string): Promise<Expan
     renamedAgent: (name) => aliasedInstance(name, new Set(agents)),
     limit,
     repeats,
+    repeatOrder,
     addSeed,
     promptConfig: promptConfig === undefined ? undefined : await loadPromptConfig(find(promptConfig)),
     skills: skills === undefined ? undefined : await loadSkills(find(skills), skills),
     overrides: params,
+    textOverrides: readTextOverrides(options.textOverrides ?? config.get("text_overrides")),
     onWarning: setting.notice,
     signal: setting.stopping,
   };
@@ -250,10 +362,10 @@ async function expandOptions(setting: Setting, inputPath: string): Promise<Expan
 async function collect(
   setting: Setting,
   opened: Run,
-  { client, findAgain }: EvaluationServers,
+  { client, refreshAddresses }: EvaluationServers,
   spent?: () => number,
 ): Promise<Evaluation> {
-  const { config, options, roots, notice } = setting;
+  const { config, options, roots, notice, traces } = setting;
   const captures = await openCaptures({
     config: options.captureConfig ?? config.toObject(),
     agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
@@ -262,7 +374,8 @@ async function collect(
   });
   if (options.checkRows !== false) await opened.check(client);
   await opened.begin();
-  const executor = new LocalExecutor({ client, captures, findAgain });
+  const environments = environmentsOf(config.servers);
+  const executor = new LocalExecutor({ client, captures, refreshAddresses, environments, traces });
   const servers = options.servers === undefined ? "own" : "elsewhere";
   const loop = () => opened.execute({ executor, client, captures, spent, servers });
   return options.driver === undefined ? loop() : drive(options.driver, setting, opened, client, loop);
@@ -312,8 +425,8 @@ function currentName(agent: string, agents: readonly string[]): string {
 }
 
 /** The part of the config that affects the results. */
-function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
-  const { agentName, limit, repeats, addSeed, overrides, promptConfig, skills } = expand;
+export function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
+  const { agentName, limit, repeats, addSeed, overrides, textOverrides, promptConfig, skills } = expand;
   return {
     servers: serverSettings(config),
     collection: {
@@ -324,6 +437,7 @@ function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
       responses_create_params: overrides ?? null,
       prompt_config: promptConfig?.path ?? null,
       ...(skills && { skills: { path: skills.path, hash: skills.hash } }),
+      ...(textOverrides && { text_overrides: textOverrides }),
     },
   };
 }

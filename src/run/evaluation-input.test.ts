@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { installRoot } from "../config/paths.ts";
 import { resolveConfig } from "../config/resolve.ts";
-import { inputFile, preprocessedDirectory } from "./evaluation-input.ts";
+import { preprocessedDirectory, runInput } from "./evaluation-input.ts";
 
 it("never writes generated inputs to the path of the output", () => {
   expect(preprocessedDirectory("res/run.v2.jsonl")).toBe("res/run.v2/preprocessed_datasets");
@@ -18,10 +18,10 @@ it("suggests --agent-type for the name of an agent implementation", async () => 
     const overrides = [`+config_paths=[${file},responses_api_models/random_model/configs/random_model.yaml]`];
     const config = await resolveConfig({ cwd: base, env: {}, overrides });
     const options = { output: path.join(base, "out.jsonl"), roots: [base, installRoot()] };
-    await expect(inputFile(config, { ...options, agent: "simple_agent" })).rejects.toThrow(
+    await expect(runInput(config, { ...options, agent: "simple_agent" })).rejects.toThrow(
       "There is no agent 'simple_agent'. To run the environment with this agent, use --agent-type simple_agent.",
     );
-    await expect(inputFile(config, { ...options, agent: "nobody" })).rejects.toThrow(
+    await expect(runInput(config, { ...options, agent: "nobody" })).rejects.toThrow(
       "There is no agent 'nobody'.\nAgents: example_single_tool_call_simple_agent.",
     );
   } finally {

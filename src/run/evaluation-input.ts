@@ -1,15 +1,13 @@
 import { type Stats, statSync } from "node:fs";
 import path from "node:path";
 import { errorMessage, GymError } from "../base/errors.ts";
-import { dumpsCompact } from "../base/python/json/json-dumps.ts";
+import { dumpsCompact } from "../base/python/json/door.ts";
+import type { ResolvedConfig, ServerInstance } from "../config/door.ts";
 import { ConfigPathNotFoundError } from "../config/errors.ts";
 import { candidatePaths, findPath, findServerDirectory } from "../config/paths.ts";
-import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
-import { type AgentDatasets, agentsOf } from "../data/entry.ts";
+import { type AgentDatasets, agentsOf } from "../data/light-door.ts";
 import { RolloutError } from "../records/errors.ts";
-import { makeDirectory } from "../records/files/artifact-paths.ts";
-import { writeFileAtomically } from "../records/files/atomic-file.ts";
-import { type Row, readRows } from "../records/files/jsonl-rows.ts";
+import { makeOutputDirectory, type Row, readRows, writeFileAtomically } from "../records/files/door.ts";
 import { checkAgentName } from "./inputs/agent-check.ts";
 
 export interface InputOptions {
@@ -22,19 +20,19 @@ export interface InputOptions {
 }
 
 /** The file with the rows of a run. */
-export interface InputFile {
+export interface RunInput {
   path: string;
   /** The source of the file or of a line in it, if the run wrote the file. */
   sourceOf?: (line?: number) => string;
 }
 
 /** The file with the rows of a run. Rows from other sources are first written next to the output. */
-export async function inputFile(config: ResolvedConfig, options: InputOptions): Promise<InputFile> {
+export async function runInput(config: ResolvedConfig, options: InputOptions): Promise<RunInput> {
   const { input, output, roots } = options;
   if (typeof input === "string") return { path: existingInput(input, roots) };
   const directory = preprocessedDirectory(output);
   // If the output directory cannot be created, the error names the output and not a file next to it.
-  await makeDirectory(path.dirname(output));
+  await makeOutputDirectory(path.dirname(output));
   if (input === undefined) return joinExamples(config, directory, options);
   const file = path.join(directory, "input.jsonl");
   await writeFileAtomically(file, input.map(rowLine));
@@ -52,7 +50,7 @@ function rowLine(row: Row, index: number): string {
 }
 
 /** The user does not know a file that the run wrote, so errors name its source: `input[0]`, or a dataset and its line. */
-export function citingSource(error: unknown, { path: file, sourceOf }: InputFile): unknown {
+export function citingSource(error: unknown, { path: file, sourceOf }: RunInput): unknown {
   if (!(error instanceof GymError) || sourceOf === undefined) return error;
   const cited = (text: string) => {
     const [start = "", ...parts] = text.replaceAll(`'${file}'`, file).split(file);
@@ -130,7 +128,7 @@ async function joinExamples(
   config: ResolvedConfig,
   directory: string,
   { agent: only, roots }: InputOptions,
-): Promise<InputFile> {
+): Promise<RunInput> {
   const { agents } = configuredAgents(config);
   if (only !== undefined)
     checkAgentName(

@@ -27,9 +27,8 @@ it("distinguishes a missing head server, one that does not answer and another se
   const url = await listen(() => {});
   const silent = await troubleAt(url);
   expect([silent.trouble, silent.message]).toEqual(["silent", expect.stringContaining("may be computing")]);
-  server?.closeAllConnections();
-  await new Promise((resolve) => server?.close(resolve));
-  const absent = await troubleAt(url);
+  // A port that was just closed may already belong to a server of another test.
+  const absent = await troubleAt("http://127.0.0.1:2");
   expect([absent.trouble, absent.message]).toEqual(["absent", expect.stringContaining("gym env start")]);
 }, 20_000);
 

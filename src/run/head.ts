@@ -1,15 +1,13 @@
 import { errorMessage, GymError } from "../base/errors.ts";
-import { Deadline } from "../base/transport/deadline.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { olderInstanceNames } from "../config/servers/aliases.ts";
-import { RunClient } from "../servers/calls/run-client.ts";
-import type { ServerClient } from "../servers/calls/server-client.ts";
-import { requestOnce } from "../servers/calls/server-http.ts";
+import { Deadline } from "../base/transport/light-door.ts";
+import type { ResolvedConfig } from "../config/door.ts";
+import { olderInstanceNames } from "../config/light-door.ts";
+import { RunClient, requestOnce, type ServerClient } from "../servers/calls/door.ts";
 import {
   HEAD_TOKEN_HEADER,
   HEAD_TOKEN_VARIABLE,
   type InstanceRecord,
-} from "../servers/hosting/processes/head-server.ts";
+} from "../servers/hosting/light-door.ts";
 
 const HEAD_TIMEOUT_MS = 5_000;
 const DEFAULT_HEAD_URL = "http://127.0.0.1:11000";
@@ -61,8 +59,8 @@ export async function runningServers(url: string, signal: AbortSignal): Promise<
  */
 export async function runningConfig(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const text = await ask(url, "/global_config_dict_yaml", signal);
-  const { readYaml } = await import("../config/yaml/read.ts");
-  const { plainFromNode } = await import("../config/plain-data.ts");
+  const { readYaml } = await import("../config/yaml/door.ts");
+  const { plainFromNode } = await import("../config/light-door.ts");
   return plainFromNode(readYaml(String(text), { kind: "initial", name: url })) as Record<string, unknown>;
 }
 

@@ -1,9 +1,5 @@
 import { errorMessage } from "../base/errors.ts";
-import {
-  checkHealth,
-  type HealthOptions,
-  type HealthReport,
-} from "../records/results/health/health-check.ts";
+import { checkHealth, type HealthOptions, type HealthReport } from "../records/results/door.ts";
 
 /** Settings of the check after a run; false: no check. */
 export type HealthSetting = false | Pick<HealthOptions, "ignoredChecks" | "workers">;

@@ -5,40 +5,34 @@
  * @module
  */
 
-export type { ResolvedConfig } from "../config/resolve.ts";
-export type { ArtifactPaths } from "../records/files/artifact-paths.ts";
-export type { AggregateMetrics } from "../records/metrics/aggregate.ts";
-export type { Coverage } from "../records/metrics/coverage.ts";
-export type { Estimate } from "../records/metrics/intervals.ts";
-export type { RunStatistics } from "../records/metrics/run-statistics.ts";
+export type { ResolvedConfig } from "../config/door.ts";
+export type { ArtifactPaths } from "../records/files/door.ts";
+export type { AggregateMetrics, Coverage, Estimate, RunStatistics } from "../records/metrics/door.ts";
 export {
   type CompareFilesOptions as CompareOptions,
+  checkHealth,
   compareFiles as compare,
   type FilesComparison as Comparison,
-} from "../records/results/compare-files.ts";
-export { type ExportOptions, type ExportReport, exportRollouts } from "../records/results/export/export.ts";
-export {
-  checkHealth,
   type HealthOptions,
   type HealthReport,
-} from "../records/results/health/health-check.ts";
-export {
   type ProfileRunOptions as ProfileOptions,
   profileRun as profile,
-} from "../records/results/profile-files.ts";
-export {
   type SelectionReport,
   type SelectOptions,
   selectTasks,
-} from "../records/results/select/select-tasks.ts";
-export type { ServerClient, ServerReply } from "../servers/calls/server-client.ts";
-export type { TokenCaptureRecord } from "../servers/capture/token-record.ts";
-export type { TokenSink, TokenSnapshot, TokenSource } from "../servers/capture/token-sink.ts";
-export type { RunEvent as ServerEvent, RunningServers } from "../servers/hosting/processes/run-servers.ts";
+} from "../records/results/door.ts";
+export { type ExportOptions, type ExportReport, exportRollouts } from "../records/results/export/door.ts";
+export type { ServerClient, ServerReply } from "../servers/calls/door.ts";
+export type { TokenCaptureRecord, TokenSink, TokenSource } from "../servers/capture/door.ts";
+export type { RunningServers, ServersEvent as ServerEvent } from "../servers/hosting/door.ts";
 export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";
 export type { OutcomeEvent } from "./collect/collect-contract.ts";
 export { type ConnectedRun, connectToRun } from "./head.ts";
-export type { HealthSetting } from "./health-after-run.ts";
+export type { TextOverrides } from "./inputs/text-overrides.ts";
+export { type OptimizeEvent, type OptimizeResult, type OptimizeRun, optimize } from "./optimize/optimize.ts";
+export type { OptimizeOptions } from "./optimize/options.ts";
+export type { Proposal, ProposalRequest, Proposer } from "./optimize/proposers.ts";
+export type { Selector } from "./optimize/selectors.ts";
 export type { EvaluationOptions, EvaluationServers } from "./options.ts";
 export { type ReverifyOptions, type ReverifyResult, reverify } from "./reverify/reverify.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollout-driver.ts";

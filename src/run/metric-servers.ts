@@ -1,6 +1,5 @@
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { RunClient } from "../servers/calls/run-client.ts";
-import type { ServerClient } from "../servers/calls/server-client.ts";
+import type { ResolvedConfig } from "../config/door.ts";
+import { RunClient, type ServerClient } from "../servers/calls/door.ts";
 import { HeadServerError, headUrl, runningServers } from "./head.ts";
 import { onlyServers, type StartOptions, startServers } from "./start-servers.ts";
 

@@ -9,8 +9,8 @@ const environment = defineResourcesServer({ verify: () => ({ reward: 1 }) });
 const model = { type: "random_model" };
 const input = [{ responses_create_params: { input: "one" } }];
 
-/** The error of a call with options that the compiler would refuse. */
-async function refused(call: () => unknown): Promise<unknown> {
+/** The error of a call with options that the compiler would reject. */
+async function rejected(call: () => unknown): Promise<unknown> {
   const error = await Promise.resolve(call()).then(
     () => undefined,
     (reason: unknown) => reason,
@@ -29,18 +29,20 @@ it.each([
   [{ maxAttempts: 0 }, "runEvaluation: 'maxAttempts' must be a whole number of at least 1, not 0."],
   [{ rolloutTimeoutSeconds: "10" }, "runEvaluation: 'rolloutTimeoutSeconds' must be a number, not '10'."],
   [{ fsync: "often" }, "runEvaluation: 'fsync' must be one of never, interval, always, not 'often'."],
+  [{ minCoverage: 80 }, "runEvaluation: 'minCoverage' must be at most 1, not 80."],
+  [{ split: "trian" }, "runEvaluation: 'split' must be one of train, validation, benchmark, not 'trian'."],
   [{ signal: {} }, "runEvaluation: 'signal' must be an AbortSignal, not {}."],
   [{ input: 5 }, "runEvaluation: 'input' must be the name of a file, or a list of rows, not 5."],
   [null, "runEvaluation: the options must be an object, not null."],
-])("refuses the evaluation options %j", async (options, message) => {
+])("rejects the evaluation options %j", async (options, message) => {
   const all = options && { input, ...options };
-  expect(await refused(() => api.runEvaluation({ environment, model }, all as never).result)).toBe(message);
+  expect(await rejected(() => api.runEvaluation({ environment, model }, all as never).result)).toBe(message);
 });
 
 it("lists the options when none is similar", async () => {
-  const options = { input, quux: 1 } as never;
-  expect(await refused(() => api.runEvaluation({ environment, model }, options).result)).toMatch(
-    /^runEvaluation: there is no option 'quux'\. The options are input, .*agent, .*, env\.$/,
+  const options = { input, zzz: 1 } as never;
+  expect(await rejected(() => api.runEvaluation({ environment, model }, options).result)).toMatch(
+    /^runEvaluation: there is no option 'zzz'\. The options are input, .*agent, .*, env\.$/,
   );
 });
 
@@ -60,14 +62,14 @@ it.each([
     { environment: defineModel({ responses: () => Promise.reject() }) },
     "config: 'environment' must be a definition by defineResourcesServer or defineGymnasiumServer, not { type: 'responses_api_models', options: [Object] }.",
   ],
-])("refuses the config %j", async (config, message) => {
-  expect(await refused(() => api.startServers(config as never, { head: false }))).toBe(message);
+])("rejects the config %j", async (config, message) => {
+  expect(await rejected(() => api.startServers(config as never, { head: false }))).toBe(message);
 });
 
-it("refuses options of the other functions", async () => {
+it("rejects options of the other functions", async () => {
   type Call = (...given: never[]) => unknown;
   const call = (run: Call, ...args: unknown[]) =>
-    refused(() => {
+    rejected(() => {
       const result = run(...(args as never[]));
       return (result as { result?: unknown }).result ?? result;
     });

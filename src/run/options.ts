@@ -3,24 +3,25 @@ import {
   callback,
   checkOptions,
   flag,
-  number,
   type OptionTable,
-  oneOf,
   record,
-  seconds,
+  schemaOf,
   signal,
   text,
   texts,
   whole,
 } from "../base/check-options.ts";
 import { GymError } from "../base/errors.ts";
-import type { Row } from "../records/files/jsonl-rows.ts";
-import { FSYNC_POLICIES, type FsyncPolicy } from "../records/files/jsonl-writer.ts";
-import type { RunClient } from "../servers/calls/run-client.ts";
+import type { FsyncPolicy, Row } from "../records/files/door.ts";
+import type { RunClient } from "../servers/calls/door.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import type { HealthSetting } from "./health-after-run.ts";
+import type { RepeatOrder } from "./inputs/expand.ts";
 import type { RepeatsSetting } from "./inputs/repeats.ts";
+import type { RowSelection } from "./inputs/select-rows.ts";
+import type { TextOverrides } from "./inputs/text-overrides.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
+import { runSettings } from "./settings.ts";
 
 /** Running servers, started by `startServers` or by another process. */
 export interface EvaluationServers {
@@ -28,7 +29,7 @@ export interface EvaluationServers {
   /** Names of the agents among them. */
   agents: readonly string[];
   /** Looks up the addresses again after a server was unreachable. */
-  findAgain?: (signal: AbortSignal) => Promise<void>;
+  refreshAddresses?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface EvaluationOptions {
@@ -38,14 +39,23 @@ export interface EvaluationOptions {
   split?: string;
   /** With `split`: uses the rows that an earlier run with this output has prepared. */
   reusePreparedData?: boolean;
+  /** Asked before the rows of these benchmarks are downloaded. Default: they may. */
+  mayPrepare?: (benchmarks: readonly string[]) => boolean | Promise<boolean>;
   /** Rollouts file; metrics, failures and the manifest are written next to it. Default: results are kept in memory. */
   output?: string;
   /** Agent for rows without `agent_ref`. Not needed when there is only one. */
   agent?: string;
+  /** Runs only these rows of the input. Default: all. */
+  select?: RowSelection;
   /** Maximum number of input rows, before repeats; 0: all. Default: all. */
   limit?: number;
   /** Rollouts per row, or a map from agent to number. Default: 1. */
   repeats?: RepeatsSetting;
+  /**
+   * `breadth`: every row once, then again for the next repeat; `depth`: all repeats of a row together. Default: `breadth`
+   * if `max_cost` or `runTimeoutSeconds` may end the run early, else `depth`.
+   */
+  repeatOrder?: RepeatOrder;
   /** Gives every repeat its own seed. */
   addSeed?: boolean;
   /** Concurrent rollouts; 0: automatic. Default: automatic. */
@@ -62,6 +72,8 @@ export interface EvaluationOptions {
   promptConfig?: string;
   /** Directory of skills offered to the agent. */
   skills?: string;
+  /** Texts that replace the system prompt and the descriptions of tools in every row. */
+  textOverrides?: TextOverrides;
   /** Checks the rows against the schemas and tools of their environment before the first model call. Default: true. */
   checkRows?: boolean;
   /** Continues the run that `output` holds. */
@@ -106,35 +118,31 @@ export interface EvaluationOptions {
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-const optionTable: OptionTable<EvaluationOptions> = {
+const settingSchemas = Object.fromEntries(
+  Object.entries(runSettings).map(([option, setting]) => [option, schemaOf(setting)]),
+) as Record<keyof typeof runSettings, z.ZodType>;
+
+/** A schema for each option. `optimize` passes some of them on. */
+export const evaluationOptionTable: OptionTable<EvaluationOptions> = {
   input: z
     .union([z.string(), z.custom(Array.isArray)], "must be the name of a file, or a list of rows")
     .optional(),
-  split: text.optional(),
-  reusePreparedData: flag.optional(),
+  ...settingSchemas,
+  mayPrepare: z.custom((value) => typeof value === "function", "must be a function").optional(),
   output: text.optional(),
-  agent: text.optional(),
-  limit: whole(0).optional(),
-  // Checked with the agents of the run.
-  repeats: z.unknown(),
-  addSeed: flag.optional(),
-  concurrency: whole(0).optional(),
+  select: z
+    .object({
+      where: text.optional(),
+      ids: z.array(text).optional(),
+      sample: whole(1).optional(),
+      seed: whole(0).optional(),
+    })
+    .optional(),
   maxAttempts: whole(1).optional(),
-  rolloutTimeoutSeconds: seconds.nullish(),
-  runTimeoutSeconds: seconds.optional(),
-  params: record.optional(),
-  promptConfig: text.optional(),
   skills: text.optional(),
-  checkRows: flag.optional(),
-  resume: flag.optional(),
   force: flag.optional(),
-  retryFailed: flag.optional(),
   aggregate: flag.optional(),
   healthCheck: z.union([z.literal(false), record], "must be false or an object").optional(),
-  uploadRollouts: flag.optional(),
-  failUnder: number.optional(),
-  minCoverage: number.min(0).max(1, "must be a share from 0 to 1").optional(),
-  fsync: oneOf(FSYNC_POLICIES).optional(),
   signal: signal.optional(),
   drain: signal.optional(),
   queue: record.optional(),
@@ -151,7 +159,7 @@ const optionTable: OptionTable<EvaluationOptions> = {
 
 /** Rejects options that no run can have. */
 export function checkEvaluationOptions(options: EvaluationOptions): void {
-  checkOptions("runEvaluation", optionTable, options);
+  checkOptions("runEvaluation", evaluationOptionTable, options);
   if (options.input !== undefined && options.split !== undefined)
     throw new GymError("OPTIONS_INVALID", "runEvaluation: 'input' and 'split' cannot be combined.");
 }

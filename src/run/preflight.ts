@@ -1,12 +1,11 @@
 import { lookup } from "node:dns/promises";
-import { printable } from "../base/printable.ts";
-import { isLoopback } from "../base/request-guard.ts";
+import { isLoopback, printable } from "../base/door.ts";
 import { redactor, secretsIn } from "../base/secrets.ts";
-import { sleep, withDeadline } from "../base/transport/deadline.ts";
+import { sleep, withDeadline } from "../base/transport/light-door.ts";
+import type { ResolvedConfig } from "../config/door.ts";
 import { ConfigError } from "../config/errors.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { requestOnce } from "../servers/calls/server-http.ts";
-import { providerMessage } from "../servers/model-endpoint/read-failure.ts";
+import { requestOnce } from "../servers/calls/door.ts";
+import { providerMessage } from "../servers/model-endpoint/door.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;
@@ -21,7 +20,7 @@ const CHECK_WITH_KEY = [401, 403];
 export interface PreflightOptions {
   signal: AbortSignal;
   onNotice: (text: string) => void;
-  /** Omits the provider's message about a refused key, for callers that receive it later. */
+  /** Omits the provider's message about a rejected key, for callers that receive it later. */
   brief?: boolean;
 }
 

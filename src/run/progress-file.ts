@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import type { ProgressSnapshot } from "../records/progress-snapshot.ts";
+import type { ProgressSnapshot } from "../records/light-door.ts";
 import type { Collection } from "./collect/collect.ts";
 
 const WRITE_MS = 2_000;

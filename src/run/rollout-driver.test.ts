@@ -28,7 +28,7 @@ it.each([
   ["environments.garden.drive:other", "exports no function 'other'."],
   ["environments.garden.broken:run", "cannot be loaded"],
   ["environments.garden.snake:run", "is written in Python"],
-])("refuses %s", async (reference, message) => {
+])("rejects %s", async (reference, message) => {
   write("environments/garden/drive.ts", "export const run = () => 1;\n");
   write("environments/garden/broken.ts", 'throw new Error("no");\n');
   write("environments/garden/snake.py", "def run(): pass\n");

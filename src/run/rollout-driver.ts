@@ -2,8 +2,8 @@ import { errorMessage } from "../base/errors.ts";
 import { importTypeScript } from "../config/import-typescript.ts";
 import { findExistingPath } from "../config/paths.ts";
 import { RolloutError } from "../records/errors.ts";
-import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
-import type { ServerClient } from "../servers/calls/server-client.ts";
+import type { ArtifactPaths } from "../records/files/door.ts";
+import type { ServerClient } from "../servers/calls/door.ts";
 import type { Evaluation } from "./run.ts";
 
 export interface RolloutDriverContext {

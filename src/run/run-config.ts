@@ -1,18 +1,16 @@
 import { z } from "zod";
 import { callback, checkOptions, type OptionTable, record, text, texts } from "../base/check-options.ts";
-import { isObject } from "../base/python/json/json-object.ts";
-import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../config/resolve.ts";
-import type { AgentDefinition } from "../servers/definitions/define-agent.ts";
-import type { ModelDefinition } from "../servers/definitions/define-model.ts";
-import type {
-  GymnasiumServerDefinition,
-  ResourcesServerDefinition,
-} from "../servers/definitions/define-resources.ts";
+import { isObject } from "../base/python/json/door.ts";
+import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../config/door.ts";
 import {
+  type AgentDefinition,
+  type GymnasiumServerDefinition,
   isServerDefinition,
+  type ModelDefinition,
+  type ResourcesServerDefinition,
   type ServerDefinition,
   type ServerType,
-} from "../servers/definitions/definitions.ts";
+} from "../servers/definitions/door.ts";
 
 /** A model server of the package, and the endpoint that it calls. */
 export interface ModelChoice {

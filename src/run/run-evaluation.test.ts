@@ -72,15 +72,30 @@ it("evaluates an environment of the program in memory, with repeats and interval
   expect(readdirSync(directory).filter((name) => name !== `nemo-gym-${process.getuid?.()}`)).toEqual([]);
 });
 
+it("runs every row once before it repeats one, if a limit may end the run", async () => {
+  const output = path.join(directory, "run.jsonl");
+  const order = async (options: object) => {
+    await runEvaluation(source, { input: rows.slice(0, 2), repeats: 2, output, ...options }).result;
+    const lines = (await readFile(path.join(directory, "run_materialized_inputs.jsonl"), "utf8")).trim();
+    const keys = lines.split("\n").map((line) => JSON.parse(line) as Record<string, number>);
+    for (const name of readdirSync(directory))
+      if (name.startsWith("run")) await rm(path.join(directory, name), { recursive: true });
+    return keys.map(({ _ng_task_index: task, _ng_rollout_index: rollout }) => `${task}-${rollout}`).join(" ");
+  };
+  expect(await order({})).toBe("0-0 0-1 1-0 1-1");
+  expect(await order({ runTimeoutSeconds: 600 })).toBe("0-0 1-0 0-1 1-1");
+  expect(await order({ runTimeoutSeconds: 600, repeatOrder: "depth" })).toBe("0-0 0-1 1-0 1-1");
+});
+
 it("reports that rows are samples and not the dataset of a benchmark", async () => {
   const told = async (input: object[]) => {
     const run = runEvaluation(source, { input: input as typeof rows });
     const notices: string[] = [];
     for await (const event of run.events) if (event.type === "notice") notices.push(event.text);
     await run.result;
-    return notices.filter((text) => text.includes("samples included with the benchmark")).length;
+    return notices.filter((text) => text.includes("3 example rows, not trivia:")).length;
   };
-  expect(await told(rows.map((sample) => ({ ...sample, sample_data: true })))).toBe(2);
+  expect(await told(rows.map((sample) => ({ ...sample, sample_data: true, sample_of: "trivia" })))).toBe(2);
   expect(await told(rows)).toBe(0);
 });
 
@@ -151,20 +166,20 @@ it("rejects the result and the events with a typed error", async () => {
 
 it("names rows in memory by index, not by a temporary file", async () => {
   const withoutAnswer = { responses_create_params: { input: "two" } };
-  const refused = await runEvaluation(source, {
+  const rejected = await runEvaluation(source, {
     input: [rows[0] as object, withoutAnswer] as never,
   }).result.catch((error: Error) => error);
-  expect(refused).toMatchObject({ code: "ROLLOUT_ROWS_REFUSED" });
-  expect((refused as Error).message).toMatch(/- input\[1\]: .*answer/);
-  expect(String((refused as Error).stack)).not.toContain("input.jsonl");
+  expect(rejected).toMatchObject({ code: "ROLLOUT_ROWS_REFUSED" });
+  expect((rejected as Error).message).toMatch(/- input\[1\]: .*answer/);
+  expect(String((rejected as Error).stack)).not.toContain("input.jsonl");
   await expect(runEvaluation(source, { input: [] }).result).rejects.toThrow("input has no rows");
 });
 
 it("names a row that is not JSON", async () => {
   const circle: Record<string, unknown> = row("two", "two");
   circle["self"] = circle;
-  const refused = runEvaluation(source, { input: [...rows, circle] }).result;
-  await expect(refused).rejects.toMatchObject({
+  const rejected = runEvaluation(source, { input: [...rows, circle] }).result;
+  await expect(rejected).rejects.toMatchObject({
     code: "ROLLOUT_ROW_NOT_JSON",
     message: expect.stringMatching(/^input\[3\]: .*contains itself/),
   });
@@ -232,7 +247,7 @@ it("counts tool calls that threw an exception but not error responses", async ()
     responses: async ({ params }) =>
       JSON.stringify(params.input).includes("function_call_output")
         ? answer("done")
-        : calls("open", "open", "refuse", "count"),
+        : calls("open", "open", "reject", "count"),
   });
   const input = z.object({ page: z.number() });
   const library = defineResourcesServer({
@@ -243,7 +258,7 @@ it("counts tool calls that threw an exception but not error responses", async ()
           throw new RangeError(`there is no page ${page}`);
         },
       },
-      refuse: {
+      reject: {
         input,
         run: () => {
           throw new HttpError(404, "not found");

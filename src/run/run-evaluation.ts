@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { JsonObject } from "../base/python/json/json-object.ts";
-import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
-import { readRows } from "../records/files/jsonl-rows.ts";
-import type { HealthReport } from "../records/results/health/health-check.ts";
+import type { JsonObject } from "../base/python/json/door.ts";
+import { type ArtifactPaths, readRows } from "../records/files/door.ts";
+import type { HealthReport } from "../records/results/door.ts";
 import type { CollectResult } from "./collect/collect-contract.ts";
 import { evaluate } from "./evaluate.ts";
 import { checkEvaluationOptions, type EvaluationOptions } from "./options.ts";

@@ -1,5 +1,5 @@
-import type { HealthReport } from "../records/results/health/health-check.ts";
-import type { RunEvent as ServerEvent } from "../servers/hosting/processes/run-servers.ts";
+import type { HealthReport } from "../records/results/door.ts";
+import type { ServersEvent as ServerEvent } from "../servers/hosting/door.ts";
 import type { EvaluationEvent } from "./run.ts";
 
 /** Events of an evaluation, from the start of the servers to the metrics. */
@@ -10,11 +10,10 @@ export type RunEvent =
   | { type: "server"; event: ServerEvent };
 
 /** Starts a run and returns its events and its result. */
-export function withEvents<Result>(run: (emit: (event: RunEvent) => void) => Promise<Result>): {
-  events: RunEvents;
-  result: Promise<Result>;
-} {
-  const events = new RunEvents();
+export function withEvents<Result, Event = RunEvent>(
+  run: (emit: (event: Event) => void) => Promise<Result>,
+): { events: AsyncIterable<Event>; result: Promise<Result> } {
+  const events = new Events<Event>();
   // The run starts in a microtask, so that a reader of the events can subscribe before the first one.
   const running = Promise.resolve().then(() => run((event) => events.emit(event)));
   const result = running.then(
@@ -32,9 +31,9 @@ export function withEvents<Result>(run: (emit: (event: RunEvent) => void) => Pro
   return { events, result };
 }
 
-class RunEvents implements AsyncIterable<RunEvent> {
+class Events<Event> implements AsyncIterable<Event> {
   /** The events that each reader has not read yet. */
-  readonly #unread = new Set<RunEvent[]>();
+  readonly #unread = new Set<Event[]>();
   /** Resume the readers that wait for events. */
   readonly #waiting: (() => void)[] = [];
   #end: { error?: unknown } | undefined;
@@ -43,7 +42,7 @@ class RunEvents implements AsyncIterable<RunEvent> {
     return this.#unread.size > 0;
   }
 
-  emit(event: RunEvent): void {
+  emit(event: Event): void {
     for (const unread of this.#unread) unread.push(event);
     this.#wake();
   }
@@ -57,8 +56,8 @@ class RunEvents implements AsyncIterable<RunEvent> {
     for (const resume of this.#waiting.splice(0)) resume();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
-    const unread: RunEvent[] = [];
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event> {
+    const unread: Event[] = [];
     this.#unread.add(unread);
     try {
       for (;;) {

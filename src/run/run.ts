@@ -1,18 +1,20 @@
 import { dirname } from "node:path";
 import { errorMessage } from "../base/errors.ts";
-import type { FileLock } from "../base/files/file-lock.ts";
-import { SAMPLE_DATA_KEY } from "../data/benchmarks/prepare-context.ts";
+import type { FileLock } from "../base/files/door.ts";
+import { SAMPLE_DATA_KEY, SAMPLE_OF_KEY } from "../data/light-door.ts";
 import {
   type ArtifactPaths,
   artifactPaths,
-  makeDirectory,
-  refuseNonFile,
-} from "../records/files/artifact-paths.ts";
-import { type Row, readRows } from "../records/files/jsonl-rows.ts";
-import { JsonlWriter } from "../records/files/jsonl-writer.ts";
-import { lockRun } from "../records/files/run-lock.ts";
-import { CoverageCounter } from "../records/metrics/coverage.ts";
-import type { ServerClient } from "../servers/calls/server-client.ts";
+  assertRegularFile,
+  JsonlWriter,
+  lockRun,
+  makeOutputDirectory,
+  type Row,
+  readRows,
+} from "../records/files/door.ts";
+import { CoverageCounter } from "../records/metrics/door.ts";
+import type { ServerClient } from "../servers/calls/door.ts";
+import { type Cohort, type CohortSettings, incompleteTasks, namedTasks, rejectSettings } from "./cohorts.ts";
 import { Collection } from "./collect/collect.ts";
 import type {
   CollectLimits,
@@ -26,14 +28,17 @@ import { checkRows } from "./inputs/check-rows.ts";
 import type { ExpandOptions } from "./inputs/expand.ts";
 import type { EvaluationOptions } from "./options.ts";
 import { type PreparedRun, prepareRun } from "./resume/prepare-run.ts";
-import { earlierSpending, type ResumePlan, type ResumeSummary } from "./resume/resume.ts";
+import { earlierSpending, type ResumePlan, type ResumeSummary, withoutTasks } from "./resume/resume.ts";
 import { ResourceMeter, type RunResources, writeResources } from "./scale/resources.ts";
 import { type RunSummary, summarizeRun } from "./summarize.ts";
 import type { RolloutCaptures } from "./trajectory/captures.ts";
 
-const SAMPLE_NOTICE =
-  "warning: these rows are samples included with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +
-  "For the real rows: gym eval prepare --benchmark NAME +prepare_script_args.source=huggingface";
+function sampleNotice(count: number, of: string | undefined): string {
+  return (
+    `warning: ${count} example rows, not ${of ?? "the benchmark"}: the rewards say nothing about the benchmark. ` +
+    `For the real rows: gym eval prepare --benchmark ${of ?? "NAME"} --source original`
+  );
+}
 
 /** Events of an evaluation; the caller decides which to show. */
 export type EvaluationEvent =
@@ -91,6 +96,7 @@ export class Run {
   readonly spentEarlier: number;
   readonly #observer: RunObserver;
   readonly #prepared: PreparedRun;
+  #rollouts: ResumePlan;
   readonly #lock: FileLock;
 
   private constructor(
@@ -103,14 +109,15 @@ export class Run {
     this.spentEarlier = opened.spentEarlier;
     this.#observer = observer;
     this.#prepared = opened.prepared;
+    this.#rollouts = opened.prepared.rollouts;
     this.#lock = opened.lock;
   }
 
   static async open(plan: RunPlan, observer: RunObserver): Promise<Run> {
     const { onEvent, signal } = observer;
     const paths = artifactPaths(plan.output);
-    await refuseNonFile(paths.output);
-    await makeDirectory(dirname(paths.output));
+    await assertRegularFile(paths.output);
+    await makeOutputDirectory(dirname(paths.output));
     const lock = await lockRun(paths.output);
     try {
       const onNotice = (text: string) => onEvent({ type: "notice", text });
@@ -127,7 +134,20 @@ export class Run {
 
   /** The rollouts of the run, and which of them earlier sessions have done. */
   get rollouts(): ResumePlan {
-    return this.#prepared.rollouts;
+    return this.#rollouts;
+  }
+
+  /** Rejects settings that keep rollouts which are scored together from meeting. */
+  async checkCohorts(cohorts: ReadonlyMap<string, Cohort>, settings: CohortSettings): Promise<void> {
+    if (cohorts.size === 0) return;
+    rejectSettings(cohorts, settings);
+    const { resumed } = this.#prepared;
+    const { tasks, rollouts } = await incompleteTasks(cohorts, this.rollouts, { resumed });
+    if (tasks.size === 0) return;
+    this.#rollouts = withoutTasks(this.rollouts, tasks, rollouts);
+    this.notice(
+      `${rollouts} rollouts are left out: an earlier session scored only some rollouts of their tasks (${namedTasks(tasks)}), and those of a task are scored together.`,
+    );
   }
 
   readonly notice = (text: string): void => this.#observer.onEvent({ type: "notice", text });
@@ -172,10 +192,14 @@ export class Run {
 
   /** Rewards on sample rows must not be mistaken for results on the full benchmark. */
   async #noticeSamples(): Promise<void> {
+    const counts = new Map<string | undefined, number>();
     for await (const { row } of readRows(this.paths.materializedInputs)) {
-      if (row[SAMPLE_DATA_KEY] === true) this.notice(SAMPLE_NOTICE);
-      return;
+      // Real rows are many, and never mixed with samples of the same benchmark.
+      if (row[SAMPLE_DATA_KEY] !== true) break;
+      const of = typeof row[SAMPLE_OF_KEY] === "string" ? row[SAMPLE_OF_KEY] : undefined;
+      if (row["_ng_rollout_index"] === 0) counts.set(of, (counts.get(of) ?? 0) + 1);
     }
+    for (const [of, count] of counts) this.notice(sampleNotice(count, of));
   }
 
   /** A resumed run has rows that this process did not count, so its files are read at the end. */

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { GymError } from "../base/errors.ts";
-import { findExistingPath } from "../config/paths.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { hubAccess, registryAccess } from "../data/access.ts";
-import { prepareBenchmarks } from "../data/benchmarks/prepare-benchmarks.ts";
-import { collate } from "../data/collate.ts";
+import type { ResolvedConfig } from "../config/door.ts";
+import { findExistingPath, findPath } from "../config/paths.ts";
+import { collate, existingScript, needsDownload, prepareBenchmarks } from "../data/door.ts";
+import { hubAccess, registryAccess } from "../data/light-door.ts";
 import { configuredAgents, datasetList, preprocessedDirectory } from "./evaluation-input.ts";
 
 export interface SplitOptions {
@@ -17,6 +16,8 @@ export interface SplitOptions {
   roots: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal | undefined;
+  /** Whether the rows of these benchmarks may be downloaded. */
+  mayPrepare: (benchmarks: readonly string[]) => boolean | Promise<boolean>;
   onStatus: (text: string) => void;
   onNotice: (text: string) => void;
 }
@@ -48,6 +49,18 @@ async function prepareMissing(config: ResolvedConfig, options: SplitOptions): Pr
     ),
   }));
   if (agents.every(({ datasets }) => datasets.length === 0)) return;
+  const downloads = agents.flatMap(({ datasets }) =>
+    datasets.flatMap((entry) => {
+      const script =
+        entry.type === "benchmark" ? existingScript(findPath(entry.prepareScript, roots)) : undefined;
+      return script !== undefined && needsDownload(script) ? [entry.name] : [];
+    }),
+  );
+  if (downloads.length > 0 && !(await options.mayPrepare(downloads)))
+    throw new GymError(
+      "EVAL_NOT_PREPARED",
+      `The rows of ${downloads.join(", ")} are not prepared. Add --prepare to download them first, or run \`gym eval prepare\` with the same selectors.`,
+    );
   await prepareBenchmarks({
     agents,
     instances: [],

@@ -4,25 +4,26 @@ import {
   checkOptions,
   flag,
   type OptionTable,
-  oneOf,
+  oneOfWords,
   signal,
   text,
   texts,
 } from "../base/check-options.ts";
 import { GymError } from "../base/errors.ts";
-import { citePositions } from "../config/cite-positions.ts";
+import { Telemetry } from "../base/telemetry/door.ts";
+import type { ResolvedConfig, ServerInstance } from "../config/door.ts";
+import { citePositions, currentComponentName } from "../config/light-door.ts";
 import { installRoot as packageRoot, searchRoots } from "../config/paths.ts";
-import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
-import { currentComponentName } from "../config/servers/aliases.ts";
-import type { ServerDefinition } from "../servers/definitions/definitions.ts";
-import type { HostedInstance } from "../servers/hosting/cohost.ts";
-import { locateServer } from "../servers/hosting/locate-server.ts";
+import type { ServerDefinition } from "../servers/definitions/door.ts";
 import {
+  type HostedInstance,
   type RunningServers,
   runServers,
-  type RunEvent as ServerEvent,
-} from "../servers/hosting/processes/run-servers.ts";
-import { type CostMeter, runMeter } from "../servers/model-endpoint/cost.ts";
+  type ServersEvent as ServerEvent,
+} from "../servers/hosting/door.ts";
+import { locateServer } from "../servers/hosting/light-door.ts";
+import { type CostMeter, runMeter } from "../servers/model-endpoint/door.ts";
+import { gymVersion } from "./gym-version.ts";
 import { headAddress } from "./head.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
 
@@ -51,6 +52,12 @@ export interface StartOptions {
   onMeter?: (meter: CostMeter) => void;
 }
 
+/** The options of servers that are part of an evaluation. */
+export interface ResolvedStartOptions extends StartOptions {
+  /** The telemetry of the evaluation. Default: the servers open and close their own. */
+  telemetry?: Telemetry;
+}
+
 const optionTable: OptionTable<StartOptions> = {
   roots: texts.optional(),
   installRoot: text.optional(),
@@ -59,7 +66,7 @@ const optionTable: OptionTable<StartOptions> = {
   signal: signal.optional(),
   logDirectory: text.optional(),
   ownsProcess: flag.optional(),
-  hosting: oneOf(["process"]).optional(),
+  hosting: oneOfWords(["process"]).optional(),
   onMeter: callback.optional(),
 };
 
@@ -80,8 +87,8 @@ export async function startServers(given: RunConfig, options: StartOptions = {})
 export async function startResolved(
   config: ResolvedConfig,
   definitions: ReadonlyMap<string, ServerDefinition>,
-  options: StartOptions,
-): Promise<RunningServers> {
+  options: ResolvedStartOptions,
+): Promise<RunningServers & { telemetry: Telemetry | undefined }> {
   const { installRoot = packageRoot(), roots = searchRoots({ installRoot }) } = options;
   const globalConfig: Record<string, unknown> = config.toObject();
   if (options.hosting) globalConfig["hosting"] = options.hosting;
@@ -89,8 +96,13 @@ export async function startResolved(
   const configuredLogs = globalConfig["nemo_gym_log_dir"];
   const logDirectory =
     typeof configuredLogs === "string" ? path.resolve(configuredLogs) : options.logDirectory;
+  const onNotice = (line: string) => options.onEvent?.({ type: "log", server: "run", line, level: "warn" });
+  const telemetry = options.telemetry ?? openTelemetry(globalConfig, installRoot, onNotice);
+  const closeOwn = async () => {
+    if (!options.telemetry) await telemetry?.close();
+  };
   try {
-    return await runServers({
+    const servers = await runServers({
       instances: locateInstances(config, roots, definitions),
       globalConfig,
       configYaml: config.toYaml(),
@@ -102,11 +114,29 @@ export async function startResolved(
       onEvent: options.onEvent,
       signal: options.signal,
       ownsProcess: options.ownsProcess,
+      telemetry,
     });
+    return { ...servers, telemetry, close: () => servers.close().finally(closeOwn) };
   } catch (error) {
+    await closeOwn();
     if (error instanceof GymError) error.message = citePositions(error.message, config);
     throw error;
   }
+}
+
+/** The telemetry that a config enables. */
+export function openTelemetry(
+  globalConfig: Readonly<Record<string, unknown>>,
+  installRoot: string,
+  onNotice: (text: string) => void,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Telemetry | undefined {
+  return Telemetry.open({
+    block: globalConfig["telemetry"],
+    env,
+    version: gymVersion(installRoot),
+    onNotice,
+  });
 }
 
 /** The same config with only some of its servers. */

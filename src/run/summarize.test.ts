@@ -11,7 +11,15 @@ it("computes the default metrics when a server returns something else", async ()
   const directory = await mkdtemp(join(tmpdir(), "summarize-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const paths = artifactPaths(join(directory, "out.jsonl"));
-  const row = { reward: 1, response: {}, agent_ref: { name: "a" }, _ng_task_index: 0, _ng_rollout_index: 0 };
+  const judges = [{ server: "judge_model", model: "grader-1", calls: 3 }];
+  const row = {
+    reward: 1,
+    response: {},
+    agent_ref: { name: "a" },
+    _ng_judge: { calls: 3, judges },
+    _ng_task_index: 0,
+    _ng_rollout_index: 0,
+  };
   await writeFile(paths.output, `${JSON.stringify(row)}\n`);
   const client = {
     post: async () => new ReceivedReply({ status: 200, cookies: {}, body: {} }),
@@ -24,6 +32,8 @@ it("computes the default metrics when a server returns something else", async ()
     onNotice: (text) => notices.push(text),
   });
   expect(summary.agents[0]?.metrics.key_metrics).toEqual({ "mean/reward": 1 });
+  expect(summary.judges).toEqual(judges);
+  expect(JSON.parse(await readFile(paths.statistics, "utf8"))).toMatchObject({ judges });
   expect(notices).toEqual([expect.stringContaining("a could not aggregate its metrics")]);
   expect(await readFile(paths.aggregateMetrics, "utf8")).toContain("mean/reward");
 });

@@ -1,20 +1,23 @@
 import { errorMessage } from "../base/errors.ts";
-import { dumpsCompact } from "../base/python/json/json-dumps.ts";
-import { isObject } from "../base/python/json/json-object.ts";
-import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
-import { writeFileAtomically } from "../records/files/atomic-file.ts";
-import { type Row, readRows } from "../records/files/jsonl-rows.ts";
-import { type AggregateMetrics, aggregateMetrics } from "../records/metrics/aggregate.ts";
-import type { Coverage } from "../records/metrics/coverage.ts";
-import { type RunStatistics, runStatistics } from "../records/metrics/run-statistics.ts";
-import type { TurnBoundaries } from "../records/progress-snapshot.ts";
-import { type CoverageSources, coverageOf } from "../records/results/coverage-of-files.ts";
-import { isServerCallError } from "../servers/calls/errors.ts";
-import { callServer, type ServerClient } from "../servers/calls/server-client.ts";
+import { dumpsCompact, isObject } from "../base/python/json/door.ts";
+import { type ArtifactPaths, type Row, readRows, writeFileAtomically } from "../records/files/door.ts";
+import type { TurnBoundaries } from "../records/light-door.ts";
+import {
+  type AggregateMetrics,
+  aggregateMetrics,
+  type Coverage,
+  type RunStatistics,
+  runStatistics,
+} from "../records/metrics/door.ts";
+import { type CoverageSources, coverageOf } from "../records/results/door.ts";
+import { callServer, isServerCallError, type ServerClient } from "../servers/calls/door.ts";
+import type { JudgeCalls } from "../wire/light-door.ts";
 import { type AgentRows, RunTotals } from "./collect/run-totals.ts";
 
 export interface AgentSummary {
   agent: string;
+  /** The environment server of the rollouts, if the rows name one. */
+  environment?: string;
   metrics: AggregateMetrics;
   statistics: RunStatistics | undefined;
 }
@@ -24,6 +27,8 @@ export interface RunSummary {
   coverage: Coverage;
   /** How turns continue the tokens before them; null when no rollout has token ids. */
   turnBoundaries: TurnBoundaries | null;
+  /** Who judged the rollouts; empty if nobody did. */
+  judges: JudgeCalls[];
 }
 
 interface SummarySources extends CoverageSources {
@@ -86,6 +91,7 @@ async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Prom
   const agents = await Promise.all(
     [...totals.byAgent].map(async ([agent, rows]) => ({
       agent,
+      ...(rows.environment !== undefined && { environment: rows.environment }),
       metrics: await metricsOf(agent, rows, options),
       statistics: runStatistics(rows.table, rows.masked),
     })),
@@ -94,6 +100,7 @@ async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Prom
     agents,
     coverage: totals.coverage.result(),
     turnBoundaries: totals.boundaries.counts,
+    judges: totals.judges,
   };
   if (agents.length > 0) await writeSummary(summary, options.targets);
   return summary;
@@ -151,18 +158,22 @@ function byKey(a: Row, b: Row): number {
 }
 
 async function writeSummary(
-  { agents, coverage, turnBoundaries }: RunSummary,
+  { agents, coverage, turnBoundaries, judges }: RunSummary,
   paths: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">,
 ): Promise<void> {
-  const metrics = agents.map(({ agent, metrics: { agent_metrics, key_metrics, group_level_metrics } }) => ({
+  const metrics = agents.map(({ agent, environment, metrics: own }) => ({
     agent_ref: { name: agent },
-    agent_metrics,
-    key_metrics,
-    group_level_metrics,
+    ...(environment !== undefined && { _ng_environment_server: environment }),
+    agent_metrics: own.agent_metrics,
+    key_metrics: own.key_metrics,
+    group_level_metrics: own.group_level_metrics,
+    repeat_level_metrics: own.repeat_level_metrics ?? [],
+    ...(own.perf_summary && { perf_summary: own.perf_summary }),
   }));
   const statistics = {
     coverage,
     ...(turnBoundaries && { turn_boundaries: turnBoundaries }),
+    ...(judges.length > 0 && { judges }),
     agents: agents.map(({ agent, statistics: own }) => ({ agent_ref: { name: agent }, ...own })),
   };
   await writeFileAtomically(paths.aggregateMetrics, [`${dumpsCompact(metrics, { indent: 2 })}\n`]);

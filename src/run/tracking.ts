@@ -1,6 +1,6 @@
 import path from "node:path";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import type { ArtifactPaths } from "../records/files/artifact-paths.ts";
+import type { ResolvedConfig } from "../config/door.ts";
+import type { ArtifactPaths } from "../records/files/door.ts";
 import type { RunSummary } from "./summarize.ts";
 import { configuredExporters } from "./trackers/configured-exporters.ts";
 import { exportedMetrics, exportedRows } from "./trackers/exported-results.ts";

@@ -276,7 +276,7 @@ describe("docker", () => {
     expect(Math.max(...most)).toBe(2);
   });
 
-  it("refuses unknown settings", () => {
+  it("rejects unknown settings", () => {
     expect(() => new DockerProvider({ create: { netwrk: "none" } })).toThrow(/create: .*'netwrk'/);
     expect(() => new DockerProvider({ create: { publish_host: "example.com" } })).toThrow(/IPv4 or IPv6/);
     expect(() => new DockerProvider({ exec: { concurrency: 0 } })).toThrow(/exec.concurrency/);

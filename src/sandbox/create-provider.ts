@@ -1,5 +1,5 @@
 import { errorMessage } from "../base/errors.ts";
-import { type SandboxProviderName, sandboxProviders } from "../config/servers/sandbox-blocks.ts";
+import { type SandboxProviderName, sandboxProviders } from "../config/light-door.ts";
 import { SandboxUnavailableError } from "./errors.ts";
 import type { Cancellable, ListedSandbox, SandboxProvider } from "./provider.ts";
 import type { ResolvedSandboxProvider } from "./resolve-provider.ts";

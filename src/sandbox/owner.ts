@@ -2,8 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
-import { isPrivateDirectory } from "../base/files/private-directory.ts";
-import { isRunning, startTicks } from "../base/files/process-identity.ts";
+import { isPrivateDirectory, isRunning, startTicks } from "../base/files/door.ts";
 import type { ListedSandbox } from "./provider.ts";
 
 const PREFIX = "nemo-gym";

@@ -1,4 +1,4 @@
-import { Deadline, sleep } from "../base/transport/deadline.ts";
+import { Deadline, sleep } from "../base/transport/light-door.ts";
 import { SandboxNotReadyError } from "./errors.ts";
 import type { SandboxExecResult, SandboxHandle, SandboxProvider } from "./provider.ts";
 import type { ProbeSettings } from "./provider-settings.ts";

@@ -1,10 +1,10 @@
-import { getCloseMatches } from "../base/python/difflib.ts";
-import { isObject } from "../base/python/json/json-object.ts";
+import { isObject } from "../base/python/json/door.ts";
+import { suggest } from "../base/suggest.ts";
 import {
   isSandboxProvider as isBuiltIn,
   sandboxProviders as PROVIDER_NAMES,
   type SandboxProviderName,
-} from "../config/servers/sandbox-blocks.ts";
+} from "../config/light-door.ts";
 import { SandboxConfigError } from "./errors.ts";
 
 /** The only key of a sandbox block besides its provider. */
@@ -64,7 +64,7 @@ function findBlock(
 
 function suggestBlock(config: Readonly<Record<string, unknown>>, reference: string): string {
   const names = Object.keys(config).filter((key) => looksLikeSandbox(config[key]));
-  const [close] = getCloseMatches(reference, names, 1);
+  const close = suggest(reference, names);
   if (close !== undefined) return `Did you mean '${close}'?`;
   if (names.length > 0) return `Sandbox blocks: ${names.toSorted().join(", ")}.`;
   const advice = isBuiltIn(reference)
@@ -75,7 +75,7 @@ function suggestBlock(config: Readonly<Record<string, unknown>>, reference: stri
 
 function knownName(name: string, source: string): SandboxProviderName {
   if (isBuiltIn(name)) return name;
-  const [close] = getCloseMatches(name, PROVIDER_NAMES, 1);
+  const close = suggest(name, PROVIDER_NAMES);
   const hint = close === undefined ? `Known: ${PROVIDER_NAMES.join(", ")}.` : `Did you mean '${close}'?`;
   throw new SandboxConfigError(`${source} names the unknown provider '${name}'. ${hint}`);
 }

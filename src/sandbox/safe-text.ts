@@ -1,7 +1,7 @@
 import { SandboxSpecError } from "./errors.ts";
 
-/** Refuses a zero byte. It ends a word in other programs, so the text after it would become another word. */
-export function refuseZeroByte(text: string, what: string): string {
+/** Rejects a zero byte. It ends a word in other programs, so the text after it would become another word. */
+export function rejectZeroByte(text: string, what: string): string {
   if (text.includes("\0")) throw new SandboxSpecError(`${what} has a zero byte.`);
   return text;
 }
@@ -11,11 +11,6 @@ export function checkEnvironment(env: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(env)) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw new SandboxSpecError(`'${name}' cannot be the name of an environment variable.`);
-    refuseZeroByte(value, `The value of the environment variable '${name}'`);
+    rejectZeroByte(value, `The value of the environment variable '${name}'`);
   }
-}
-
-/** Quotes a text as one word of a POSIX shell. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { withTemporaryDirectory } from "../base/files/private-directory.ts";
+import { withTemporaryDirectory } from "../base/files/door.ts";
 import { attribution } from "./attribution.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnsupportedError } from "./errors.ts";
 import {
@@ -18,8 +18,9 @@ import {
   type SandboxProvider,
   type SandboxStatus,
 } from "./provider.ts";
-import { checkEnvironment, refuseZeroByte } from "./safe-text.ts";
+import { checkEnvironment, rejectZeroByte } from "./safe-text.ts";
 import { parseSandboxSpec, type SandboxSpec, type SandboxSpecInput } from "./spec.ts";
+import { tracedExec, tracedStart, tracedStop } from "./trace-sandbox.ts";
 
 /** A finished command, as published on the diagnostics channel `nemo-gym:sandbox-command`. */
 export interface SandboxCommand {
@@ -61,6 +62,8 @@ export class Sandbox {
   #handle: SandboxHandle | undefined;
   #state: "new" | "starting" | "started" | "stopped" = "new";
   #stopping: Promise<void> | undefined;
+  /** Reports the end of the sandbox. */
+  #ended: () => void = () => {};
 
   constructor(provider: SandboxProvider, spec?: SandboxSpecInput, options: SandboxOptions = {}) {
     this.#provider = provider;
@@ -103,8 +106,12 @@ export class Sandbox {
     const wanted = this.#withMetadata(spec === undefined ? this.#spec : parseSandboxSpec(spec));
     this.#state = "starting";
     try {
-      this.#handle = await this.#provider.create(wanted, options);
-      await this.#writeFiles(this.#handle, wanted.files, options);
+      const { handle, ended } = await tracedStart(this.#provider, () =>
+        this.#provider.create(wanted, options),
+      );
+      this.#handle = handle;
+      this.#ended = ended;
+      await this.#writeFiles(handle, wanted.files, options);
     } catch (error) {
       await this.stop();
       throw error;
@@ -120,12 +127,14 @@ export class Sandbox {
     checkOptions(options);
     // Commands often come from a model, so an unusable one is a failure of the command.
     if (command.includes("\0")) return unusable("The command has a zero byte, which no program can receive.");
-    const running = this.#provider.exec(handle, command, {
-      ...options,
-      cwd: options.cwd ?? this.#spec?.workdir,
-      timeoutSeconds:
-        options.timeoutSeconds === undefined ? DEFAULT_EXEC_TIMEOUT_SECONDS : options.timeoutSeconds,
-    });
+    const running = tracedExec(this.#provider, handle, () =>
+      this.#provider.exec(handle, command, {
+        ...options,
+        cwd: options.cwd ?? this.#spec?.workdir,
+        timeoutSeconds:
+          options.timeoutSeconds === undefined ? DEFAULT_EXEC_TIMEOUT_SECONDS : options.timeoutSeconds,
+      }),
+    );
     return commands.hasSubscribers ? this.#reported(handle, command, running) : running;
   }
 
@@ -156,19 +165,19 @@ export class Sandbox {
   /** Starts a shell command with live input and output. */
   async startProcess(command: string): Promise<SandboxProcess> {
     const handle = this.#started();
-    refuseZeroByte(command, "The command");
+    rejectZeroByte(command, "The command");
     if (this.#provider.startProcess === undefined)
       throw unsupported(this.#provider, "keep a process running with live input and output");
     return this.#provider.startProcess(handle, command);
   }
 
   async upload(localPath: string, remotePath: string, options: Cancellable = {}): Promise<void> {
-    refuseZeroByte(remotePath, "The name of a file");
+    rejectZeroByte(remotePath, "The name of a file");
     await this.#provider.uploadFile(this.#started(), localPath, remotePath, options);
   }
 
   async download(remotePath: string, localPath: string, options: Cancellable = {}): Promise<void> {
-    refuseZeroByte(remotePath, "The name of a file");
+    rejectZeroByte(remotePath, "The name of a file");
     await this.#provider.downloadFile(this.#started(), remotePath, localPath, options);
   }
 
@@ -226,8 +235,10 @@ export class Sandbox {
   async #end(): Promise<void> {
     this.#state = "stopped";
     try {
-      if (this.#handle !== undefined) await this.#provider.close(this.#handle);
+      const handle = this.#handle;
+      if (handle !== undefined) await tracedStop(this.#provider, handle, () => this.#provider.close(handle));
     } finally {
+      this.#ended();
       if (this.#options.ownsProvider !== false) await this.#provider.aclose();
     }
   }
@@ -252,7 +263,7 @@ export class Sandbox {
   ): Promise<void> {
     const entries = Object.entries(files);
     if (entries.length === 0) return;
-    for (const [target] of entries) refuseZeroByte(target, "The name of a file");
+    for (const [target] of entries) rejectZeroByte(target, "The name of a file");
     if (this.#provider.writeFile !== undefined) {
       for (const [target, text] of entries) await this.#provider.writeFile(handle, target, text, options);
       return;
@@ -274,8 +285,8 @@ function unusable(reason: string): SandboxExecResult {
 
 /** Checks the texts that providers pass to other programs unchanged. */
 function checkOptions({ cwd, env, user, timeoutSeconds }: ExecOptions): void {
-  if (cwd !== undefined) refuseZeroByte(cwd, "The directory 'cwd'");
-  if (user !== undefined) refuseZeroByte(String(user), "The user");
+  if (cwd !== undefined) rejectZeroByte(cwd, "The directory 'cwd'");
+  if (user !== undefined) rejectZeroByte(String(user), "The user");
   checkEnvironment(env ?? {});
   if (timeoutSeconds != null && !(timeoutSeconds > 0 && Number.isFinite(timeoutSeconds)))
     throw new SandboxSpecError(

@@ -253,9 +253,9 @@ describe.each([
     double.failures.push({ status: 503, body: "busy" });
     await start(make());
     double.failures.push({ status: 401, body: JSON.stringify({ message: `bad key ${KEY}` }) });
-    const refused = start(make());
-    await expect(refused).rejects.toThrow(/401 from 127.0.0.1:\d+: bad key \*\*\*\*/);
-    await expect(refused).rejects.not.toThrow(KEY);
+    const rejected = start(make());
+    await expect(rejected).rejects.toThrow(/401 from 127.0.0.1:\d+: bad key \*\*\*\*/);
+    await expect(rejected).rejects.not.toThrow(KEY);
   });
 
   it("are removed if they do not start", async () => {

@@ -1,4 +1,4 @@
-import { abortController, untilAborted } from "../base/transport/deadline.ts";
+import { abortController, untilAborted } from "../base/transport/light-door.ts";
 
 interface RunningTask<T> {
   result: Promise<T>;

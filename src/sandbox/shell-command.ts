@@ -1,4 +1,4 @@
-/** Linux refuses a single argument of 128 KiB. Quoting for a second shell makes a text at most four times as long. */
+/** Linux rejects a single argument of 128 KiB. Quoting for a second shell makes a text at most four times as long. */
 export const LONGEST_SCRIPT_ARGUMENT = 32_000;
 
 const FROM_STDIN = 'script=$(cat) && exec </dev/null && eval "$script"';

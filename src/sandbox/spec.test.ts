@@ -50,7 +50,7 @@ describe("parseSandboxSpec", () => {
     [{ files: { "/a": null } }, /files./],
     [{ resources: { cpu: -1 } }, /resources.cpu/],
     [[], /expected object/],
-  ])("refuses %j", (spec, message) => {
+  ])("rejects %j", (spec, message) => {
     expect(() => parseSandboxSpec(spec)).toThrow(message);
   });
 });

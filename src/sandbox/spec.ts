@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { getCloseMatches } from "../base/python/difflib.ts";
+import { suggest } from "../base/suggest.ts";
 import { SandboxSpecError } from "./errors.ts";
-import { checkEnvironment, refuseZeroByte } from "./safe-text.ts";
+import { checkEnvironment, rejectZeroByte } from "./safe-text.ts";
 
 const HIGHEST_PORT = 65_535;
 
@@ -70,7 +70,7 @@ export function parseSandboxSpec(input: unknown): SandboxSpec {
   if (!parsed.success)
     throw new SandboxSpecError(`The sandbox spec does not fit: ${describeIssues(parsed.error)}.`);
   checkEnvironment(parsed.data.env);
-  for (const name of Object.keys(parsed.data.files)) refuseZeroByte(name, "The name of a file");
+  for (const name of Object.keys(parsed.data.files)) rejectZeroByte(name, "The name of a file");
   return parsed.data;
 }
 
@@ -90,7 +90,7 @@ function unknownKeys(keys: readonly string[], where: string): string {
   const isOurs = where === "" || where === "resources";
   return keys
     .map((key) => {
-      const [close] = isOurs ? getCloseMatches(key, known, 1) : [];
+      const close = isOurs ? suggest(key, known) : undefined;
       return `unknown key '${key}'${close === undefined ? "" : ` (did you mean '${close}'?)`}`;
     })
     .join(", ");

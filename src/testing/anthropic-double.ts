@@ -1,4 +1,4 @@
-import { loads } from "../base/python/json/json-loads.ts";
+import { loads } from "../base/python/json/door.ts";
 import {
   type EndpointOptions,
   type EndpointReply,

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dumpsCompact } from "../base/python/json/json-dumps.ts";
-import { loads } from "../base/python/json/json-loads.ts";
+import { dumpsCompact, loads } from "../base/python/json/door.ts";
 
 /** A request to the endpoint. */
 export interface EndpointRequest {

@@ -4,32 +4,31 @@
  * @module
  */
 
-export type { RewardContract } from "../cli/workloads/verifier-cases/cases.ts";
 export {
   type CaseResult,
   exerciseVerifierCases,
+  type RewardContract,
   type VerifierCasesOptions,
-} from "../cli/workloads/verifier-cases/exercise.ts";
-export { createJudgedServer, type JudgedServer } from "../servers/hosting/judged-server.ts";
+} from "../cli/door.ts";
+export {
+  createJudgedServer,
+  createTestServer,
+  Jar,
+  type JudgedServer,
+  type ScriptedServer,
+  TestServer,
+  type TestServerOptions,
+} from "../servers/hosting/door.ts";
 export {
   functionCallItem,
   functionCallOutputItem,
   messageItem,
   modelResponse,
   verifyBody,
-} from "../servers/hosting/response-items.ts";
-export {
-  createTestServer,
-  Jar,
-  type ScriptedServer,
-  type TestReply,
-  TestServer,
-  type TestServerOptions,
-} from "../servers/hosting/test-server.ts";
+} from "../servers/hosting/light-door.ts";
 export { AnthropicDouble, type AnthropicDoubleOptions } from "./anthropic-double.ts";
 export {
   type EndpointFault,
-  type EndpointHandler,
   type EndpointOptions,
   type EndpointReply,
   type EndpointRequest,
@@ -41,5 +40,4 @@ export { growthOf } from "./growth.ts";
 export { type MockAnswer, MockModelEndpoint, type MockModelOptions } from "./mock-model-endpoint.ts";
 export { type PreparedRows, type RunPrepareOptions, runPrepare } from "./run-prepare.ts";
 export { skipWithoutBubblewrap } from "./skip-without-bubblewrap.ts";
-export { ToyTokenizer } from "./toy-tokenizer.ts";
-export { type Drift, type VllmCall, VllmDouble, type VllmDoubleOptions } from "./vllm-double.ts";
+export { VllmDouble, type VllmDoubleOptions } from "./vllm-double.ts";

@@ -75,7 +75,7 @@ function refusal({ headers }: EndpointRequest): EndpointReply {
 let serial = 0;
 
 /** The tool calls of an answer, with their arguments as JSON text. */
-export function callsOf(answer: MockAnswer, newId = () => `call_${++serial}`) {
+export function mockCallsOf(answer: MockAnswer, newId = () => `call_${++serial}`) {
   return (answer.toolCalls ?? []).map((call) => ({
     id: call.id ?? newId(),
     name: call.name,
@@ -84,7 +84,7 @@ export function callsOf(answer: MockAnswer, newId = () => `call_${++serial}`) {
 }
 
 function completion({ body }: EndpointRequest, answer: MockAnswer) {
-  const calls = callsOf(answer);
+  const calls = mockCallsOf(answer);
   const { input, output, cached, reasoning } = answer.usage ?? DEFAULT_USAGE;
   return {
     id: `chatcmpl-${++serial}`,
@@ -135,7 +135,7 @@ function response({ body }: EndpointRequest, answer: MockAnswer) {
     const content = [{ type: "output_text", text: answer.text, annotations: [] }];
     items.push({ id: `msg_${++serial}`, type: "message", role: "assistant", status: "completed", content });
   }
-  for (const { id: call_id, ...call } of callsOf(answer))
+  for (const { id: call_id, ...call } of mockCallsOf(answer))
     items.push({ id: `fc_${call_id}`, type: "function_call", call_id, status: "completed", ...call });
   return {
     id,

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { createPrepareContext, type PrepareContext } from "../data/benchmarks/prepare-context.ts";
+import { createPrepareContext, type PrepareContext } from "../data/door.ts";
 
 export interface RunPrepareOptions<Args> {
   /** The path of the script, or `import.meta.url` of a test beside it. The folder must have the files of the script. */

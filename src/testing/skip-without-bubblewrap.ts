@@ -1,4 +1,4 @@
-import { isInstalled } from "../sandbox/find-program.ts";
+import { isInstalled } from "../base/door.ts";
 
 /**
  * Whether to skip tests that run programs: bubblewrap is not installed, and `CI` is not set.

@@ -4,7 +4,7 @@ import {
   type EndpointRequest,
   EndpointServer,
 } from "./endpoint-server.ts";
-import { callsOf, type MockAnswer } from "./mock-model-endpoint.ts";
+import { type MockAnswer, mockCallsOf } from "./mock-model-endpoint.ts";
 import { ToyTokenizer } from "./toy-tokenizer.ts";
 
 /** Ways in which the tokens of a prompt do not continue those of the previous turn. */
@@ -165,10 +165,10 @@ export class VllmDouble extends EndpointServer {
     const { body } = request;
     const turn = this.#turn(body);
     const promptIds = this.#prompt(body, turn);
-    const refused = this.#overflow(promptIds, body["max_tokens"] ?? body["max_completion_tokens"]);
-    if (refused) return refused;
+    const rejected = this.#overflow(promptIds, body["max_tokens"] ?? body["max_completion_tokens"]);
+    if (rejected) return rejected;
     const answer = this.#options.answer?.(request, turn) ?? { text: `Answer ${turn}.` };
-    const calls = callsOf(answer, () => `chatcmpl-tool-${++this.#serial}`);
+    const calls = mockCallsOf(answer, () => `chatcmpl-tool-${++this.#serial}`);
     const thought = answer.reasoning === undefined ? "" : `<think>${answer.reasoning}</think>`;
     const text = answer.text ?? "";
     const written = `${thought}${text}${calls.map((call) => callText(call.name, call.arguments)).join("")}${END}`;
@@ -205,8 +205,8 @@ export class VllmDouble extends EndpointServer {
     const { prompt } = body;
     const promptIds =
       typeof prompt === "string" ? this.tokenizer.encode(prompt) : ((prompt ?? []) as number[]);
-    const refused = this.#overflow(promptIds, body["max_tokens"]);
-    if (refused) return refused;
+    const rejected = this.#overflow(promptIds, body["max_tokens"]);
+    if (rejected) return rejected;
     const { text = "", finishReason = "stop" } = this.#options.answer?.(request, 0) ?? {
       text: " and so on.",
     };

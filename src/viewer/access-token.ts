@@ -31,13 +31,13 @@ export class AccessToken {
     return token;
   }
 
-  check(request: IncomingMessage, parameters: URLSearchParams): "granted" | "by-address" | "refused" {
+  check(request: IncomingMessage, parameters: URLSearchParams): "granted" | "by-address" | "rejected" {
     const given = parameters.get("token");
     if (this.#is(given) || (given !== null && this.#unused.delete(given))) return "by-address";
     const [, bearer] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
     const [, cookie] =
       new RegExp(`(?:^|;\\s*)${this.#cookieName}=([^;]*)`).exec(request.headers.cookie ?? "") ?? [];
-    return this.#is(bearer) || this.#is(cookie) ? "granted" : "refused";
+    return this.#is(bearer) || this.#is(cookie) ? "granted" : "rejected";
   }
 
   #is(given: string | null | undefined): boolean {

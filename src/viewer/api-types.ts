@@ -1,6 +1,17 @@
-import type { Coverage } from "../records/metrics/coverage.ts";
-import type { Estimate, PassEstimates } from "../records/metrics/intervals.ts";
-import type { CollectionSnapshot } from "../records/progress-snapshot.ts";
+import type { CollectionSnapshot } from "../records/light-door.ts";
+
+/** Answer of `/api/board`. */
+/** Answer of `/api/optimization`. */
+export type {
+  Board,
+  BoardCell,
+  BoardEnvironment,
+  BoardTest,
+  Optimization,
+  OptimizedCandidate,
+} from "../records/door.ts";
+
+import type { Coverage, Estimate, PassEstimates } from "../records/metrics/door.ts";
 
 /** A problem of a row, and its position. */
 export interface Problem {
@@ -9,11 +20,11 @@ export interface Problem {
 }
 
 /** The file that contains a row. */
-export type Source = "rollouts" | "failures";
+export type RowSource = "rollouts" | "failures";
 
 /** A row, by file and 1-based line. */
 export interface RowRef {
-  source: Source;
+  source: RowSource;
   line: number;
 }
 
@@ -103,7 +114,9 @@ export interface RunEntry extends RunHead {
 export interface RunsAnswer {
   root: string;
   runs: RunEntry[];
-  /** Whether the server has exactly one run. */
+  /** Names of the optimizations among the runs: their directories relative to the root. */
+  optimizations: string[];
+  /** Whether the server has exactly one run, and nothing else. */
   single: boolean;
   static: boolean;
 }
@@ -255,7 +268,7 @@ export interface TaskEntry {
 }
 
 /** Answer of `/api/tasks`. */
-export interface TasksPage {
+export interface TaskList {
   version: number;
   total: number;
   offset: number;
@@ -316,7 +329,7 @@ export interface RowGone extends RowRef {
 }
 
 /** Answer of `/api/compare`. */
-export interface Comparison {
+export interface CompareAnswer {
   runs: {
     id: string;
     name: string;
@@ -380,3 +393,35 @@ export interface LogAnswer {
 
 export const SORTS = ["file", "task", "reward", "tokens", "turns", "seconds", "cost"] as const;
 export type Sort = (typeof SORTS)[number];
+
+/** A named text of a rollout that people label. */
+export interface LabelText {
+  name: string;
+  text: string;
+}
+
+/** A rollout that people label, without its reward, its verdict and its model. */
+export interface LabelItem {
+  /** Position in the queue, from 1. */
+  place: number;
+  key: { task: number; rollout: number; digest: string };
+  task: LabelText[];
+  answer: LabelText[];
+  /** Fields of the task's row; the expected answer first. */
+  fields: LabelText[];
+  /** The label that this labeller gave before. */
+  label: "right" | "wrong" | "unclear" | null;
+  note: string;
+}
+
+/** Answer of `/api/label`. */
+export interface LabelState {
+  labeller: string;
+  by: "human" | "model";
+  total: number;
+  done: number;
+  /** What this labeller has labelled, oldest first. */
+  labelled: { task: number; rollout: number }[];
+  /** Null if nothing is left, or the labeller is not known yet. */
+  item: LabelItem | null;
+}

@@ -14,7 +14,7 @@ import type { WebFiles } from "./web-files.ts";
 export interface ApiContext {
   workspace: Workspace;
   webFiles: WebFiles;
-  /** If set, annotations and control requests are refused. */
+  /** If set, annotations and control requests are rejected. */
   readOnly: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Request {
 }
 
 interface Read {
-  /** Parameters in addition to `run`; all others are refused. */
+  /** Parameters in addition to `run`; all others are rejected. */
   known: readonly string[];
   answer: (request: Request) => Promise<string | Content>;
 }
@@ -103,6 +103,10 @@ const READS: Readonly<Record<string, Read>> = {
       return compareViewed(runs, compareRequest(parameters));
     },
   ),
+  "/api/board": json([], ({ context, signal }) => context.workspace.board(signal)),
+  "/api/optimization": json(["name"], ({ context, parameters, signal }) =>
+    context.workspace.optimization(parameters.get("name") ?? ".", signal),
+  ),
   "/api/live": jsonOfRun([], ({ files }) => liveOf(files.rollouts)),
   "/api/share": {
     known: ["rows"],
@@ -125,7 +129,7 @@ function readAt(pathname: string): Read | undefined {
   return Object.hasOwn(READS, pathname) ? READS[pathname] : undefined;
 }
 
-/** Refuses parameters that an address does not have: a misspelt one would otherwise be ignored silently. */
+/** Rejects parameters that an address does not have: a misspelt one would otherwise be ignored silently. */
 export function checkParameters(pathname: string, parameters: URLSearchParams): void {
   const known = ["run", ...(readAt(pathname)?.known ?? [])];
   for (const name of parameters.keys())
@@ -166,7 +170,10 @@ export async function answerWrite(
 
 async function annotate(run: ViewedRun, body: unknown): Promise<Annotation> {
   if (run.copyOf !== undefined)
-    throw new ViewerRequestError(403, `'${run.copyOf}' is shown from a copy, which keeps no annotations.`);
+    throw new ViewerRequestError(
+      403,
+      `'${run.copyOf}' is a copy or a packed run, which keeps no annotations.`,
+    );
   await run.readTo({ source: "rollouts", line: Number.POSITIVE_INFINITY });
   return run.annotations.note(body, (task, rollout) => run.rows.hasRollout(task, rollout));
 }

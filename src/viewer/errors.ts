@@ -3,7 +3,7 @@ import { type ErrorTable, GymError } from "../base/errors.ts";
 /** The viewer cannot start. */
 export class ViewerError extends GymError {
   constructor(
-    code: "VIEWER_NO_ROLLOUTS" | "VIEWER_NOT_BUILT" | "VIEWER_LISTEN" | "VIEWER_FOLDER_NOT_EMPTY",
+    code: "VIEWER_NOT_BUILT" | "VIEWER_LISTEN" | "VIEWER_FOLDER_NOT_EMPTY",
     message: string,
     options?: { cause?: unknown },
   ) {
@@ -11,7 +11,7 @@ export class ViewerError extends GymError {
   }
 }
 
-/** A request that the viewer refuses; `status` is the HTTP status. */
+/** A request that the viewer rejects; `status` is the HTTP status. */
 export class ViewerRequestError extends GymError {
   readonly status: number;
 
@@ -31,10 +31,6 @@ export class FileChangedError extends GymError {
 /** Codes of the rollouts viewer. */
 export const viewerErrorCodes = {
   ViewerError: {
-    VIEWER_NO_ROLLOUTS: {
-      when: "A directory given to the viewer and its subdirectories contain no rollouts file.",
-      fix: "Name the file.",
-    },
     VIEWER_NOT_BUILT: {
       when: "The pages of the viewer are missing from the installation.",
       fix: "`npm run build` in the project, or install the package again.",
@@ -50,7 +46,7 @@ export const viewerErrorCodes = {
   },
   ViewerRequestError: {
     VIEWER_REQUEST: {
-      when: "A request to the viewer's own server is refused: unknown address, bad parameter, foreign host.",
+      when: "A request to the viewer's own server is rejected: unknown address, bad parameter, foreign host.",
       fix: "Follow the message; `--allow-host` allows another host name.",
     },
   },

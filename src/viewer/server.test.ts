@@ -5,20 +5,22 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
+import { writeBoardRun } from "../../tests/support/board-runs.ts";
 import { loads } from "../base/python/json/json-loads.ts";
+import { filesOf } from "../records/files/find-runs.ts";
+import { packRun } from "../records/packed/pack-run.ts";
 import { messageItem, verifyBody } from "../servers/hosting/response-items.ts";
 import type {
-  Comparison,
+  CompareAnswer,
   Overview,
   PanelTexts,
   RowAnswer,
   RowsPage,
   RunsAnswer,
-  TasksPage,
+  TaskList,
   ViewerStatus,
 } from "./api-types.ts";
 import { readRequest } from "./query/request.ts";
-import { filesOf } from "./run/run-files.ts";
 import { ViewedRun } from "./run/viewed-run.ts";
 import { Workspace } from "./run/workspace.ts";
 import { ViewerServer } from "./server.ts";
@@ -212,7 +214,7 @@ describe("the viewer's API", () => {
     expect((await api<Overview>("overview")).coverage.failed).toBe(3);
   });
 
-  it("refuses invalid requests", async () => {
+  it("rejects invalid requests", async () => {
     const { ask } = await viewer();
     for (const [address, status, message] of [
       ["/api/rollouts?limit=501", 400, "limit"],
@@ -356,7 +358,7 @@ describe("the viewer's API", () => {
       [expect.closeTo(0.9), 2],
     ]);
     expect((await api<Overview>("overview?pass=0.5")).passed).toBe(3);
-    const { tasks, counts } = await api<TasksPage>("tasks");
+    const { tasks, counts } = await api<TaskList>("tasks");
     expect(counts).toEqual({ all: 3, mixed: 1, always_fail: 1, always_pass: 1, errored: 1, flipped: 0 });
     expect(
       tasks.map(({ task, mean, cells }) => [task, mean, cells.map(({ state }) => state).join(" ")]),
@@ -366,11 +368,11 @@ describe("the viewer's API", () => {
       [2, 0.5, "part masked"],
     ]);
     expect(tasks[0]?.cells[0]).toMatchObject({ attempt: 1 });
-    expect(await api<TasksPage>("tasks?by=mean&order=desc&limit=1")).toMatchObject({
+    expect(await api<TaskList>("tasks?by=mean&order=desc&limit=1")).toMatchObject({
       total: 3,
       tasks: [{ task: 1 }],
     });
-    expect((await api<TasksPage>("tasks?set=mixed")).tasks.map(({ task }) => task)).toEqual([0]);
+    expect((await api<TaskList>("tasks?set=mixed")).tasks.map(({ task }) => task)).toEqual([0]);
   });
 
   it("counts rollouts in flight only while the run is in progress", async () => {
@@ -496,7 +498,7 @@ describe("the viewer's API", () => {
     const { api } = await viewer({ content, failures: text([failed(0, 0, "timeout")]) });
     const { rows } = await api<RowsPage>("rollouts");
     expect(rows.map(({ addressed }) => addressed)).toEqual([true, false, true, true, false]);
-    const { tasks } = await api<TasksPage>("tasks");
+    const { tasks } = await api<TaskList>("tasks");
     const cells = tasks[0]?.cells.map(({ line, rollout, reward, addressed }) => [
       line,
       rollout,
@@ -536,7 +538,7 @@ describe("the viewer's API", () => {
       }
     };
     const overview = () => api<Overview>("overview?q=needle");
-    const tasks = () => api<TasksPage>("tasks?q=needle");
+    const tasks = () => api<TaskList>("tasks?q=needle");
     const [before, grid] = await Promise.all([overview(), tasks()]);
     for (const { search } of [before, grid]) expect(search).toMatchObject({ done: false, rows: 12 });
     expect(before.complete).toBe(false);
@@ -651,7 +653,7 @@ describe("access", () => {
     expect(await ask("/api/status", { authorization: "Bearer a-token" })).toMatchObject({ status: 200 });
   });
 
-  it("refuses changes by other sites, by forms and with --read-only", async () => {
+  it("rejects changes by other sites, by forms and with --read-only", async () => {
     const { post, ask, directory } = await viewer({ token: "a-token" });
     const note = { task: 0, rollout: 0, labels: [], note: "x", exclude: false };
     expect((await post("annotate", note)).status).toBe(401);
@@ -763,7 +765,7 @@ describe("several runs", () => {
   it("are joined by task", async () => {
     const { api } = await viewer({ given: demo });
     const runs = "runs=repair%252Fsmall-model,repair%252Flarge-model";
-    const comparison = await api<Comparison>(`compare?${runs}`);
+    const comparison = await api<CompareAnswer>(`compare?${runs}`);
     expect(comparison.pairs[0]).toMatchObject({
       common: 24,
       matched_by: "index",
@@ -776,10 +778,10 @@ describe("several runs", () => {
       "servers.policy_model.openai_model",
       "servers.policy_model.temperature",
     ]);
-    const regressed = await api<Comparison>(`compare?${runs}&change=regressed`);
+    const regressed = await api<CompareAnswer>(`compare?${runs}&change=regressed`);
     expect(regressed.total).toBe(losses);
     expect(regressed.tasks.every(({ change }) => change === "regressed")).toBe(true);
-    const flipped = await api<TasksPage>(
+    const flipped = await api<TaskList>(
       "tasks?run=repair%2Flarge-model&set=flipped&against=repair%2Fsmall-model",
     );
     expect(flipped.tasks.length).toBeGreaterThan(0);
@@ -797,7 +799,7 @@ describe("several runs", () => {
         return [directory];
       },
     });
-    const comparison = await api<Comparison>("compare?runs=a,b");
+    const comparison = await api<CompareAnswer>("compare?runs=a,b");
     expect(comparison).toMatchObject({
       total: 3,
       changes: { improved: 1, missing: 2 },
@@ -833,7 +835,7 @@ describe("several runs", () => {
     });
     const { runs } = await api<RunsAnswer>("runs");
     const ids = runs.map(({ id }) => encodeURIComponent(id)).join(",");
-    const comparison = await api<Comparison>(`compare?runs=${encodeURIComponent(ids)}`);
+    const comparison = await api<CompareAnswer>(`compare?runs=${encodeURIComponent(ids)}`);
     expect(comparison).toMatchObject({
       pairs: [{ common: 2, difference: { value: 0 } }],
       prompts: [null, null],
@@ -849,10 +851,29 @@ describe("several runs", () => {
     });
   });
 
+  it("are read from a packed run without unpacking it", async () => {
+    const { api } = await viewer({
+      given: async (directory) => {
+        const rollouts = await writeBoardRun(path.join(directory, "run"), { rewards: [[1, 0], [1]] });
+        const file = path.join(directory, "x.gymrun");
+        await packRun(rollouts, file, { gymVersion: "0.1.0" });
+        return [file];
+      },
+    });
+    expect(await api("status")).toMatchObject({ can_annotate: false, rollouts: { rows: 3 } });
+    expect(await api("runs")).toMatchObject({
+      runs: [
+        { id: "x.gymrun", environment: "mcqa", model: "model-a", path: expect.stringMatching(/x\.gymrun$/) },
+      ],
+    });
+    expect(await api("row?line=3")).toMatchObject({ readable: true, line: 3 });
+    expect(await api("rollouts?q=answer")).toMatchObject({ total: 3 });
+  });
+
   it("reports a directory without runs", async () => {
     const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-"));
     onTestFinished(() => rm(directory, { recursive: true }));
-    await expect(Workspace.open([directory])).rejects.toMatchObject({ code: "VIEWER_NO_ROLLOUTS" });
+    await expect(Workspace.open([directory])).rejects.toMatchObject({ code: "ROLLOUT_NONE_FOUND" });
     await expect(Workspace.open([path.join(directory, "none")])).rejects.toMatchObject({
       code: "ROLLOUT_FILE_MISSING",
     });

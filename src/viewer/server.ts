@@ -2,12 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { type GuardOptions, jsonRejectionOf, requestRejection } from "../base/door.ts";
 import { errorMessage, GymError } from "../base/errors.ts";
-import { type GuardOptions, jsonRefusalOf, refusalOf } from "../base/request-guard.ts";
 import { AccessToken } from "./access-token.ts";
 import { type ApiContext, answerRead, answerWrite, type Content, checkParameters, runOf } from "./api.ts";
 import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";
 import { sendEvents } from "./events.ts";
+import { answerLabels } from "./label/answer-labels.ts";
+import type { LabelSession } from "./label/label-session.ts";
 
 /** Number of further ports to try. */
 const FURTHER_PORTS = 100;
@@ -35,6 +37,8 @@ export interface ViewerOptions extends Omit<GuardOptions, "allowHint">, ApiConte
   port: number;
   /** Undefined: everyone who can reach the port may read. */
   token: string | undefined;
+  /** Serves only the queue of rollouts to label: every other page would show how they were judged. */
+  labels?: LabelSession;
 }
 
 /** Serves the pages and the JSON API of a workspace. */
@@ -128,7 +132,9 @@ export class ViewerServer {
   async #answer(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const guard = { ...this.#options, allowHint };
     const isPost = request.method === "POST";
-    const refusal = isPost ? jsonRefusalOf(request.headers, guard) : refusalOf(request.headers, guard);
+    const refusal = isPost
+      ? jsonRejectionOf(request.headers, guard)
+      : requestRejection(request.headers, guard);
     if (refusal !== undefined) throw new ViewerRequestError(refusal.status, refusal.reason);
     if (!isPost && request.method !== "GET" && request.method !== "HEAD")
       throw new ViewerRequestError(405, "Use GET, or POST to annotate and control.");
@@ -154,11 +160,19 @@ export class ViewerServer {
     const site = request.headers["sec-fetch-site"];
     if (site === "cross-site" || site === "same-site")
       throw new ViewerRequestError(403, "The request comes from another site.");
-    if (access === "refused")
+    if (access === "rejected")
       throw new ViewerRequestError(
         401,
         "This viewer requires its token. Open the address that it printed, with ?token=…",
       );
+    const { labels } = this.#options;
+    if (labels) {
+      const body = isPost ? await readBody(request) : undefined;
+      await send(request, response, 200, {
+        content: JSON.stringify(await answerLabels(labels, pathname, parameters, body)),
+      });
+      return;
+    }
     if (pathname.startsWith("/api/")) checkParameters(pathname, parameters);
     if (isPost) {
       const answer = await answerWrite(this.#options, pathname, parameters, await readBody(request));

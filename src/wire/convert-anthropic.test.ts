@@ -131,7 +131,7 @@ describe("convertAnthropicRequest", () => {
     { messages: [{ role: "user", content: 5 }] },
     { messages: "x" },
     "text",
-  ])("refuses %j", (body) => {
+  ])("rejects %j", (body) => {
     expect(() => convertAnthropicRequest(body)).toThrow(ConversionError);
   });
 });
@@ -194,7 +194,7 @@ describe("convertToAnthropicMessage", () => {
     );
   });
 
-  it("refuses arguments that are not objects, and items without an equivalent", () => {
+  it("rejects arguments that are not objects, and items without an equivalent", () => {
     expect(() => convert([call("[1]")])).toThrow(ConversionError);
     expect(() => convert([call("{broken")])).toThrow(ConversionError);
     expect(() => convert([{ type: "function_call_output", call_id: "c", output: "" }])).toThrow(
@@ -243,14 +243,14 @@ describe("convertToAnthropicRequest", () => {
     expect(() => convert({ input: "x" }, both)).toThrow("more than one");
   });
 
-  it("refuses sampling parameters for models without them", () => {
+  it("rejects sampling parameters for models without them", () => {
     expect(() => convert({ input: "x", temperature: 1 }, { model: "claude-opus-4-7-x" })).toThrow(
       "temperature",
     );
     expect(convert({ input: "x" }, { model: "claude-opus-4-7-x" })).toMatchObject({ max_tokens: 10 });
   });
 
-  it("maps choices and refuses hosted tools and remote images", () => {
+  it("maps choices and rejects hosted tools and remote images", () => {
     const tools = [{ type: "function", name: "f", parameters: null, strict: null }];
     expect(convert({ input: "x", tools, tool_choice: { type: "function", name: "f" } })).toMatchObject({
       tools: [{ name: "f", input_schema: { type: "object", properties: {} } }],
@@ -270,7 +270,7 @@ describe("convertToAnthropicRequest", () => {
     expect(losses.map(({ field }) => field)).toEqual(["text.verbosity", "metadata"]);
   });
 
-  it("asks for structured output and for single tool calls, or refuses", () => {
+  it("asks for structured output and for single tool calls, or rejects", () => {
     const schema = { type: "object" };
     const format = { type: "json_schema", name: "person", schema, strict: true };
     const given = {
@@ -317,7 +317,7 @@ describe("convertAnthropicMessage", () => {
     expect(response.status).toBeUndefined();
   });
 
-  it("converts redacted thinking in both directions, which the original refuses", () => {
+  it("converts redacted thinking in both directions, which the original rejects", () => {
     const block = { type: "redacted_thinking" as const, data: "ABC" };
     const message = { content: [{ type: "thinking", thinking: "t", signature: "S" }, block] };
     const { output } = convert(message);
@@ -341,7 +341,7 @@ describe("convertAnthropicMessage", () => {
     expect(asked.input[1]).toMatchObject({ type: "reasoning", summary: [], encrypted_content: "ABC" });
   });
 
-  it("creates an empty message without content, and refuses unknown blocks", () => {
+  it("creates an empty message without content, and rejects unknown blocks", () => {
     expect(convert({ content: [] }).output).toMatchObject([{ content: [{ text: "" }] }]);
     expect(() => convert({ content: [{ type: "server_tool_use" }] })).toThrow(ConversionError);
     expect(() => convert(null)).toThrow(ConversionError);
@@ -374,7 +374,7 @@ describe("like the original", () => {
   });
 
   it.each([null, [{ type: "text", text: null }], [{ type: "thinking", thinking: "t", signature: 5 }]])(
-    "refuses the content %j in both directions",
+    "rejects the content %j in both directions",
     (content) => {
       expect(() => ask(content)).toThrow(ConversionError);
       expect(() => read({ content })).toThrow(ConversionError);
@@ -391,7 +391,7 @@ describe("like the original", () => {
     expect([call, thought]).toMatchObject([{ arguments: "null" }, { summary: [{ text: "x" }] }]);
   });
 
-  it("reads the counts of Anthropic, and refuses values that are not numbers", () => {
+  it("reads the counts of Anthropic, and rejects values that are not numbers", () => {
     const usage = { input_tokens: 2, output_tokens: 3, cache_read_input_tokens: -1 };
     expect(read({ usage }).usage).toMatchObject({
       total_tokens: 5,

@@ -67,7 +67,7 @@ describe("assistantMessageToItems", () => {
     ]);
   });
 
-  it("adds token lists to the last item and refuses incomplete ones", () => {
+  it("adds token lists to the last item and rejects incomplete ones", () => {
     const tokens = { prompt_token_ids: [1], generation_token_ids: [2], generation_log_probs: [-0.5] };
     const [first, last] = items(
       { content: "x", tool_calls: [call("1")], ...tokens },
@@ -80,7 +80,7 @@ describe("assistantMessageToItems", () => {
     );
   });
 
-  it("refuses custom tool calls and reports losses", () => {
+  it("rejects custom tool calls and reports losses", () => {
     const losses: Loss[] = [];
     expect(() =>
       items({ tool_calls: [{ id: "1", type: "custom", custom: { name: "n", input: "" } }] }),
@@ -123,7 +123,7 @@ describe("chatMessagesToItems", () => {
     ]);
   });
 
-  it("converts chat parts, which the original refuses", () => {
+  it("converts chat parts, which the original rejects", () => {
     const messages = [{ role: "user" as const, content: [{ type: "text" as const, text: "U" }] }];
     expect(chatMessagesToItems(messages)).toMatchObject([{ content: [{ type: "input_text", text: "U" }] }]);
     expect(() => checkMessages(messages)).toThrow(ValidationError);
@@ -261,7 +261,7 @@ describe("parseChatParams", () => {
     });
   });
 
-  it("refuses bad roles, parts and streams", () => {
+  it("rejects bad roles, parts and streams", () => {
     const refusals = (body: object) => {
       try {
         return parseChatParams(body) && [];

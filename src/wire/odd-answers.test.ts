@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { assistantMessageToItems, convertChatCompletion } from "./convert/convert-chat-to-responses.ts";
-import { mergeReasoning } from "./convert/vllm.ts";
+import { mergeReasoning } from "./convert/merge-reasoning.ts";
 import { parseCreateParams } from "./schemas/responses.ts";
 import { parseChatCompletion } from "./schemas/validate-completion.ts";
 
@@ -45,7 +45,7 @@ describe("parseChatCompletion of odd answers", () => {
     expect(new Set(items.map((item) => (item as { call_id?: string }).call_id)).size).toBe(5);
   });
 
-  it("accepts calls without arguments, and refuses calls without a name", () => {
+  it("accepts calls without arguments, and rejects calls without a name", () => {
     expect(calls({ id: "x", function: { name: "f" } })).toEqual([{ id: "x", type: "function", function: f }]);
     expect(() => calls({ id: "x", function: {} })).toThrow("choices.0.message.tool_calls.0.function.name");
     expect(() => calls({ id: {}, function: f })).toThrow("tool_calls.0.id");
@@ -62,9 +62,9 @@ describe("parseChatCompletion of odd answers", () => {
   });
 
   it("converts a refusal to a refusal part", () => {
-    const refused = withMessage({ content: null, refusal: "I cannot." });
+    const rejected = withMessage({ content: null, refusal: "I cannot." });
     const part = { type: "refusal", refusal: "I cannot." };
-    expect(convert(refused).output).toEqual([
+    expect(convert(rejected).output).toEqual([
       { id: expect.any(String), type: "message", role: "assistant", status: "completed", content: [part] },
     ]);
     expect(convert(withMessage({ refusal: "I cannot." })).output).toMatchObject([

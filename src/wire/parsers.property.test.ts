@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { buildVllmChatBody } from "../../libraries/vllm/chat-body.ts";
 import { ConversionError } from "./convert/conversion-loss.ts";
 import {
   convertAnthropicMessage,
@@ -9,7 +10,7 @@ import { convertChatCompletion, convertChatRequest } from "./convert/convert-cha
 import { convertResponsesToChat } from "./convert/convert-responses-to-chat.ts";
 import { convertToAnthropicMessage } from "./convert/convert-to-anthropic-message.ts";
 import { convertToAnthropicRequest } from "./convert/convert-to-anthropic-request.ts";
-import { buildVllmChatBody, mergeReasoning } from "./convert/vllm.ts";
+import { mergeReasoning } from "./convert/merge-reasoning.ts";
 import { lastAssistantText, lastItemText, outputText, parseArguments } from "./read-output.ts";
 import { HOSTED_ITEM_TYPES } from "./schemas/item-types.ts";
 import { materializeCreateParams, materializeResponse } from "./schemas/materialize.ts";
@@ -348,7 +349,7 @@ describe("one wrong value in a valid body", () => {
     ["answer", (value) => void convertAnthropicMessage(value, request, { model: "m" })],
   ];
 
-  it.each(consumers)("of the kind '%s' is refused or converted", (kind, consume) => {
+  it.each(consumers)("of the kind '%s' is rejected or converted", (kind, consume) => {
     onlyKnownErrors(() => consume(samples[kind]));
     fc.assert(
       fc.property(mutant(samples[kind]), (value) => {

@@ -18,7 +18,7 @@ const say = (...texts: string[]): ResponseOutputItem => ({
   role: "assistant",
   content: texts.map((text) => ({ type: "output_text", text, annotations: [] })),
 });
-const refuse: ResponseOutputItem = {
+const reject: ResponseOutputItem = {
   type: "message",
   id: "m",
   content: [{ type: "refusal", refusal: "no" }],
@@ -30,7 +30,7 @@ const user: ResponseOutputItem = { type: "message", role: "user", content: "obs"
 
 describe("outputText", () => {
   it("joins all output_text parts and no others", () => {
-    expect(outputText({ output: [think, say("a", "b"), call, refuse, user, say("c")] })).toBe("abc");
+    expect(outputText({ output: [think, say("a", "b"), call, reject, user, say("c")] })).toBe("abc");
     expect(outputText({ output: [] })).toBe("");
   });
 });
@@ -47,8 +47,8 @@ describe("lastItemText", () => {
   });
 
   it("reports a refusal separately", () => {
-    expect(readLastItem({ output: [refuse] })).toEqual({ kind: "refusal", refusal: "no" });
-    expect(lastItemText({ output: [refuse] })).toBe("");
+    expect(readLastItem({ output: [reject] })).toEqual({ kind: "refusal", refusal: "no" });
+    expect(lastItemText({ output: [reject] })).toBe("");
   });
 });
 

@@ -1,6 +1,5 @@
-import { JsonTextError, loadsPlain } from "../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../base/python/json/json-object.ts";
-import { strip as stripSpace } from "../base/python/whitespace.ts";
+import { strip as stripSpace } from "../base/python/door.ts";
+import { isObject, type JsonObject, JsonTextError, loadsPlain } from "../base/python/json/door.ts";
 import {
   type FunctionCall,
   type FunctionCallOutput,

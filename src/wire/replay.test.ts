@@ -126,7 +126,7 @@ describe("chat stream", () => {
   });
 
   it("has refusals and the old function_call, unlike the original", () => {
-    const refused: ChatCompletion = {
+    const rejected: ChatCompletion = {
       ...completion,
       choices: [
         {
@@ -141,12 +141,12 @@ describe("chat stream", () => {
         },
       ],
     };
-    const events = wire(replayChatCompletion(refused));
+    const events = wire(replayChatCompletion(rejected));
     expect(assembleStream("chat", events)).toMatchObject({
       choices: [{ message: { content: null, refusal: "I cannot." } }],
     });
     expect(JSON.stringify(events)).toContain('"delta":{"function_call":{"name":"f","arguments":"{}"}}');
-    const few = JSON.stringify(wire(fewChatChunks(replayChatCompletion(refused))));
+    const few = JSON.stringify(wire(fewChatChunks(replayChatCompletion(rejected))));
     expect(few).not.toMatch(/refusal|function_call/);
   });
 

@@ -1,6 +1,5 @@
-import { isObject } from "../base/python/json/json-object.ts";
-import { floatCompact } from "../base/python/numbers/float-text.ts";
-import { PyFloat } from "../base/python/numbers/py-float.ts";
+import { isObject } from "../base/python/json/door.ts";
+import { floatCompact, PyFloat } from "../base/python/numbers/door.ts";
 
 type Fields = Record<string, unknown>;
 

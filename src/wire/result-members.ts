@@ -1,4 +1,4 @@
-import { isObject } from "../base/python/json/json-object.ts";
+import { isObject } from "../base/python/json/door.ts";
 
 /** The counts of the judge calls of one verification: `_ng_judge` of a result. */
 export interface JudgeTally {
@@ -9,6 +9,11 @@ export interface JudgeTally {
   unreadable: number;
   /** Who judged. */
   judges: JudgeCalls[];
+  /** The verdicts of each question that was asked several times; null for a reply without a verdict. */
+  votes?: (string | null)[][];
+  /** Digests of the judge's prompt, with its settings, and of the code that reads its replies. */
+  prompt?: string;
+  parser?: string;
 }
 
 /** The calls that one model of one model server answered; `model` is null if the server does not name it. */

@@ -25,6 +25,6 @@ it.each([
   expect(rolloutIdOf(body)).toBe(id);
 });
 
-it.each(["x", [], {}, Number.NaN])("refuses the attempt %j", (attempt) => {
+it.each(["x", [], {}, Number.NaN])("rejects the attempt %j", (attempt) => {
   expect(() => rolloutIdOf(row(1, 1, attempt))).toThrow(ValidationError);
 });

@@ -1,6 +1,5 @@
-import { parsePyInt } from "../base/python/numbers/parse-number.ts";
-import { PyFloat } from "../base/python/numbers/py-float.ts";
-import { pyStr } from "../base/python/repr.ts";
+import { pyStr } from "../base/python/door.ts";
+import { PyFloat, parsePyInt } from "../base/python/numbers/door.ts";
 import { ValidationError } from "./schemas/validation.ts";
 
 const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -54,7 +53,7 @@ export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | un
   return number > 0 ? `${id}-a${number}` : id;
 }
 
-/** The rollout id of a row; undefined without a valid id. The caller must refuse invalid ids. */
+/** The rollout id of a row; undefined without a valid id. The caller must reject invalid ids. */
 export function idInRow(row: unknown): string | undefined {
   if (typeof row !== "object" || row === null) return undefined;
   try {

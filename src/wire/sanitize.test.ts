@@ -95,7 +95,7 @@ describe("parseSanitizedParams", () => {
     expect(body.reasoning).toHaveProperty("colour");
   });
 
-  it("refuses invalid values", () => {
+  it("rejects invalid values", () => {
     expect(() => parseSanitizedParams({ input: 5 })).toThrow(ValidationError);
     expect(() => parseSanitizedParams({ reasoning: { context: 1 } })).toThrow("input: Field required");
   });

@@ -1,4 +1,4 @@
-import type { CliIo, Program } from "../../src/cli/command.ts";
+import type { CliIo, CliProgram } from "../../src/cli/command.ts";
 import { runCli, runLegacy } from "../../src/cli/main.ts";
 
 interface CapturedRun {
@@ -8,7 +8,7 @@ interface CapturedRun {
 }
 
 export type CaptureOptions = Partial<Omit<CliIo, "stdout" | "stderr">> & {
-  readonly program?: Program;
+  readonly program?: CliProgram;
   /** Runs as this older command. */
   readonly startedAs?: string;
 };

@@ -32,7 +32,7 @@ export class Refusal extends Error {
   readonly headers: Record<string, string>;
 
   constructor(status: number, body: unknown, headers: Record<string, string> = {}) {
-    super(`refused with ${status}`);
+    super(`rejected with ${status}`);
     this.status = status;
     this.body = body;
     this.headers = headers;

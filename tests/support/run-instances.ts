@@ -3,9 +3,9 @@ import type { ServerType } from "../../src/servers/definitions/definitions.ts";
 import type { HostedInstance } from "../../src/servers/hosting/cohost.ts";
 import { locateServer } from "../../src/servers/hosting/locate-server.ts";
 import {
-  type RunEvent,
   type RunningServers,
   runServers,
+  type ServersEvent,
 } from "../../src/servers/hosting/processes/run-servers.ts";
 import { freePort } from "./free-port.ts";
 
@@ -35,8 +35,8 @@ export async function startInstances(
   instances: HostedInstance[],
   globalConfig: Record<string, unknown> = {},
   options: { logDirectory?: string } = {},
-): Promise<{ servers: RunningServers; events: RunEvent[] }> {
-  const events: RunEvent[] = [];
+): Promise<{ servers: RunningServers; events: ServersEvent[] }> {
+  const events: ServersEvent[] = [];
   const addresses = instances
     .map(
       ({ name, type, implementation, host, port }) =>

@@ -98,7 +98,7 @@ describe("gym eval view", () => {
     });
     expect(await gym("empty")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("holds no rollouts file (*.jsonl)"),
+      stderr: expect.stringContaining("holds no rollouts file (*.jsonl, *.gymrun)"),
     });
     expect(await gym("broken.jsonl.gz")).toMatchObject({
       exitCode: 1,
@@ -169,9 +169,7 @@ describe("gym eval view", () => {
     const words = ["a", "b", "c", "d", "e", "f", "g.jsonl"];
     expect(await runGym(["eval", "view", ...words], { cwd })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining(
-        "unrecognized arguments: g.jsonl. At most 6 arguments are accepted: RUN, OTHER, RUN_C, RUN_D, RUN_E, RUN_F.",
-      ),
+      stderr: expect.stringContaining("gym eval view: error: at most 6 runs can be compared, not 7"),
     });
   });
 

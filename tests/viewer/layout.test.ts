@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
-import type { TasksPage } from "../../src/viewer/api-types.ts";
+import type { TaskList } from "../../src/viewer/api-types.ts";
 import { project } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
 import {
@@ -179,7 +179,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
       const address = new URL(route.request().url());
       const offset = Number(address.searchParams.get("offset"));
       address.searchParams.set("offset", "0");
-      const whole = (await (await route.fetch({ url: address.href })).json()) as TasksPage;
+      const whole = (await (await route.fetch({ url: address.href })).json()) as TaskList;
       const [task] = whole.tasks;
       const tasks = Array.from({ length: 200 }, (_, place) => ({ ...task, cells: [], task: offset + place }));
       await route.fulfill({ json: { ...whole, total, offset, tasks } });

@@ -11,15 +11,15 @@ import { axeViolations, ended, eventually, lines, openPage, rollout, startViewer
 
 const executable = findBrowser();
 
-/** A model that answers when the test releases it, and refuses one question until it is repaired. */
-async function heldModel(refused: string) {
+/** A model that answers when the test releases it, and rejects one question until it is repaired. */
+async function heldModel(rejected: string) {
   const held: (() => void)[] = [];
   let isMended = false;
   const endpoint = await new MockModelEndpoint({
     answer: () => new Promise<MockAnswer>((resolve) => held.push(() => resolve({ text: "\\boxed{B}" }))),
     faultFor: ({ body }) =>
-      !isMended && JSON.stringify(body).includes(refused)
-        ? { kind: "status", status: 400, message: "That question is refused." }
+      !isMended && JSON.stringify(body).includes(rejected)
+        ? { kind: "status", status: 400, message: "That question is rejected." }
         : undefined,
   }).start();
   onTestFinished(() => endpoint.close());
@@ -92,7 +92,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await eventually(() => page.getByLabel("Progress").textContent()).toContain("of 3");
     expect((await ctl("show")).concurrency).toBe(3);
 
-    // The box accepts what the server accepts. The page shows the reason of the server, should it refuse.
+    // The box accepts what the server accepts. The page shows the reason of the server, should it reject.
     const box = page.getByLabel("concurrency");
     await box.fill("90071992547409920");
     await page.getByRole("button", { name: "Set" }).click();
@@ -147,7 +147,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await eventually(() => flights.count()).toBe(0);
     await page.getByText("No rollout is in flight. The run is paused").waitFor();
 
-    // Retried by the button and by the command; a rollout that is neither running nor failed is refused.
+    // Retried by the button and by the command; a rollout that is neither running nor failed is rejected.
     mend();
     await page.getByRole("button", { name: "Retry 1-0" }).click();
     await eventually(() => lost.count()).toBe(1);

@@ -122,7 +122,7 @@ const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-
 
 /** The violations that axe finds in the page. */
 export async function axeViolations(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, because the policy of the page refuses foreign scripts.
+  // Evaluated by the debugger, because the policy of the page rejects foreign scripts.
   await page.evaluate(axeSource);
   const options = JSON.stringify({
     runOnly: { type: "tag", values: AXE_TAGS },

@@ -102,7 +102,7 @@ function factorsOf(text: string): bigint[] {
   return parts
     .map((part) => {
       const factor = parsePyInt(part);
-      if (factor === undefined) throw new TypeError(`${part} is no factor`);
+      if (factor === undefined) throw new TypeError(`${part} is not a factor`);
       return factor;
     })
     .sort((left, right) => (left < right ? -1 : left > right ? 1 : 0));

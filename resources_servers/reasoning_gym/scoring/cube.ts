@@ -58,7 +58,7 @@ export class Cube {
   turn(move: string): void {
     const match = /^(?:([RLUDFB])(w?)|([MESXYZ]))('?)$/.exec(move);
     const rule = match === null ? undefined : TURNS[match[1] ?? match[3] ?? ""];
-    if (rule === undefined) throw new TypeError(`${move} is no move`);
+    if (rule === undefined) throw new TypeError(`${move} is not a move`);
     const [axis, side, clockwise, whole] = rule;
     const sense = match?.[4] === "'" ? -clockwise : clockwise;
     const outer = side * (this.#size - 1);

@@ -19,6 +19,8 @@ export interface Adapter {
   observe?: Record<string, (body: JsonObject, run: RowServer) => unknown>;
   /** Compares recorded calls if `judge_calls` has a special format; returns the difference. */
   judgeCalls?(calls: readonly RecordedCall[], expected: unknown): string | undefined;
+  /** The result in the form of the fixtures, if they keep something as a number or a text. */
+  comparable?(body: JsonObject): JsonObject;
   /** Result fields of which fixtures omit parts, such as times. */
   reduced?: readonly string[];
   /** Result fields that end with the text of an exception: only their first words are compared. */

@@ -29,8 +29,8 @@ function matchesText(actual: string, expected: string): boolean {
     const match = prefix.exec(expected);
     if (match) return actual.startsWith(match[0]);
   }
-  if (!expected.includes("<HEX6>")) return false;
-  const pattern = expected.split("<HEX6>").map(escapePattern).join("[0-9A-F]{6}");
+  if (!/<HEX6>|<text>/.test(expected)) return false;
+  const pattern = escapePattern(expected).replaceAll("<HEX6>", "[0-9A-F]{6}").replaceAll("<text>", ".+");
   return new RegExp(`^${pattern}$`, "s").test(actual);
 }
 

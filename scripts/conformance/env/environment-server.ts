@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRoot } from "../../../src/config/paths.ts";
@@ -26,20 +26,20 @@ export interface RowServer {
   close(): Promise<void>;
 }
 
-/** Loads the compiled `resources_servers/<name>/app`. */
+/** Loads the compiled `resources_servers/<name>/app`, or the agent of this name. */
 export async function loadEnvironmentModule(
   name: string,
 ): Promise<{ directory: string; module: JsonObject }> {
   if (!/^[A-Za-z0-9_]+$/.test(name)) throw new Error(`'${name}' is not an environment name`);
-  // Compiled code is in dist/; data and prompts stay in the source folder.
-  const file = path.join(installRoot(), `dist/resources_servers/${name}/app.js`);
-  const directory = path.join(installRoot(), `resources_servers/${name}`);
-  await access(file).catch(() => {
-    throw new Error(`There is no environment '${name}': ${file} does not exist.`);
-  });
-  const module: unknown = await import(pathToFileURL(file).href);
-  if (!isObject(module)) throw new Error(`${file} exports nothing`);
-  return { directory, module };
+  for (const folder of ["resources_servers", "responses_api_agents"]) {
+    // Compiled code is in dist/; data and prompts stay in the source folder.
+    const file = path.join(installRoot(), "dist", folder, name, "app.js");
+    if (!existsSync(file)) continue;
+    const module: unknown = await import(pathToFileURL(file).href);
+    if (!isObject(module)) throw new Error(`${file} exports nothing`);
+    return { directory: path.join(installRoot(), folder, name), module };
+  }
+  throw new Error(`There is neither an environment nor an agent '${name}' in dist/.`);
 }
 
 /** The definition of the environment, with what the row injects. */

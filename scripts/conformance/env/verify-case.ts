@@ -38,7 +38,13 @@ export async function runVerifyCase(row: FixtureRow, environment: Environment): 
     if (status !== 200) return undefined;
     if (!isObject(reply.body)) return `expected a result object, got ${show(reply.body)}`;
     return (
-      fieldsDifference(reply.body, row, run, environment, ownStatus) ??
+      fieldsDifference(
+        environment.adapter.comparable?.(reply.body) ?? reply.body,
+        row,
+        run,
+        environment,
+        ownStatus,
+      ) ??
       (environment.adapter.judgeCalls ?? judgeCallsDifference)(run.scripted.calls, expected["judge_calls"])
     );
   } finally {
@@ -103,14 +109,17 @@ function fieldsDifference(
   const failed = body["_ng_failure_class"] !== undefined;
   const extra = Object.keys(body).find(
     (key) =>
-      !known.has(key) && !OWN_KEYS.has(key) && body[key] !== undefined && !(failed && MASK_KEYS.has(key)),
+      !known.has(key) &&
+      !OWN_KEYS.has(key) &&
+      body[key] !== undefined &&
+      !(MASK_KEYS.has(key) && (failed || !body[key])),
   );
   return extra === undefined ? undefined : `${extra} was not expected in the result: ${show(body[extra])}`;
 }
 
 /** Counts for the summary of a run, which the original does not have (docs/compatibility.md). */
 const OWN_KEYS = new Set(["_ng_judge"]);
-/** Members of a reply without a verdict, which some rows leave out. */
+/** Members of a reply without a verdict, which some rows leave out; since 0.7 every reply has them. */
 const MASK_KEYS = new Set(["mask_sample", "instance_config", "failure_kind", "failure_reason"]);
 
 /** `error` and `error_message` of `metadata` are texts of Python exceptions. */

@@ -3,7 +3,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Creates a directory and its parents. Does not use the recursive mode of Node, which never ends on file systems that refuse
+ * Creates a directory and its parents. Does not use the recursive mode of Node, which never ends on file systems that reject
  * new names, such as /proc.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {

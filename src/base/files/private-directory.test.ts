@@ -50,31 +50,31 @@ describe("userDirectory", () => {
     expect(userDirectory()).toBe(join(base, name));
   });
 
-  it("refuses a directory that other users can access", () => {
+  it("rejects a directory that other users can access", () => {
     mkdirSync(join(base, name));
     chmodSync(join(base, name), 0o777);
     expect(userDirectory).toThrow(/other users have access to it \(mode 777\).*XDG_RUNTIME_DIR/);
   });
 
-  it("refuses a link and keeps its target", () => {
+  it("rejects a link and keeps its target", () => {
     mkdirSync(join(base, "victim"), { mode: 0o700 });
     symlinkSync(join(base, "victim"), join(base, name));
     expect(userDirectory).toThrow("it is a symbolic link");
   });
 
-  it("refuses a file", () => {
+  it("rejects a file", () => {
     writeFileSync(join(base, name), "");
     expect(userDirectory).toThrow("it is not a directory");
   });
 
-  it("refuses a parent in which every user can rename it", () => {
+  it("rejects a parent in which every user can rename it", () => {
     chmodSync(base, 0o777);
     expect(userDirectory).toThrow("writable for all and not sticky");
     chmodSync(base, 0o1777);
     expect(userDirectory()).toBe(join(base, name));
   });
 
-  it.runIf(uid === 0)("refuses what belongs to another user", () => {
+  it.runIf(uid === 0)("rejects what belongs to another user", () => {
     mkdirSync(join(base, name), { mode: 0o700 });
     chownSync(join(base, name), 12346, 12346);
     expect(userDirectory).toThrow("it belongs to user 12346");

@@ -9,7 +9,7 @@ const STICKY = 0o1000;
 /**
  * Returns the directory for this user's sockets, created on first use: `nemo-gym-<uid>` in `XDG_RUNTIME_DIR`, or in the
  * directory for temporary files. Other users may write to the latter, so a directory that is a link, belongs to another
- * user or is open to others is refused. Inside the directory no other user can create or replace a name.
+ * user or is open to others is rejected. Inside the directory no other user can create or replace a name.
  */
 export function userDirectory(): string {
   const parent = runtimeDirectory() ?? tmpdir();

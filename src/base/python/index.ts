@@ -3,19 +3,26 @@
  *
  * @module
  */
-export * from "./case.ts";
-export * from "./code-points.ts";
-export * from "./difflib.ts";
+export { caseFold, isLower, isUpper } from "./case.ts";
+export { byCodePoint, codePointLength } from "./code-points.ts";
+export { SimilarityBudgetError, similarityRatio, unifiedDiff } from "./difflib.ts";
 export { formatValue } from "./format/format-value.ts";
-export * from "./json/json-dumps.ts";
-export * from "./json/json-loads.ts";
+export { dumps } from "./json/json-dumps.ts";
+export { JsonTextError, type LoadsOptions, loads, loadsPlain } from "./json/json-loads.ts";
 export { isObject } from "./json/json-object.ts";
-export { bitLength, type DoubleParts, doubleParts, nearestDouble, pyRound } from "./numbers/exact.ts";
-export * from "./numbers/float-text.ts";
-export * from "./numbers/parse-number.ts";
-export * from "./numbers/py-float.ts";
-export * from "./numbers/random.ts";
-export * from "./re.ts";
-export * from "./repr.ts";
-export * from "./truth.ts";
-export * from "./whitespace.ts";
+export { bitLength, doubleParts, nearestDouble, pyRound } from "./numbers/exact.ts";
+export { floatRepr } from "./numbers/float-text.ts";
+export { asciiDigits, parsePyFloat, parsePyInt, toPyFloat, toPyInt } from "./numbers/parse-number.ts";
+export { isPyFloat, PyFloat } from "./numbers/py-float.ts";
+export { MersenneTwister, PyRandom } from "./numbers/random.ts";
+export {
+  compilePyRegex,
+  PyMatch,
+  PyRegex,
+  RegexBudget,
+  RegexBudgetError,
+  RegexSyntaxError,
+} from "./re.ts";
+export { pyRepr, pyStr, pyTypeName } from "./repr.ts";
+export { isTruthy, pyEquals } from "./truth.ts";
+export { isSpaceCode, lstrip, rstrip, SPACE_CLASS, splitLines, splitWords, strip } from "./whitespace.ts";

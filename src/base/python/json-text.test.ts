@@ -108,7 +108,7 @@ describe("loads and dumps", () => {
     ["1e999", /range of a double/],
     ["\ufeff1", /unexpected text/],
     ["9".repeat(5000), /more than 4300 digits/],
-  ])("refuses %j with a reason", (text, reason) => {
+  ])("rejects %j with a reason", (text, reason) => {
     expect(() => loads(text)).toThrow(JsonTextError);
     expect(() => loads(text)).toThrow(reason);
   });
@@ -123,7 +123,7 @@ describe("loads and dumps", () => {
     expect(() => loads(`["]]]]\\"]",${plain(20)}]`, { maxDepth: 10 })).toThrow(/deeper than 10 /);
   });
 
-  it("refuses values without JSON text", () => {
+  it("rejects values without JSON text", () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     expect(() => dumps(cycle)).toThrow(JsonWriteError);

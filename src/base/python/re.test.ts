@@ -107,7 +107,7 @@ describe("compilePyRegex", () => {
     "(?(9)a)",
     raw`[\w-z]`,
     "(?z)a",
-  ])("refuses %s", (pattern) => {
+  ])("rejects %s", (pattern) => {
     expect(() => compilePyRegex(pattern)).toThrow(RegexSyntaxError);
   });
 

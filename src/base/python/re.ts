@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { compileProgram, type Program } from "./re/compile.ts";
+import { compileProgram, type PatternProgram } from "./re/compile.ts";
 import { Matcher } from "./re/matcher.ts";
 import { parsePattern } from "./re/parse.ts";
 import { RegexBudgetError } from "./re/syntax-error.ts";
@@ -64,7 +64,7 @@ export class RegexBudget {
 
   /** Runs one search with the remaining steps. */
   run(
-    program: Program,
+    program: PatternProgram,
     text: string,
     search: (matcher: Matcher) => number[] | undefined,
   ): number[] | undefined {
@@ -82,9 +82,9 @@ export class RegexBudget {
 export class PyRegex {
   /** Number of capture groups. */
   readonly groups: number;
-  private readonly program: Program;
+  private readonly program: PatternProgram;
 
-  constructor(program: Program) {
+  constructor(program: PatternProgram) {
     this.program = program;
     this.groups = program.groups;
   }

@@ -43,7 +43,7 @@ describe("pyRepr", () => {
     ]);
   });
 
-  it("refuses values that contain themselves", () => {
+  it("rejects values that contain themselves", () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     expect(() => pyRepr(cycle)).toThrow(/contains itself/);

@@ -86,7 +86,7 @@ describe("a pool of connections", () => {
     ["a path with a blank", { path: "/a b" }],
     ["a path with a line break", { path: "/a\r\nx: y" }],
     ["a path without slash", { path: "a" }],
-  ])("refuses %s before anything is sent", async (_, more) => {
+  ])("rejects %s before anything is sent", async (_, more) => {
     const { pool, connections } = await talkTo((socket) => socket.write(ANSWER));
     await expect(ask(pool, more)).rejects.toMatchObject({ code: "REQUEST_INVALID" });
     expect(connections()).toBe(0);
@@ -216,7 +216,7 @@ describe("a pool of connections", () => {
     expect((await ask(pool)).text).toBe("grüezi");
   });
 
-  it("refuses unknown and invalid encodings, and bodies that are too large after decoding", async () => {
+  it("rejects unknown and invalid encodings, and bodies that are too large after decoding", async () => {
     const answers = [
       ["zstd", Buffer.from("x"), "it is encoded as zstd"],
       ["gzip", Buffer.from("x"), "its content-encoding is gzip, but it cannot be decoded"],
@@ -269,7 +269,7 @@ describe("a pool of connections", () => {
     await expect(ask(pool, { maxBytes: size - 1 })).rejects.toMatchObject({ code: "RESPONSE_TOO_LARGE" });
   });
 
-  it("refuses endless headers and too many encodings", async () => {
+  it("rejects endless headers and too many encodings", async () => {
     const heads = [`x-y: z\r\n`.repeat(20_000), "content-encoding: gzip, gzip, gzip\r\n"];
     const { pool } = await talkTo((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n${heads.shift()}content-length: 1\r\n\r\nx`),
@@ -324,7 +324,7 @@ describe("a proxy", () => {
     await client.close();
   });
 
-  it("that refuses is reported with its answer", async () => {
+  it("that rejects is reported with its answer", async () => {
     const { origin } = await talkTo((socket) => socket.end("HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n"));
     process.env["HTTPS_PROXY"] = origin;
     const client = new HttpClient({

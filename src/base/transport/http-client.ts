@@ -19,7 +19,7 @@ export interface HttpRequest {
   /** Includes the query. */
   path: string;
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Buffer;
   signal?: AbortSignal;
   /** Time limit from the start to the last received byte; null or absent: as long as the signal allows. */
   timeoutMs?: number | null;

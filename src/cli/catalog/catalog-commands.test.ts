@@ -50,6 +50,9 @@ const json = async (...argv: string[]) => JSON.parse((await run(...argv, "--json
 const row = (name: string, kind: string, domain: string | null, description: string | null) => ({
   name,
   kind,
+  selector: name.startsWith("resources_servers/")
+    ? `--resources-server ${name.slice(18)}`
+    : `--${kind} ${name}`,
   status: "no-manifest",
   domain,
   description,
@@ -70,8 +73,18 @@ describe("gym list environments", () => {
     expect(await json("list", "environments")).toEqual([garden, lost, quiz, trivia]);
     const { stdout, stderr, exitCode } = await run("list", "environments");
     expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
-    expect(stdout).toContain("Available environments and benchmarks (4; manifests 0/4)");
-    expect(stdout).toMatch(/│ Name +│ Kind +│ Status +│ Lifecycle │ Domain +│ Description │/);
+    expect(stdout).toBe(`Available environments and benchmarks (4; manifests 0/4)
+
+games
+  garden
+
+knowledge
+  quiz    Questions
+  trivia  Questions [benchmark]
+
+without a domain
+  lost    [benchmark]
+`);
   });
 
   it("filters, and reports how many entries lack the filtered field", async () => {
@@ -244,6 +257,7 @@ describe("gym search", () => {
       (await json("search", ...words)).map(({ name }: { name: string }) => name);
     expect(await names("trivai")).toEqual(["trivia"]);
     expect(await names("night_rows")).toEqual(["trivia"]);
+    expect(await names("knowing things")).toEqual(["resources_servers/quiz", "trivia"]);
     expect(await names("benchmarks", "knowledge")).toEqual(["trivia"]);
     expect(await names("agents", "loops")).toEqual(["loop"]);
     expect(await names("models", "smal")).toEqual(["gpt/small"]);

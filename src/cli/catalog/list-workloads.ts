@@ -1,8 +1,10 @@
 import { realpathSync } from "node:fs";
+import { byCodePoint } from "../../base/python/door.ts";
 import { RegistryError } from "../../config/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { hint } from "../hint.ts";
+import { type GroupItem, type ItemGroup, renderGroups } from "../render/groups.ts";
 import type { ConfigFiles } from "../workloads/catalog/config-files.ts";
 import type { ManifestKind } from "../workloads/catalog/manifest.ts";
 import { matchesQuery } from "../workloads/catalog/matches.ts";
@@ -38,22 +40,33 @@ export async function listEnvironments(context: CommandContext): Promise<number>
   }
   const manifests = entries.filter(({ manifestFile }) => manifestFile !== undefined).length;
   const count = `(${shown.length}; manifests ${manifests}/${entries.length})`;
+  const title =
+    values.query === undefined
+      ? `Available environments and benchmarks ${count}`
+      : `Catalog entries matching '${values.query}' ${count}`;
   return printListing(context, {
     plural: "environments",
     query: values.query,
     rows: shown.map(catalogRow),
-    table: {
-      title:
-        values.query === undefined
-          ? `Available environments and benchmarks ${count}`
-          : `Catalog entries matching '${values.query}' ${count}`,
-      columns: ["Name", "Kind", "Status", "Lifecycle", "Domain", "Description"],
-      optional: ["Lifecycle", "Status", "Kind", "Domain"],
-      rows: shown.map(({ name, kind, status, lifecycle = "", domain = "", description = "" }) => {
-        return [name, kind, status, lifecycle, domain, description];
-      }),
-    },
+    text: () => renderGroups(title, byDomain(shown, entries), context.terminal),
   });
+}
+
+/** The entries by domain, with the names that `--environment` accepts; entries without a domain are last. */
+function byDomain(shown: readonly Workload[], all: readonly Workload[]): ItemGroup[] {
+  const taken = new Set(all.map(({ name }) => name));
+  const groups = new Map<string, GroupItem[]>();
+  for (const { name, kind, domain, description = "", resourcesServer } of shown) {
+    const short = resourcesServer !== undefined && !taken.has(resourcesServer) ? resourcesServer : name;
+    const items = groups.get(domain ?? "") ?? [];
+    groups.set(domain ?? "", items);
+    items.push({ name: short, text: description, note: kind === "benchmark" ? "benchmark" : undefined });
+  }
+  const sorted = [...groups].sort(([a], [b]) => Number(a === "") - Number(b === "") || byCodePoint(a, b));
+  return sorted.map(([domain, items]) => ({
+    heading: domain === "" ? "without a domain" : domain,
+    items: items.sort((a, b) => byCodePoint(a.name, b.name)),
+  }));
 }
 
 /** A filter without matches is often misspelt, so the message lists the existing values. */
@@ -108,6 +121,7 @@ function catalogRow(entry: Workload) {
   return {
     name: entry.name,
     kind: entry.kind,
+    selector: selectorOf(entry),
     status: entry.status,
     domain: entry.domain ?? null,
     description: entry.description ?? null,
@@ -127,9 +141,9 @@ function search(
   if (query === undefined) return entries;
   return entries.filter((entry) => {
     if (matchesQuery(query, [entry.name, entry.domain, entry.description])) return true;
-    const { agent, benchmark, resourcesServers, datasets, hubDatasets } = readParts(entry, files);
-    const texts = [agent, benchmark?.agentName, ...resourcesServers, ...datasets, ...hubDatasets];
-    return matchesQuery(query, texts);
+    const { agent, benchmark, resourcesServers, datasets, hubDatasets, value } = readParts(entry, files);
+    const parts = [agent, benchmark?.agentName, ...resourcesServers, ...datasets, ...hubDatasets];
+    return matchesQuery(query, [...parts, value, entry.modality, entry.licensing]);
   });
 }
 
@@ -154,10 +168,6 @@ async function inspect(
   const parts = entry && readParts(entry, files);
   if (entry === undefined || parts === undefined) return printMissing(context, entries, name, kind);
   if (parts.problem !== undefined) context.err(`Warning: ${name} cannot be resolved: ${parts.problem}`);
-  const selector =
-    entry.resourcesServer === undefined
-      ? `--${entry.kind} ${name}`
-      : `--resources-server ${entry.resourcesServer}`;
   return printInspection(context, {
     name: entry.name,
     type: entry.kind,
@@ -176,8 +186,13 @@ async function inspect(
       agent: parts.agent,
       datasets: parts.datasets.join(", "),
     },
-    usage: `gym eval run ${selector}${entry.kind === "benchmark" ? " --split benchmark" : ""} --model-type openai_model`,
+    usage: `gym eval run ${selectorOf(entry)}${entry.kind === "benchmark" ? " --split benchmark" : ""} --model-type openai_model`,
   });
+}
+
+/** The flag that selects a workload for a run. */
+function selectorOf({ name, kind, resourcesServer }: Workload): string {
+  return resourcesServer === undefined ? `--${kind} ${name}` : `--resources-server ${resourcesServer}`;
 }
 
 /** A workload in a resources server can be named by that server alone. */

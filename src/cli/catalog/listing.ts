@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { impliedEntry } from "../../config/implied-config.ts";
+import { impliedEntry } from "../../config/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 import { renderTable, type Table } from "../render/table.ts";
@@ -15,17 +15,20 @@ interface Listing {
   /** The noun for the message about an empty list. */
   readonly plural: string;
   readonly query?: string;
-  readonly table: Table;
   readonly rows: readonly object[];
+  /** What is printed without `--json`: a table, or a text. */
+  readonly table?: Table;
+  readonly text?: () => string;
 }
 
-/** Prints a listing as a table or as JSON, or a message that it is empty. */
+/** Prints a listing as text or as JSON, or a message that it is empty. */
 export function printListing({ json, out, terminal }: CommandContext, listing: Listing): number {
   if (json) out(JSON.stringify(listing.rows));
   else if (listing.rows.length === 0) {
     const { plural, query } = listing;
     out(terminal.yellow(query === undefined ? `No ${plural} found.` : `No ${plural} match '${query}'.`));
-  } else out(renderTable(listing.table, terminal));
+  } else if (listing.table) out(renderTable(listing.table, terminal));
+  else out(listing.text?.() ?? "");
   return 0;
 }
 

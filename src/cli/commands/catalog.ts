@@ -72,11 +72,22 @@ export const catalogCommands = [
     run: LISTINGS["resources-servers"],
   }),
   defineCommand({
+    words: "list suites",
+    summary: "list the suites, or show the members of one",
+    description:
+      "List the suites for `gym eval run --suite`, or show the members of one: their settings, whether their rows are here, and why a member cannot run.",
+    flags: { ...jsonFlag, ...searchDirFlag },
+    positionals: { NAME: { optional: true, help: "the suite to show, or its .yaml file" } },
+    examples: ["gym list suites", "gym list suites nemotron_3_ultra/benchmarks_short"],
+    run: async (context) =>
+      (await import("../suite/list-suites.ts")).listSuites(context, context.positionals.NAME),
+  }),
+  defineCommand({
     words: "search",
     summary: "find components",
     description:
-      "Find components by name, domain or description, and workloads also by agent, resources server and dataset; small " +
-      "misspellings still match. Without a type it searches environments and benchmarks.",
+      "Find components by name, domain or description, and workloads also by agent, resources server, dataset, value, " +
+      "modality and licence; small misspellings still match. Without a type it searches environments and benchmarks.",
     flags: { ...jsonFlag, ...searchDirFlag },
     positionals: {
       TYPE: {

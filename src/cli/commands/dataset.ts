@@ -1,8 +1,10 @@
+import { FORMATS } from "../../data/convert/format-names.ts";
 import { defineCommand } from "../command.ts";
 import { keyFlags } from "../config-keys.ts";
 import {
   collateKeys,
   hubDownloadKeys,
+  hubKeys,
   hubUploadKeys,
   registryDownloadKeys,
   registryUploadKeys,
@@ -10,7 +12,7 @@ import {
   renderKeys,
   selectKeys,
 } from "../dataset/keys.ts";
-import { configFlags, jsonFlag, numberFlag, searchDirFlag } from "../flags.ts";
+import { configFlags, jsonFlag, numberFlag, searchDirFlag, textFlag } from "../flags.ts";
 
 const { delete_from_gitlab: _, ...migrateKeys } = hubUploadKeys;
 
@@ -122,6 +124,56 @@ export const datasetCommands = [
     examples: ["gym dataset render -i raw.jsonl --prompt-config prompts/quiz.yaml -o data/quiz.jsonl"],
     resolve: { noModel: true, offline: true },
     run: async (context) => (await import("../dataset/render.ts")).renderRows(context),
+  }),
+  defineCommand({
+    words: "dataset convert",
+    summary: "turn a file or a dataset on the hub into rows",
+    description:
+      "Turn data in usual formats into rows: chat messages, ShareGPT conversations, questions or prompts with answers, multiple-choice questions, instructions, preference pairs, and tasks of lm-evaluation-harness. " +
+      "The format is detected. Without --output the first rows are shown. Rows that do not fit are left out and listed with their line and the reason. `gym eval run -i` reads the same sources.",
+    flags: {
+      input: {
+        kind: "text",
+        short: "i",
+        metavar: "FILE",
+        completes: "file",
+        required: true,
+        help: "a .jsonl, .json, .csv, .tsv or .parquet file, hub:OWNER/NAME@SPLIT, or the .yaml of an lm-eval task",
+      },
+      output: {
+        kind: "text",
+        short: "o",
+        metavar: "FILE",
+        completes: "file",
+        help: "where the rows go; without it, the first rows are shown",
+      },
+      format: { kind: "text", choices: FORMATS, help: "of the rows; detected when absent" },
+      map: {
+        kind: "text",
+        metavar: "NAME=FIELD",
+        repeatable: true,
+        help: "what a field means: question, expected_answer, options, system, messages, chosen or rejected",
+      },
+      limit: numberFlag("N", { minimum: 1, whole: true }, "convert at most N rows"),
+      preview: numberFlag("N", { minimum: 0, whole: true }, "show the first N rows [default: 2 without -o]"),
+      "prompt-config": textFlag("FILE", "prompt template that makes the input from the fields of each row"),
+      documents: textFlag("FILE", "documents of an lm-eval task; by default those that the task names"),
+      examples: textFlag("FILE", "documents for the worked examples of an lm-eval task"),
+      "num-fewshot": numberFlag("N", { minimum: 0, whole: true }, "worked examples of an lm-eval task"),
+      processed: { kind: "switch", help: "the documents went through process_docs of the lm-eval task" },
+      strict: { kind: "switch", help: "fail and write nothing if a row does not fit" },
+      ...searchDirFlag,
+      ...jsonFlag,
+    },
+    keys: hubKeys,
+    examples: [
+      "gym dataset convert -i questions.csv",
+      "gym dataset convert -i questions.csv --map question=Frage --map expected_answer=Antwort -o rows.jsonl",
+      "gym dataset convert -i hub:acme/trivia@test -o rows.jsonl",
+      "gym dataset convert -i tasks/arc_easy.yaml --documents arc.jsonl -o rows.jsonl",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../dataset/convert.ts")).convert(context, context.flags),
   }),
   defineCommand({
     words: "dataset collate",

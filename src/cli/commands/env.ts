@@ -1,5 +1,5 @@
 import { defineCommand, type FlagTable, type PositionalTable } from "../command.ts";
-import { auditKeys, initKeys, packagesKeys, testKeys } from "../env/keys.ts";
+import { auditKeys, certifyKeys, initKeys, packagesKeys, testKeys } from "../env/keys.ts";
 import {
   agentConfigFlags,
   jsonFlag,
@@ -72,6 +72,10 @@ const describedName = {
     completes: ["resources_servers", "environments", "benchmarks"],
     help: "a resources server, an environment, a benchmark, or a config file",
   },
+} as const satisfies PositionalTable;
+/** The same with `--resources-server`. */
+const describedServer = {
+  NAME: { ...describedName.NAME, optional: true },
 } as const satisfies PositionalTable;
 const serverFlag = {
   server: textFlag("INSTANCE", "the resources server, if the config has several"),
@@ -150,15 +154,15 @@ export const envCommands = [
     summary: "print the JSON Schema of an environment's rows",
     description:
       "Print the JSON Schema of the rows of an environment: the request for the model and the fields that session and verifier read. Rows are checked against it before the first model call.",
-    flags: { ...searchDirFlag, ...serverFlag },
-    positionals: describedName,
+    flags: {
+      "resources-server": textFlag("NAME", "the resources server, instead of NAME"),
+      ...searchDirFlag,
+      ...serverFlag,
+    },
+    positionals: describedServer,
     examples: ["gym env schema mcqa", "gym env schema my_quiz > row.schema.json"],
     run: async (context) =>
-      (await import("../env/describe.ts")).showRowSchema(
-        context,
-        context.positionals.NAME,
-        context.flags.server,
-      ),
+      (await import("../env/describe.ts")).showRowSchema(context, context.positionals.NAME, context.flags),
   }),
   defineCommand({
     words: "env audit",
@@ -192,6 +196,69 @@ export const envCommands = [
         only: context.flags.check,
         evidence: context.flags.evidence,
       }),
+  }),
+  defineCommand({
+    words: "env certify",
+    summary: "measure how good a verifier and its tests are, and write a certificate",
+    description:
+      "Run the checks of `gym env audit` and further ones, and write certificate.json into the folder of the server. The certificate " +
+      "is bound to digests of the code, the rows and the config. Levels, each with those before it: static (files, leaked answers, " +
+      "duplicates, overlap with other files), runtime (behaviour of the server), semantic (right and wrong answers; faults " +
+      "put into the verifier in memory, of which its tests should find 85 %), statistical (rollouts of an existing run). Exit 1 when a check fails.",
+    flags: {
+      level: {
+        kind: "text",
+        choices: ["static", "runtime", "semantic", "statistical"],
+        help: "what to check [default: semantic]",
+      },
+      against: {
+        kind: "text",
+        metavar: "FILE",
+        repeatable: true,
+        completes: "file",
+        help: "JSONL rows that must not overlap with those of the environment",
+      },
+      run: {
+        kind: "text",
+        metavar: "FILE",
+        repeatable: true,
+        completes: "file",
+        help: "rollouts of an existing run, for the statistical level; two compare two models",
+      },
+      mutants: {
+        kind: "number",
+        metavar: "N",
+        range: { minimum: 0, whole: true },
+        help: "number of faults to try; 0 leaves them out [default: 200]",
+      },
+      output: {
+        kind: "text",
+        metavar: "DIR",
+        completes: "directory",
+        help: "folder for certificate.json [default: that of the server]",
+      },
+      stale: { kind: "switch", help: "only environments whose certificate is missing or stale" },
+      limit: { kind: "value", key: "limit", metavar: "N", help: "number of example rows" },
+      ...jsonFlag,
+      ...searchDirFlag,
+    },
+    positionals: {
+      NAME: {
+        optional: true,
+        key: "component_name",
+        completes: ["resources_servers", "environments", "benchmarks"],
+        help: "a resources server, an environment, a benchmark, or a config file",
+      },
+    },
+    keys: certifyKeys,
+    examples: [
+      "gym env certify mcqa",
+      "gym env certify my_quiz --level static --against train.jsonl",
+      "gym env certify my_quiz --level statistical --run rollouts.jsonl",
+      "gym env certify --stale",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/certify.ts")).certifyEnvironments(context, context.flags),
   }),
   defineCommand({
     words: "env packages",
@@ -273,7 +340,7 @@ export const envCommands = [
     words: "env query",
     summary: "ask a running agent one question",
     description:
-      "Send one text to a running agent (gym env start) and print its tool calls, their results and its last message.",
+      "Send one text or one row to a running agent (gym env start) and print its tool calls, their results and its last message. A text offers the model no tools; a row has those of its environment.",
     flags: {
       agent: { kind: "text", short: "a", metavar: "NAME", help: "the agent; optional when only one runs" },
       row: {
@@ -286,7 +353,7 @@ export const envCommands = [
     },
     positionals: { TEXT: { help: "the text to send", optional: true } },
     examples: [
-      'gym env query "What is the weather in Oslo?"',
+      'gym env query "Say hello."',
       "gym env query --agent my_agent --row resources_servers/mcqa/data/example.jsonl:3",
     ],
     resolve: { noModel: true, offline: true },
@@ -338,7 +405,12 @@ export const envCommands = [
       },
       deep: {
         kind: "switch",
-        help: "refuse code that is missing or cannot be loaded, and values that cannot be resolved",
+        help: "reject code that is missing or cannot be loaded, and values that cannot be resolved",
+      },
+      strict: {
+        kind: "switch",
+        key: "strict",
+        help: "reject a config whose model is not set; without it, no model is needed",
       },
       sync: {
         kind: "switch",
@@ -351,12 +423,12 @@ export const envCommands = [
     examples: [
       "gym env validate --config my_env.yaml",
       "gym env validate --resources-server my_quiz --deep",
-      "gym env validate --benchmark gsm8k --model-type openai_model",
+      "gym env validate --benchmark gsm8k --model-type openai_model --strict",
       "gym env validate my_quiz --sync",
       "gym env validate --manifest environments/my_quiz/manifest.yaml --json",
     ],
     resolve: { noModel: true },
-    run: async (context) => (await import("../env/validate.ts")).validate(context, context.flags.deep),
+    run: async (context) => (await import("../env/validate.ts")).validate(context, context.flags),
   }),
   defineCommand({
     words: "env publish",

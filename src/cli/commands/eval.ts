@@ -5,6 +5,7 @@ import {
   aggregateKeys,
   collectionKeys,
   compareKeys,
+  compareReportKeys,
   exportKeys,
   profileKeys,
   reverifyKeys,
@@ -38,13 +39,27 @@ export const evalCommands = [
     summary: "write the rows of a benchmark",
     legacy: ["prepare_benchmark"],
     description:
-      "Write the rows of a benchmark with its prepare script. The built-in benchmarks use a few included rows unless you pass the source of the " +
-      "real dataset: +prepare_script_args.source=huggingface, or the path of its file.",
-    flags: { ...configFlag, ...benchmarkFlag, ...searchDirFlag, ...jsonFlag },
+      "Write the rows of a benchmark as its prepare.yaml or its script says. Benchmarks that include a few rows use them unless you pass the source of the " +
+      "real dataset: --source original, or the path of its file. An interrupted download continues, and the file appears only when it is complete.",
+    flags: {
+      ...configFlag,
+      ...benchmarkFlag,
+      source: {
+        kind: "text",
+        key: "prepare_script_args.source",
+        metavar: "FILE",
+        help: "original: the published data; or its file. Short for +prepare_script_args.source=FILE",
+      },
+      limit: numberFlag("N", { minimum: 1, whole: true }, "write at most N rows"),
+      explain: numberFlag("ROW", { minimum: 1, whole: true }, "write nothing; show how this row is made"),
+      ...searchDirFlag,
+      ...jsonFlag,
+    },
     keys: prepareKeys,
     examples: [
       "gym eval prepare --benchmark gsm8k",
-      "gym eval prepare --benchmark gsm8k +prepare_script_args.source=downloads/test.jsonl",
+      "gym eval prepare --benchmark gsm8k --source original --limit 100",
+      "gym eval prepare --benchmark gsm8k --source downloads/test.jsonl --explain 1",
     ],
     resolve: { noModel: true, offline: true },
     run: async (context) => (await import("../eval/prepare.ts")).prepare(context),
@@ -58,7 +73,15 @@ export const evalCommands = [
       "With --no-serve it uses servers that already run (gym env start).",
     flags: {
       ...agentConfigFlags,
+      suite: textFlag(
+        "NAME",
+        "run the members of this suite, or of its .yaml file (gym list suites), into the folder of -o",
+      ),
       "no-serve": { kind: "switch", help: "use servers that already run" },
+      prepare: {
+        kind: "switch",
+        help: "download the rows of benchmarks that are not prepared, without asking",
+      },
       force: { kind: "switch", help: "resume although inputs or config differ" },
       ...keyFlags(collectionKeys),
       ...keyFlags(servingKeys),
@@ -100,6 +123,7 @@ export const evalCommands = [
       "gym eval run --resources-server mcqa --model-type random_model",
       "gym eval run --benchmark gsm8k --model-type openai_model --num-repeats 4 -o results/gsm8k.jsonl",
       "gym eval run --benchmark gsm8k --model-type vllm_model --queue nats://broker:4222 -o results/gsm8k.jsonl",
+      "gym eval run --suite math_basics --model-type openai_model -o results/math_basics",
       "gym eval run --no-serve -a my_agent -i rows.jsonl -o out.jsonl --resume",
     ],
     run: async (context) => (await import("../eval/run.ts")).evalRun(context),
@@ -122,7 +146,7 @@ export const evalCommands = [
     summary: "check whether the rollouts of a run can be trusted",
     description:
       "Check whether the rollouts of a run can be trusted: readable rows, model calls that succeeded with output, consistent token " +
-      "counts. Writes rollout_verdicts.jsonl and quality_summary.json to RUN_DIR and changes nothing else. If these files may belong to another run, their names begin with the name of the rollouts. Runs automatically after eval run and eval aggregate. " +
+      "counts. Writes rollout_verdicts.jsonl and quality_summary.json to the directory of RUN and changes nothing else. If these files may belong to another run, their names begin with the name of the rollouts. Runs automatically after eval run and eval aggregate. " +
       "A rollout without recorded model calls (observability_enabled) is unobserved, not healthy.",
     flags: {
       "rollouts-file": {
@@ -130,7 +154,7 @@ export const evalCommands = [
         metavar: "PATH",
         completes: "file",
         default: "rollouts.jsonl",
-        help: "rollouts, relative to RUN_DIR",
+        help: "rollouts, relative to the directory RUN",
       },
       workers: numberFlag(
         "N",
@@ -141,7 +165,7 @@ export const evalCommands = [
       ignore: textFlag("A,B", "the same as --ignore-checks"),
       ...jsonFlag,
     },
-    positionals: { RUN_DIR: { completes: "directory", help: "directory of a run" } },
+    positionals: { RUN: { completes: "file", help: "directory or rollouts file of a run" } },
     examples: [
       "gym eval health-check results/my_agent/2026-01-31T12-00-00",
       "gym eval health-check results --rollouts-file base.jsonl --ignore-checks model_call_missing_token_counts --json",
@@ -149,7 +173,7 @@ export const evalCommands = [
     run: async (context) => {
       const { flags, positionals } = context;
       return (await import("../eval/health-check.ts")).healthCheck(context, {
-        directory: positionals.RUN_DIR,
+        run: positionals.RUN,
         file: flags["rollouts-file"],
         workers: flags.workers,
         ignored: [flags["ignore-checks"], flags.ignore],
@@ -182,14 +206,14 @@ export const evalCommands = [
       "gym eval profile +input_jsonl_fpath=tasks.jsonl +rollouts_jsonl_fpath=out.jsonl +output_jsonl_fpath=profiled.jsonl +pass_threshold=1.0",
     ],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../eval/profile.ts")).profileRollouts(context),
+    run: async (context) => (await import("../eval/profile.ts")).profileCommand(context),
   }),
   defineCommand({
     words: "eval reverify",
     summary: "score stored rollouts again without asking the model",
     description:
       "Score stored rollouts again with the verifiers of a config, without asking the model. Servers that do not declare their verifiers safe for this are " +
-      "refused, unless you pass --force. --judge-failed-only recovers rollouts whose judge could not be reached.",
+      "rejected, unless you pass --force. --judge-failed-only recovers rollouts whose judge could not be reached.",
     flags: { ...configFlags, ...keyFlags(reverifyKeys), ...jsonLinesFlag },
     keys: reverifyKeys,
     examples: [
@@ -214,11 +238,17 @@ export const evalCommands = [
         required: true,
         help: "YAML of the submission",
       },
-      "dry-run": { kind: "switch", help: "print the scripts, submit nothing" },
+      "dry-run": { kind: "switch", help: "print the scripts, submit nothing", exclusive: "stop" },
+      "resolve-only": {
+        kind: "switch",
+        help: "print the checked config with its overrides, submit nothing",
+        exclusive: "stop",
+      },
       json: { kind: "switch", help: "print JSON" },
     },
     examples: [
       "gym eval submit --config jobs.yaml --dry-run",
+      "gym eval submit --config jobs.yaml --resolve-only --json",
       "gym eval submit -c jobs.yaml compute.cluster.walltime=02:00:00",
     ],
     run: async (context) => (await import("../eval/submit.ts")).submitRun(context),
@@ -228,28 +258,27 @@ export const evalCommands = [
     summary: "compare two runs task by task",
     description:
       "Compare two runs task by task: difference of the mean rewards with interval and significance, tasks on which the second is better or " +
-      "worse, and those that flipped. Further runs are compared with the first, in one table. A run is a rollouts file, or a directory with rollouts.jsonl in it.",
-    flags: { ...keyFlags(compareKeys), ...jsonFlag },
+      "worse, and those that flipped. Further runs are compared with the first, in one table. A run is a rollouts file, or a directory with rollouts.jsonl in it.\n\n" +
+      "With --baseline and --candidates: compare all metrics of their aggregate metrics (<rollouts>_aggregate_metrics.json) and write " +
+      "compare_report.md and compare_report.json.",
+    flags: { ...keyFlags(compareKeys), ...keyFlags(compareReportKeys), ...jsonFlag },
     positionals: {
-      RUN_A: { completes: "file", help: "rollouts to compare with" },
-      RUN_B: { completes: "file", help: "rollouts to be compared" },
-      RUN_C: { completes: "file", optional: true, help: "further rollouts, compared with RUN_A" },
-      RUN_D: { completes: "file", optional: true, help: "the same" },
-      RUN_E: { completes: "file", optional: true, help: "the same" },
-      RUN_F: { completes: "file", optional: true, help: "the same" },
+      RUN_A: { completes: "file", optional: true, help: "rollouts to compare with" },
+      RUN_B: { completes: "file", many: true, optional: true, help: "rollouts to be compared with RUN_A" },
     },
-    keys: compareKeys,
+    keys: { ...compareKeys, ...compareReportKeys },
     examples: [
       "gym eval compare results/base.jsonl results/tuned.jsonl",
       "gym eval compare a.jsonl b.jsonl --json",
       "gym eval compare base.jsonl small.jsonl large.jsonl",
       "gym eval compare main.jsonl branch.jsonl --fail-on-regression",
+      "gym eval compare --baseline base.jsonl --candidates small.jsonl,large.jsonl -o report",
     ],
     resolve: { noModel: true, offline: true },
     run: async (context) => {
-      const { RUN_A, RUN_B, RUN_C, RUN_D, RUN_E, RUN_F } = context.positionals;
-      const others = [RUN_B, RUN_C, RUN_D, RUN_E, RUN_F].filter((run) => run !== undefined);
-      return (await import("../eval/compare.ts")).compareWithFirst(context, [RUN_A, ...others]);
+      const { RUN_A, RUN_B } = context.positionals;
+      if (RUN_A === undefined) return (await import("../eval/compare-report.ts")).reportComparison(context);
+      return (await import("../eval/compare.ts")).compareWithFirst(context, [RUN_A, ...RUN_B]);
     },
   }),
   defineCommand({
@@ -298,11 +327,12 @@ export const evalCommands = [
         optional: true,
         key: "jsonl_fpath",
       },
-      OTHER: { completes: "file", help: "another run to compare with", optional: true },
-      RUN_C: { completes: "file", help: "further runs to compare with RUN", optional: true },
-      RUN_D: { completes: "file", help: "the same", optional: true },
-      RUN_E: { completes: "file", help: "the same", optional: true },
-      RUN_F: { completes: "file", help: "the same", optional: true },
+      OTHER: {
+        completes: "file",
+        help: "runs to compare with RUN, at most five",
+        optional: true,
+        many: true,
+      },
     },
     keys: viewKeys,
     examples: [
@@ -316,14 +346,8 @@ export const evalCommands = [
     ],
     resolve: { noModel: true, offline: true },
     run: async (context) => {
-      const { OTHER, RUN_C, RUN_D, RUN_E, RUN_F } = context.positionals;
-      return (await import("../eval/view.ts")).viewRun(context, context.flags, {
-        OTHER,
-        RUN_C,
-        RUN_D,
-        RUN_E,
-        RUN_F,
-      });
+      const { OTHER } = context.positionals;
+      return (await import("../eval/view.ts")).viewRun(context, context.flags, OTHER);
     },
   }),
   defineCommand({

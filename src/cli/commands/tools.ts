@@ -6,7 +6,7 @@ const shells = ["bash", "zsh", "fish"] as const;
 export const toolCommands = [
   defineCommand({
     words: "sandbox doctor",
-    summary: "say which sandbox providers work here, and why the others do not",
+    summary: "show which sandbox providers work on this machine",
     description:
       "Try every sandbox provider on this machine: which of them work, in what version, and why the others do not. " +
       "The exit code is 1 when none works.",

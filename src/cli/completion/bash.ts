@@ -1,4 +1,4 @@
-import { shellQuote } from "../../sandbox/safe-text.ts";
+import { shellQuote } from "../../base/door.ts";
 import { type CompletionModel, type ValueSource, valueCases } from "./model.ts";
 
 /** Completion for bash 4 and newer; works without the bash-completion package. */

@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defineCommand, type Program } from "../command.ts";
+import { type CliProgram, defineCommand } from "../command.ts";
 import { configFlag, searchDirFlag, selectorFlags, serverFolderFlag } from "../flags.ts";
 import { completionScript, type Shell } from "./script.ts";
 
 const run = async () => 0;
-const program: Program = {
+const program: CliProgram = {
   groups: [
     { name: "env", summary: "develop environments" },
     { name: "empty", summary: "nothing works yet" },

@@ -1,4 +1,4 @@
-import { shellQuote } from "../../sandbox/safe-text.ts";
+import { shellQuote } from "../../base/door.ts";
 import type { CompletionModel, FlagCompletion, ValueSource } from "./model.ts";
 
 /** Completion for fish; to be sourced or saved in `~/.config/fish/completions`. */

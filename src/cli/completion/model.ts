@@ -1,6 +1,6 @@
-import { shellQuote } from "../../sandbox/safe-text.ts";
+import { shellQuote } from "../../base/door.ts";
 import { commonFlags } from "../arguments.ts";
-import type { Command, Completes, Flag, FlagTable, Program } from "../command.ts";
+import type { CliProgram, Command, Completes, Flag, FlagTable } from "../command.ts";
 import { rootFlags } from "../help.ts";
 import { componentDirectory } from "../selectors.ts";
 
@@ -37,7 +37,7 @@ export interface CompletionModel {
   readonly valueFlags: readonly string[];
 }
 
-export function completionModel(program: Program): CompletionModel {
+export function completionModel(program: CliProgram): CompletionModel {
   const nodes = completionNodes(program);
   const valueFlags = nodes.flatMap(({ flags }) => flags.filter(takesValue).flatMap(({ names }) => names));
   return {
@@ -68,7 +68,7 @@ export function valueCases(
 }
 
 /** The program as a flat list of positions, each with its possible words. */
-function completionNodes(program: Program): CompletionNode[] {
+function completionNodes(program: CliProgram): CompletionNode[] {
   const groups = program.groups.filter(({ name }) => program.commands.some(({ group }) => group === name));
   const tops = program.commands.filter(({ group }) => group === undefined);
   return [

@@ -1,4 +1,4 @@
-import { shellQuote } from "../../sandbox/safe-text.ts";
+import { shellQuote } from "../../base/door.ts";
 import { type CompletionModel, type ValueSource, valueCases } from "./model.ts";
 
 /** Completion for zsh; to be sourced after `compinit`, or saved as `_gym` in a folder of `fpath`. */

@@ -1,13 +1,13 @@
-import type { ResolvedConfig } from "../../config/resolve.ts";
+import type { ResolvedConfig } from "../../config/door.ts";
+import { missingRegistryAccess } from "../../data/door.ts";
+import { type RegistryAccess, trackingAddress } from "../../data/hub/door.ts";
 import {
   type AccessSource,
   hubAccess as readHubAccess,
   registryAccess as readRegistry,
-} from "../../data/access.ts";
-import { type RegistryAccess, trackingAddress } from "../../data/hub/gitlab.ts";
-import { missingRegistryAccess } from "../../data/locate.ts";
-import type { HubAccess } from "../../data/remote/hub-access.ts";
-import { configuredAgents } from "../../run/evaluation-input.ts";
+} from "../../data/light-door.ts";
+import type { HubAccess } from "../../data/remote/door.ts";
+import { configuredAgents } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 
 /** The agents of a config with their datasets; invalid entries are reported as warnings. */
@@ -24,17 +24,17 @@ interface AccessValues {
   readonly mlflow_tracking_token?: string;
 }
 
-export function hubAccess(values: AccessValues, context: CommandContext): HubAccess {
+export function hubAccessOf(values: AccessValues, context: CommandContext): HubAccess {
   return readHubAccess(sourceOf(values, context));
 }
 
 /** The registry, or undefined when its address or key is not configured. */
-export function registryAccess(values: AccessValues, context: CommandContext): RegistryAccess | undefined {
+export function registryAccessOf(values: AccessValues, context: CommandContext): RegistryAccess | undefined {
   return readRegistry(sourceOf(values, context));
 }
 
 export function requireRegistry(values: AccessValues, context: CommandContext): RegistryAccess {
-  const access = registryAccess(values, context);
+  const access = registryAccessOf(values, context);
   if (access === undefined) throw missingRegistryAccess();
   return { ...access, trackingUri: trackingAddress(access) };
 }

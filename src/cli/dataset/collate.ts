@@ -1,12 +1,12 @@
 import path from "node:path";
-import { type CollateEvent, type CollateResult, collate } from "../../data/collate.ts";
-import { ExtendedStatistics, tokenCounter } from "../../data/statistics/extended-statistics.ts";
+import { type CollateEvent, type CollateResult, collate } from "../../data/door.ts";
+import { ExtendedStatistics, tokenCounter } from "../../data/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
 import { relativePath, withFileErrors } from "../files.ts";
 import { type ByteProgress, withByteProgress } from "../render/progress.ts";
-import { agentsWithDatasets, hubAccess, registryAccess } from "./access.ts";
+import { agentsWithDatasets, hubAccessOf, registryAccessOf } from "./access.ts";
 import { collateKeys } from "./keys.ts";
 import { formatExtended, formatRowReports, formatStatistics, rowReportsJson } from "./scan-text.ts";
 
@@ -37,8 +37,8 @@ export async function collateDatasets(context: CommandContext): Promise<number> 
   }
   const countTokens = keys.count_tokens ? await tokenCounter() : undefined;
   const download = {
-    hub: hubAccess(keys, context),
-    registry: registryAccess(keys, context),
+    hub: hubAccessOf(keys, context),
+    registry: registryAccessOf(keys, context),
     dataSource: keys.data_source,
   };
   return withFileErrors(async () => {

@@ -182,7 +182,7 @@ describe("gym dataset collate", () => {
       2,
       /data_source \(must be one of/,
     ],
-  ])("refuses %s", async (words, exitCode, message) => {
+  ])("rejects %s", async (words, exitCode, message) => {
     const run = await gym(`dataset collate ${words}`);
     expect(run.exitCode).toBe(exitCode);
     expect(run.stdout + run.stderr).toMatch(message);
@@ -234,7 +234,7 @@ describe("gym dataset render", () => {
     ["-i data --prompt-config p.yaml -o o.jsonl", 1, "'data' (--input) is not a file."],
     ["-i data/example.jsonl --prompt-config p.yaml -o o.jsonl", 1, "p.yaml' does not exist"],
     ["-i data/example.jsonl", 2, "missing required configuration: prompt_config, output_jsonl_fpath"],
-  ])("refuses %s", async (words, exitCode, message) => {
+  ])("rejects %s", async (words, exitCode, message) => {
     expect(await gym(`dataset render ${words}`)).toMatchObject({
       exitCode,
       stderr: expect.stringContaining(message),
@@ -272,7 +272,7 @@ describe("gym dataset upload", () => {
     expect((await gym(`${words} --split test`)).exitCode).toBe(0);
   });
 
-  it("refuses invalid names and files before any request to the hub", async () => {
+  it("rejects invalid names and files before any request to the hub", async () => {
     await put("d/c.yaml", await read(sums));
     await put("empty.jsonl", "");
     const run = (input: string, config: string, ...more: string[]) =>
@@ -294,12 +294,12 @@ describe("gym dataset upload", () => {
   });
 
   it("reports errors of the hub with status and host", async () => {
-    const refused = await gym(`${words} ++hf_token=hf_wrong`);
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toMatch(
+    const rejected = await gym(`${words} ++hf_token=hf_wrong`);
+    expect(rejected.exitCode).toBe(1);
+    expect(rejected.stderr).toMatch(
       /^Error: 401 from 127\.0\.0\.1:\d+: Invalid credentials in Authorization header/,
     );
-    expect(refused.stderr).toContain("\nCheck the token in env.yaml; private repositories need one.\n");
+    expect(rejected.stderr).toContain("\nCheck the token in env.yaml; private repositories need one.\n");
     hub.collections.set("others/gym-data-68a1", { slug: "others/gym-data-68a1", items: [] });
     const other = await gym(`${words} ++hf_organization=others`);
     expect(other.stderr).toMatch(
@@ -384,7 +384,7 @@ describe("gym dataset download", () => {
     expect(without).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^Error: 401 from/) });
   });
 
-  it("continues an interrupted download and refuses a damaged file", async () => {
+  it("continues an interrupted download and rejects a damaged file", async () => {
     const content = row("t").repeat(500);
     hub.addRepository("acme/sums").put("big.jsonl", content, { lfs: true });
     hub.fail({ match: /GET/, store: true, breakAfterBytes: 700 });
@@ -409,7 +409,7 @@ describe("gym dataset download", () => {
     ["--repo-id acme/sums -o a", "needs artifact_fpath (--artifact) or split"],
     ["-o a --split train", "missing required configuration: repo_id"],
     ["--storage gitlab --name x", "missing required configuration: version, artifact_fpath, output_fpath"],
-  ])("refuses %s", async (words, message) => {
+  ])("rejects %s", async (words, message) => {
     expect(await gym(`dataset download ${words}`)).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining(message),
@@ -591,7 +591,7 @@ describe("gym dataset head and stats", () => {
   });
 
   it.each(["dataset head data/example.jsonl b nonsense", "dataset stats data/example.jsonl +foo=1"])(
-    "refuse surplus arguments: %s",
+    "reject surplus arguments: %s",
     async (words) => {
       const { exitCode, stdout, stderr } = await gym(words);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -601,7 +601,7 @@ describe("gym dataset head and stats", () => {
     },
   );
 
-  it("refuse a missing file and a bad number", async () => {
+  it("reject a missing file and a bad number", async () => {
     expect(await gym("dataset head none.jsonl")).toMatchObject({
       exitCode: 1,
       stderr: "Error: Input file not found: 'none.jsonl' (FILE).\n",
@@ -647,5 +647,33 @@ describe("the guide", () => {
         stderr: "",
       });
     }
+  });
+});
+
+describe("gym dataset convert", () => {
+  it("shows the first rows, writes all with a report, and finds a split of the hub", async () => {
+    await put("quiz.csv", "question,answer\n6*7?,42\nonly\n");
+    const shown = await captureRun(["dataset", "convert", "-i", "quiz.csv"], { cwd });
+    expect(shown.stdout).toContain("questions with answers (--format question)");
+    expect(shown.stdout).toContain("6*7?");
+    expect(shown.stderr).toContain("quiz.csv:3: it has 1 cells, but 2 columns have a name");
+    const written = await captureRun(["dataset", "convert", "-i", "quiz.csv", "-o", "rows.jsonl", "--json"], {
+      cwd,
+    });
+    expect(JSON.parse(written.stdout)).toMatchObject({ format: "question", converted: 1, rejected: 1 });
+    expect(await readFile(path.join(cwd, "rows.jsonl"), "utf8")).toContain('"expected_answer": "42"');
+    hub.addRepository("acme/quiz").put("test.jsonl", '{"question": "6*7?", "answer": "42"}\n');
+    const remote = await captureRun(["dataset", "convert", "-i", "hub:acme/quiz@test", "-o", "hub.jsonl"], {
+      cwd,
+    });
+    expect(remote).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("1 row from questions") });
+  });
+
+  it("does not overwrite its input, and suggests a file", async () => {
+    await put("quiz.jsonl", '{"question": "6*7?", "answer": "42"}\n');
+    const own = await captureRun(["dataset", "convert", "-i", "quiz.jsonl", "-o", "quiz.jsonl"], { cwd });
+    expect(own.stderr).toContain("is the input itself");
+    const missing = await captureRun(["dataset", "convert", "-i", "quizz.jsonl"], { cwd });
+    expect(missing.stderr).toContain("Did you mean 'quiz.jsonl'?");
   });
 });

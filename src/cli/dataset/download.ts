@@ -1,16 +1,19 @@
 import path from "node:path";
-import { downloadFromRegistry } from "../../data/hub/gitlab.ts";
-import { downloadHubSplit, downloadHubSplits } from "../../data/hub/hub-split-download.ts";
-import { downloadHubFile } from "../../data/hub/huggingface.ts";
-import { checkArtifactPath, checkRepositoryId } from "../../data/hub/remote-names.ts";
-import type { DownloadResult } from "../../data/remote/download-file.ts";
-import { type HubAccess, hubUrl } from "../../data/remote/hub-access.ts";
+import {
+  checkArtifactPath,
+  checkRepositoryId,
+  downloadFromRegistry,
+  downloadHubFile,
+  downloadHubSplit,
+  downloadHubSplits,
+} from "../../data/hub/door.ts";
+import { type DownloadResult, type HubAccess, hubUrl } from "../../data/remote/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
 import { outputFile, relativePath, withFileErrors } from "../files.ts";
 import { type ByteProgress, withByteProgress } from "../render/progress.ts";
-import { hubAccess, requireRegistry } from "./access.ts";
+import { hubAccessOf, requireRegistry } from "./access.ts";
 import { hubDownloadKeys, registryDownloadKeys } from "./keys.ts";
 
 type HubKeys = KeyValues<typeof hubDownloadKeys>;
@@ -31,7 +34,7 @@ export async function downloadFromHuggingFace(context: CommandContext): Promise<
     if (keys.artifact_fpath !== undefined) checkArtifactPath(keys.artifact_fpath);
     if (keys.output_fpath !== undefined)
       await outputFile(context, keys.output_fpath, "name a file, or give it as --output-dir");
-    const access = hubAccess(keys, context);
+    const access = hubAccessOf(keys, context);
     hubUrl(access);
     const what = keys.artifact_fpath ?? (keys.split === undefined ? "all splits" : `split ${keys.split}`);
     if (!context.json) context.out(`Downloading ${what} of ${keys.repo_id}`);

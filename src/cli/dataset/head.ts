@@ -1,11 +1,10 @@
+import { printable, printableName } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import { printable, printableName } from "../../base/printable.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { readLines, readRow } from "../../data/lines.ts";
+import { dumps, isObject, type JsonObject } from "../../base/python/json/door.ts";
+import { parseExactRow, readTextLines } from "../../data/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { rootedFile, withFileErrors } from "../files.ts";
-import { refuseSurplusWords } from "../overrides.ts";
+import { rejectSurplusWords } from "../overrides.ts";
 import type { Terminal } from "../render/terminal.ts";
 import { textWidth } from "../render/text-width.ts";
 
@@ -27,12 +26,12 @@ export async function showRows(
   { rows, skip, full }: HeadFlags,
 ): Promise<number> {
   const { json } = context;
-  refuseSurplusWords(context);
+  rejectSurplusWords(context);
   return withFileErrors(async () => {
     const file = await rootedFile(context, name, "FILE");
     let line = 0;
     let broken = 0;
-    for await (const text of readLines(file, context.signal)) {
+    for await (const text of readTextLines(file, context.signal)) {
       line++;
       if (line <= skip) continue;
       if (line > skip + rows) break;
@@ -47,7 +46,7 @@ export async function showRows(
 /** Prints a row unchanged; reports a line that is not a row on stderr. */
 function printJson(text: string | null, where: string, context: CommandContext): boolean {
   try {
-    readRow(text, where);
+    parseExactRow(text, where);
   } catch (error) {
     context.err(`${context.terminal.red("Error:")} ${errorMessage(error)}`);
     return false;
@@ -65,7 +64,7 @@ function formatLine(
   const { terminal } = context;
   const heading = terminal.bold(`── row ${line} ${"─".repeat(Math.max(4, 60 - String(line).length))}`);
   try {
-    return `${heading}\n${formatRow(readRow(text, `${name}:${line}`), { full, terminal })}\n`;
+    return `${heading}\n${formatRow(parseExactRow(text, `${name}:${line}`), { full, terminal })}\n`;
   } catch (error) {
     return `${heading}\n${terminal.red(errorMessage(error))}\n`;
   }
@@ -78,7 +77,7 @@ interface RowViewOptions {
 }
 
 /** A row in readable form: messages, tools, parameters, the answer if any, the other fields. */
-function formatRow(row: JsonObject, options: RowViewOptions): string {
+export function formatRow(row: JsonObject, options: RowViewOptions): string {
   const { responses_create_params: params, response, ...fields } = row;
   const lines: string[] = [];
   const add = (label: string, text: string) => lines.push(...labelled(label, text, options));

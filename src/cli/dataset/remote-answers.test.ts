@@ -77,7 +77,7 @@ describe("a hub that answers with a web page", () => {
 
 describe("an invalid address", () => {
   it.each(["notaurl", "huggingface.co", "ftp://a.example", "http://"])(
-    "is refused immediately: %s",
+    "is rejected immediately: %s",
     async (endpoint) => {
       for (const words of [download, upload]) {
         expect(await gym(words, endpoint)).toMatchObject({
@@ -112,7 +112,7 @@ describe("invalid requests", () => {
     ["--repo-id acme/sums --split train -o new/", "The output 'new/' is a directory"],
     ["--storage gitlab --name s --revision 1 --artifact ../x -o a.jsonl", "'../x' (artifact_fpath"],
     ["--storage gitlab --name s --revision 1 --artifact x -o out", "The output 'out' is a directory"],
-  ])("are refused before any request: %s", async (words, message) => {
+  ])("are rejected before any request: %s", async (words, message) => {
     await mkdir(path.join(cwd, "out"));
     const run = await gym(`dataset download ${words}`, address());
     expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });

@@ -1,8 +1,8 @@
-import { createInterface } from "node:readline";
 import { DatasetError } from "../../data/errors.ts";
-import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../data/hub/gitlab.ts";
+import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../data/hub/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
+import { confirm } from "../confirm.ts";
 import { requireRegistry } from "./access.ts";
 import { removeKeys } from "./keys.ts";
 
@@ -49,30 +49,4 @@ async function deleteAsked(
   }
   await deleteFromRegistry(access, name);
   say(`Deleted '${name}' from the registry.`);
-}
-
-/** Asks on the terminal; only `y` and `yes` confirm. Undefined when the input ends without an answer. */
-async function confirm(context: CommandContext, question: string): Promise<boolean | undefined> {
-  const { stdin, stdout, stderr } = context.io;
-  const screen = context.json ? stderr : stdout;
-  screen.write(`${question} [y/N]: `);
-  const answer = stdin && (await firstLine(stdin, context.signal));
-  if (answer === undefined) {
-    screen.write("\n");
-    return undefined;
-  }
-  return ["y", "yes"].includes(answer.trim().toLowerCase());
-}
-
-async function firstLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string | undefined> {
-  const lines = createInterface({ input });
-  try {
-    return await new Promise((resolve, reject) => {
-      lines.once("line", resolve);
-      lines.once("close", () => resolve(undefined));
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    });
-  } finally {
-    lines.close();
-  }
 }

@@ -1,8 +1,8 @@
 import { findPath } from "../../config/paths.ts";
-import { renderDataset } from "../../data/render.ts";
+import { renderDataset } from "../../data/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { inputFile, outputFile, withFileErrors } from "../files.ts";
+import { outputFile, requireInputFile, withFileErrors } from "../files.ts";
 import { renderKeys } from "./keys.ts";
 
 /** `gym dataset render`. */
@@ -11,7 +11,7 @@ export async function renderRows(context: CommandContext): Promise<number> {
   return withFileErrors(async () => {
     const promptConfig = findPath(keys.prompt_config, context.roots);
     const rows = await renderDataset({
-      input: await inputFile(context, keys.input_jsonl_fpath, "--input"),
+      input: await requireInputFile(context, keys.input_jsonl_fpath, "--input"),
       promptConfig,
       output: await outputFile(context, keys.output_jsonl_fpath, "name a file"),
       cwd: context.io.cwd,

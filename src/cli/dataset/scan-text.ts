@@ -1,8 +1,6 @@
-import { printableName } from "../../base/printable.ts";
-import type { DatasetScan } from "../../data/scan-dataset.ts";
-import type { ExtendedSummary } from "../../data/statistics/extended-statistics.ts";
-import type { NumericSummary } from "../../data/statistics/numeric-statistic.ts";
-import type { StatisticsSummary } from "../../data/statistics/statistics.ts";
+import { printableName } from "../../base/door.ts";
+import type { DatasetScan } from "../../data/door.ts";
+import type { ExtendedSummary, NumericSummary, StatisticsSummary } from "../../data/light-door.ts";
 import { renderTable } from "../render/table.ts";
 import type { Terminal } from "../render/terminal.ts";
 

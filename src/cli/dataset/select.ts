@@ -1,9 +1,9 @@
-import { refuseReplacingExport } from "../../records/files/earlier-results.ts";
-import { type SelectionReport, selectTasks } from "../../records/results/select/select-tasks.ts";
-import { refuseOverwriting } from "../../run/resume/prepare-run.ts";
+import { rejectReplacingExport } from "../../records/files/door.ts";
+import { type SelectionReport, selectTasks } from "../../records/results/door.ts";
+import { assertNotOverwriting } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { inputFile, outputFile, shownPath, withFileErrors } from "../files.ts";
+import { outputFile, requireInputFile, shownPath, withFileErrors } from "../files.ts";
 import { renderTable } from "../render/table.ts";
 import { selectKeys } from "./keys.ts";
 
@@ -22,10 +22,10 @@ export async function selectDataset(context: CommandContext, profiles: readonly 
   const keys = readKeys(selectKeys, await context.resolve());
   return withFileErrors(async () => {
     const profilePaths: string[] = [];
-    for (const file of profiles) profilePaths.push(await inputFile(context, file, "--profile"));
+    for (const file of profiles) profilePaths.push(await requireInputFile(context, file, "--profile"));
     const outputPath = await outputFile(context, keys.output_jsonl_fpath, "name a file");
-    await refuseOverwriting("a profile", profilePaths, { output: outputPath });
-    await refuseReplacingExport(outputPath, "task rows");
+    await assertNotOverwriting("a profile", profilePaths, { output: outputPath });
+    await rejectReplacingExport(outputPath, "task rows");
     const { report, reportPath } = await selectTasks({
       profilePaths,
       outputPath,

@@ -1,15 +1,10 @@
 import { stat } from "node:fs/promises";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { scanDataset, summarizeScan } from "../../data/scan-dataset.ts";
-import {
-  ExtendedStatistics,
-  extendedContent,
-  tokenCounter,
-} from "../../data/statistics/extended-statistics.ts";
-import { metricsContent } from "../../data/statistics/metrics-file.ts";
+import { dumps } from "../../base/python/json/door.ts";
+import { scanDataset, summarizeScan } from "../../data/door.ts";
+import { ExtendedStatistics, extendedContent, metricsContent, tokenCounter } from "../../data/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { rootedFile, withFileErrors } from "../files.ts";
-import { refuseSurplusWords } from "../overrides.ts";
+import { rejectSurplusWords } from "../overrides.ts";
 import { withByteProgress } from "../render/progress.ts";
 import { formatExtended, formatRowReports, formatStatistics, rowReportsJson } from "./scan-text.ts";
 
@@ -21,7 +16,7 @@ export async function showStatistics(
   name: string,
   flags: { tokens: boolean; strict: boolean },
 ): Promise<number> {
-  refuseSurplusWords(context);
+  rejectSurplusWords(context);
   return withFileErrors(async () => {
     const file = await rootedFile(context, name, "FILE");
     const { size } = await stat(file);

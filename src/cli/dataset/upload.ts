@@ -2,23 +2,25 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import { findPath } from "../../config/paths.ts";
 import { DatasetError } from "../../data/errors.ts";
-import { uploadToRegistry } from "../../data/hub/gitlab.ts";
-import { type HubUploadEvent, type HubUploadResult, uploadToHub } from "../../data/hub/huggingface.ts";
 import {
   checkRepositoryId,
   collectionId,
   domainOfConfig,
+  type HubUploadEvent,
+  type HubUploadResult,
   repositoryName,
   resourcesServerOfPath,
-} from "../../data/hub/remote-names.ts";
-import { hubUrl } from "../../data/remote/hub-access.ts";
-import { checkTrainingRows } from "../../data/row-validation.ts";
+  uploadToHub,
+  uploadToRegistry,
+} from "../../data/hub/door.ts";
+import { checkTrainingRows } from "../../data/light-door.ts";
+import { hubUrl } from "../../data/remote/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
-import { inputFile, withFileErrors } from "../files.ts";
+import { requireInputFile, withFileErrors } from "../files.ts";
 import { type ByteProgress, withByteProgress } from "../render/progress.ts";
-import { hubAccess, requireRegistry } from "./access.ts";
+import { hubAccessOf, requireRegistry } from "./access.ts";
 import { hubUploadKeys, registryUploadKeys } from "./keys.ts";
 import { deleteDataset } from "./remove.ts";
 
@@ -64,7 +66,7 @@ function readHubKeys(config: { get(path: string): unknown }): HubKeys {
 
 /** Uploads the file and returns the name of the dataset. */
 async function upload(context: CommandContext, keys: HubKeys): Promise<string> {
-  const access = hubAccess(keys, context);
+  const access = hubAccessOf(keys, context);
   if (access.token === undefined) {
     throw new CommandKeysError(
       "missing required configuration: hf_token. Put it into env.yaml, or set HF_TOKEN in the environment.",
@@ -103,9 +105,9 @@ async function upload(context: CommandContext, keys: HubKeys): Promise<string> {
   return datasetName;
 }
 
-/** The file to upload; an empty file is refused here, because the hub's error would be unclear. */
+/** The file to upload; an empty file is rejected here, because the hub's error would be unclear. */
 async function filledInput(context: CommandContext, name: string): Promise<string> {
-  const file = await inputFile(context, name, "--input");
+  const file = await requireInputFile(context, name, "--input");
   if ((await stat(file)).size > 0) return file;
   throw new DatasetError("DATASET_FILE", `'${name}' (--input) is empty. Nothing was uploaded.`);
 }

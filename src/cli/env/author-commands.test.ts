@@ -56,7 +56,7 @@ describe("gym env init", () => {
     expect(stdout + stderr).toContain(`cd ${base} && npm install`);
   });
 
-  it("refuses an existing folder and does not change it", async () => {
+  it("rejects an existing folder and does not change it", async () => {
     write("resources_servers/quiz/notes", "mine");
     const result = await run("env", "init", "+entrypoint=resources_servers/quiz");
     expect(result.exitCode).toBe(1);
@@ -124,7 +124,7 @@ describe("gym env init", () => {
       exitCode: 2,
       says: "the lower one first",
     },
-  ])("refuses $words", async ({ words, exitCode, says }) => {
+  ])("rejects $words", async ({ words, exitCode, says }) => {
     const result = await run("env", "init", ...words);
     expect(result.exitCode).toBe(exitCode);
     expect(result.stderr).toContain(says);

@@ -1,20 +1,13 @@
 import { GymError } from "../../base/errors.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { resolveLeniently } from "../../config/config-metadata.ts";
-import type { ServerInstance } from "../../config/resolve.ts";
-import { currentComponentName } from "../../config/servers/aliases.ts";
-import type {
-  GymnasiumServerDefinition,
-  ResourcesServerDefinition,
-} from "../../servers/definitions/define-resources.ts";
-import { offeredTools } from "../../servers/hosting/apps/check-rows.ts";
-import { rowSchemaOf } from "../../servers/hosting/apps/wire-schemas.ts";
-import { loadDefinition } from "../../servers/hosting/load-definition.ts";
-import { locateServer } from "../../servers/hosting/locate-server.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import { resolveLeniently, type ServerInstance } from "../../config/door.ts";
+import { currentComponentName } from "../../config/light-door.ts";
+import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "../../servers/definitions/door.ts";
+import { loadDefinition, locateServer, offeredTools, rowSchemaOf } from "../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../hint.ts";
-import { namedConfig } from "../selectors.ts";
+import { namedConfig, selectConfig } from "../selectors.ts";
 
 interface DescribedServer {
   readonly instance: ServerInstance;
@@ -61,11 +54,26 @@ function typeText(schema: JsonObject): string {
   return [type, ...told].join(", ");
 }
 
-/** Runs `gym env schema NAME`. */
-export async function showRowSchema(context: CommandContext, name: string, server?: string): Promise<number> {
-  const { definition } = await describedServer(context, name, server);
+/** Runs `gym env schema NAME`, or `--resources-server NAME`. */
+export async function showRowSchema(
+  context: CommandContext,
+  name: string | undefined,
+  { server, "resources-server": folder }: { server?: string; "resources-server"?: string },
+): Promise<number> {
+  if (name !== undefined && folder !== undefined)
+    throw new UsageError("choose the environment by NAME or --resources-server, not both");
+  const config = folder === undefined ? undefined : await resourcesConfig(context, folder);
+  const given = name ?? config;
+  if (given === undefined) throw new UsageError("the following arguments are required: NAME");
+  const { definition } = await describedServer(context, given, server);
   context.out(JSON.stringify(rowSchemaOf(definition.options), null, 2));
   return 0;
+}
+
+/** The config of a resources server; the flag never means a file or an environment of that name. */
+function resourcesConfig({ roots, err }: CommandContext, name: string): Promise<string> {
+  const kind = "resources-server";
+  return selectConfig(kind, kind, name, { roots, warn: err });
 }
 
 /** The resources server of an environment, and the definition in its file. */

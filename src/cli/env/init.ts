@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { requestOnce } from "../../servers/calls/server-http.ts";
+import { requestOnce } from "../../servers/calls/door.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import type { initFlags } from "../commands/env.ts";
 import { listingKeys } from "../config-keys.ts";
@@ -35,7 +35,7 @@ export async function initComponent(context: CommandContext, flags: InitFlags): 
   if (kind === undefined && flags.name !== undefined)
     throw new UsageError("argument --name: only allowed with --from");
   if (workload === undefined) {
-    refuseWorkloadFlags(flags);
+    rejectWorkloadFlags(flags);
     if (kind !== undefined && source !== undefined)
       return initBridge(context, { kind, source, name: flags.name });
     if (agent !== undefined) return initServer(context, `responses_api_agents/${agent}`);
@@ -175,7 +175,7 @@ function hiddenComponents({ io, roots }: CommandContext, files: ScaffoldFiles) {
   });
 }
 
-function refuseWorkloadFlags(flags: InitFlags): void {
+function rejectWorkloadFlags(flags: InitFlags): void {
   const given = [
     flags.profile !== undefined && "--profile",
     flags["reuse-verifier"] !== undefined && "--reuse-verifier",

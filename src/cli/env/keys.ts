@@ -44,6 +44,11 @@ export const auditKeys = {
   },
 } as const satisfies KeyTable;
 
+export const certifyKeys = {
+  component_name: { type: "str", help: "the environment to certify" },
+  limit: auditKeys.limit,
+} as const satisfies KeyTable;
+
 export const packagesKeys = {
   entrypoint: { type: "str", required: true, help: "the server, such as resources_servers/mcqa" },
   format: { type: "str", choices: ["columns", "freeze", "json"], help: "how to print the list" },

@@ -1,11 +1,11 @@
-import type { ResolvedConfig } from "../../config/resolve.ts";
+import type { ResolvedConfig } from "../../config/door.ts";
 import { CommandKeysError } from "../errors.ts";
 
 /**
  * Some model configs contain their provider's address. A different address on the command line would send key and
  * prompts to a host that was not typed, so it is an error.
  */
-export function refuseUnusedModelUrl(
+export function rejectUnusedModelUrl(
   flags: Readonly<Record<string, unknown>>,
   config: Pick<ResolvedConfig, "servers">,
 ): void {

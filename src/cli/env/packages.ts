@@ -2,16 +2,16 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
+import { silentLogger } from "../../base/door.ts";
 import { GymError } from "../../base/errors.ts";
-import { silentLogger } from "../../base/logger.ts";
-import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
-import { locateInstances } from "../../run/start-servers.ts";
-import { readConfig } from "../../servers/hosting/apps/create-app.ts";
-import { loadDefinition } from "../../servers/hosting/load-definition.ts";
+import { DUMMY_MODEL } from "../../config/door.ts";
+import { locateInstances } from "../../run/door.ts";
 import {
   installNodeDependencies,
+  loadDefinition,
   pythonEnvironment,
-} from "../../servers/hosting/processes/install-dependencies.ts";
+  readConfig,
+} from "../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { runChild } from "../run-child.ts";

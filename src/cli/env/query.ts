@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { GymError } from "../../base/errors.ts";
+import { aliasedInstance } from "../../config/light-door.ts";
 import { findPath } from "../../config/paths.ts";
-import { aliasedInstance } from "../../config/servers/aliases.ts";
 import { headUrl, runningServers } from "../../run/head.ts";
-import { RunClient } from "../../servers/calls/run-client.ts";
-import { callServer } from "../../servers/calls/server-client.ts";
-import type { InstanceRecord } from "../../servers/hosting/processes/head-server.ts";
+import { callServer, RunClient } from "../../servers/calls/door.ts";
+import type { InstanceRecord } from "../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { hint } from "../hint.ts";
@@ -37,7 +36,7 @@ export async function queryAgent(
     addresses: new Map(servers.map((server) => [server.process_name, server.url])),
   });
   try {
-    const row = rowFlag === undefined ? undefined : await readRow(rowFlag, context.roots);
+    const row = rowFlag === undefined ? undefined : await readQueryRow(rowFlag, context.roots);
     const reply = await callServer(client, {
       server: agent,
       path: row ? "/run" : "/v1/responses",
@@ -84,7 +83,7 @@ function chooseAgent(servers: readonly InstanceRecord[], wanted: string | undefi
 }
 
 /** Finds the file like `--input` of `gym eval run`: in the working directory, then in the package. */
-export async function readRow(spec: string, roots: readonly string[]): Promise<Record<string, unknown>> {
+export async function readQueryRow(spec: string, roots: readonly string[]): Promise<Record<string, unknown>> {
   const [, given = spec, line = "1"] = /^(.*?)(?::(\d+))?$/.exec(spec) ?? [];
   const file = findPath(given, roots);
   let text: string;

@@ -1,5 +1,5 @@
+import type { Explanation, ResolvedConfig } from "../../config/door.ts";
 import { ConfigError } from "../../config/errors.ts";
-import type { Explanation, ResolvedConfig } from "../../config/resolve.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 import type { Terminal } from "../render/terminal.ts";

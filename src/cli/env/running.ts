@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { Deadline } from "../../base/transport/deadline.ts";
+import { Deadline } from "../../base/transport/light-door.ts";
 import { HeadServerError, headUrl, runningServers } from "../../run/head.ts";
-import { requestOnce } from "../../servers/calls/server-http.ts";
-import type { InstanceRecord } from "../../servers/hosting/processes/head-server.ts";
-import { listeningProcess } from "../../servers/hosting/processes/ports.ts";
+import { requestOnce } from "../../servers/calls/door.ts";
+import { type InstanceRecord, listeningProcess } from "../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../command.ts";
 
 const HEALTH_TIMEOUT_MS = 2_000;

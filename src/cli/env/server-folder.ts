@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { GymError } from "../../base/errors.ts";
+import { isServerType, type ServerType, serverTypes } from "../../config/light-door.ts";
 import { candidatePaths, findServerDirectory } from "../../config/paths.ts";
-import { isServerType, type ServerType, serverTypes } from "../../config/servers/server-types.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 import { subfolders, yamlFiles } from "../workloads/catalog/folders.ts";

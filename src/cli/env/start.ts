@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import path from "node:path";
+import type { ResolvedConfig } from "../../config/door.ts";
 import { workingRoot } from "../../config/paths.ts";
-import type { ResolvedConfig } from "../../config/resolve.ts";
-import { startServers } from "../../run/start-servers.ts";
-import type { RunEvent, RunningServers } from "../../servers/hosting/processes/run-servers.ts";
-import { waitingText } from "../../servers/hosting/processes/start-watch.ts";
+import { startServers } from "../../run/door.ts";
+import type { RunningServers, ServersEvent } from "../../servers/hosting/door.ts";
+import { waitingText } from "../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { serverJsonEvent } from "../eval/json-events.ts";
 import { lagText } from "../render/server-text.ts";
-import { refuseUnusedModelUrl } from "./model-flags.ts";
+import { rejectUnusedModelUrl } from "./model-flags.ts";
 import { watchServers } from "./watch.ts";
 
 /** Runs `gym env start`: starts the servers, shows them and stops them on Ctrl-C. */
@@ -16,7 +16,7 @@ export async function envStart(context: CommandContext): Promise<number> {
   const { flags, io, installRoot } = context;
   const signal = flags["exit-with-parent"] ? withParent(context.signal, io.stdin) : context.signal;
   const config = await context.resolve();
-  refuseUnusedModelUrl(flags, config);
+  rejectUnusedModelUrl(flags, config);
   const started = Date.now();
   const view = context.json ? jsonView(context) : textView(context);
   let servers: RunningServers;
@@ -43,7 +43,7 @@ export async function envStart(context: CommandContext): Promise<number> {
       return 0;
     }
     if (!flags["no-preflight"]) {
-      const { checkModelEndpoints } = await import("../../run/preflight.ts");
+      const { checkModelEndpoints } = await import("../../run/door.ts");
       await checkModelEndpoints(config, { signal, onNotice: (text) => view.notice(text) });
     }
     view.ready(servers, (Date.now() - started) / 1000);
@@ -85,7 +85,7 @@ function logName(): string {
 
 /** The output of `gym env start`. */
 export interface StartView {
-  serverEvent(event: RunEvent): void;
+  serverEvent(event: ServersEvent): void;
   notice(text: string): void;
   prepared(): void;
   ready(servers: RunningServers, seconds: number): void;

@@ -43,7 +43,7 @@ describe("gym env validate", () => {
       "kiln.resources_servers.oven.hosting (a.yaml:5:16): must be one of cohosted, process",
     ],
     ["hosting: foo\n", 'hosting (a.yaml:5:10): must be one of cohosted, process, not "foo"'],
-  ])("refuses values that no server can start with: case %#", async (block, told) => {
+  ])("rejects values that no server can start with: case %#", async (block, told) => {
     const { exitCode, stdout } = await validate(block);
     expect(exitCode).toBe(1);
     expect(stdout).toContain(told);
@@ -73,13 +73,52 @@ describe("gym env validate", () => {
     expect(odd.stderr).toContain("kiln.resources_servers.oven.max_triez has no effect");
     expect(odd.stderr).toContain("Did you mean 'max_tries'?");
     expect(odd.stderr).toContain("Did you mean 'domain'?");
-    const { exitCode, stdout } = await validate("");
+    const incomplete = await validate("");
+    expect(incomplete.exitCode).toBe(0);
+    expect(incomplete.stderr).toContain("kiln.resources_servers.oven.needed: is required");
+    const { exitCode, stdout } = await validate("", "--strict");
     expect(exitCode).toBe(1);
     expect(stdout).toContain("kiln.resources_servers.oven.needed: is required");
     const wrong = await validate("      needed: 1\n      max_tries: many\n");
     expect(wrong.stdout).toContain("kiln.resources_servers.oven.max_tries (a.yaml:6:18): ");
     const missing = await validate("", "--deep", "++kiln.resources_servers.oven.entrypoint=nope.ts");
     expect(missing).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("`entrypoint: app.ts`") });
+  });
+
+  it("accepts a config that lacks values, a sandbox and a judge, unless it is checked strictly", async () => {
+    const reference = (type: string, name: string) => `{type: ${type}, name: ${name}}`;
+    write(
+      "parts.yaml",
+      [
+        "kiln: {resources_servers: {oven: {entrypoint: app.ts, needed: null}}}",
+        "kiln_agent:",
+        "  responses_api_agents:",
+        "    simple_agent:",
+        "      entrypoint: app.py",
+        `      resources_server: ${reference("resources_servers", "kiln")}`,
+        `      model_server: ${reference("responses_api_models", "policy_model")}`,
+        "      sandbox_provider: sandbox",
+        "kiln_environment_server:",
+        "  environment_servers:",
+        "    legacy_agent:",
+        "      entrypoint: app.py",
+        `      agent_server: ${reference("responses_api_agents", "kiln_agent")}`,
+      ].join("\n"),
+    );
+    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
+    const check = (...words: string[]) =>
+      captureRun(["env", "validate", "--config", "parts.yaml", ...words], { cwd: base, env });
+    const lax = await check();
+    expect(lax).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("Config is valid") });
+    expect(lax.stderr).toContain("kiln.resources_servers.oven.needed");
+    expect(lax.stderr).not.toContain("environment_server");
+    const strict = await check("--strict");
+    expect(strict).toMatchObject({ exitCode: 1 });
+    expect(strict.stdout).toContain("'policy_model', which is not configured");
+    const model = ["--model-type", "random_model"];
+    expect((await check("--strict", ...model)).stdout).toContain(
+      "sandbox_provider refers to the sandbox block",
+    );
   });
 
   it("reports a misspelt override of a key that the file sets", async () => {
@@ -89,6 +128,15 @@ describe("gym env validate", () => {
     );
     expect(exitCode).toBe(0);
     expect(stderr).toContain("kiln.resources_servers.oven.max_tires has no effect");
+  });
+
+  it("reports keys of a server that declares none", async () => {
+    write(
+      "resources_servers/oven/app.ts",
+      'import { defineResourcesServer } from "nemo-gym";\nexport default defineResourcesServer({ verify: () => ({ reward: 0 }) });\n',
+    );
+    const { stderr } = await validate("      max_query: 3\n");
+    expect(stderr).toContain("kiln.resources_servers.oven.max_query has no effect");
   });
 
   it("warns about code that cannot be loaded, and fails with --deep", async () => {

@@ -1,36 +1,43 @@
+import { silentLogger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import { silentLogger } from "../../base/logger.ts";
-import { citePositions } from "../../config/cite-positions.ts";
+import { DUMMY_MODEL, type ResolvedConfig, type ServerInstance } from "../../config/door.ts";
 import { ConfigError, NoServerInstancesError, OverrideError } from "../../config/errors.ts";
-import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
-import { currentComponentName } from "../../config/servers/aliases.ts";
-import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
-import { checkDefinition } from "../../servers/definitions/check-definition.ts";
-import type { ServerDefinition } from "../../servers/definitions/definitions.ts";
-import { readConfig } from "../../servers/hosting/apps/create-app.ts";
-import { HOSTING, misspeltHostKeys, readHostSettings } from "../../servers/hosting/host-settings.ts";
-import { loadDefinition } from "../../servers/hosting/load-definition.ts";
-import { locateServer, type ServerCode } from "../../servers/hosting/locate-server.ts";
+import { citePositions, currentComponentName } from "../../config/light-door.ts";
+import { checkDefinition, type ServerDefinition } from "../../servers/definitions/door.ts";
+import {
+  ConfigMisfit,
+  HOSTING,
+  loadDefinition,
+  locateServer,
+  misspeltHostKeys,
+  readConfig,
+  readHostSettings,
+  type ServerCode,
+} from "../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../command.ts";
-import { givenKeys, validateManifest } from "./workload.ts";
+import { givenKeys } from "../config-keys.ts";
 
 /** Runs `gym env validate`. */
-export async function validate(context: CommandContext, deep: boolean): Promise<number> {
+export async function validate(
+  context: CommandContext,
+  { deep, strict }: { deep: boolean; strict: boolean },
+): Promise<number> {
   const { json, resolve, out, err, terminal } = context;
-  if (choosesManifest(context)) return validateManifest(context);
+  if (choosesManifest(context)) return (await import("./workload.ts")).validateManifest(context);
   const check = async () => {
-    const config = requireContent(await resolve());
-    return { config, ...(await checkServers(config, context, { deep })) };
+    const config = requireContent(await resolve({ noModel: !strict }));
+    return { config, ...(await checkServers(config, context, { deep, strict })) };
   };
   if (json) {
     const report = await validationReport(check);
     out(JSON.stringify(report));
     return report.valid ? 0 : 1;
   }
-  const { warnings, unknown } = await check();
+  const { warnings, notStartable } = await check();
   for (const warning of warnings) err(`Warning: ${warning}`);
   out(`${terminal.green("✓")} Config is valid.`);
-  if (unknown.length > 0) out(`It cannot be started here: see the warnings about ${unknown.join(", ")}.`);
+  if (notStartable.length > 0)
+    out(`It cannot be started here: see the warnings about ${notStartable.join(", ")}.`);
   return 0;
 }
 
@@ -79,8 +86,8 @@ interface Findings {
   /** Problems that prevent the servers from starting. */
   problems: string[];
   warnings: string[];
-  /** Servers whose code is missing or cannot be loaded. */
-  unknown: string[];
+  /** Servers whose code is missing or cannot be loaded, or that lack values. */
+  notStartable: string[];
 }
 
 /**
@@ -90,9 +97,9 @@ interface Findings {
 async function checkServers(
   config: ResolvedConfig,
   { roots, installRoot }: Pick<CommandContext, "roots" | "installRoot">,
-  { deep }: { deep: boolean },
+  { deep, strict }: { deep: boolean; strict: boolean },
 ): Promise<Omit<Findings, "problems">> {
-  const found: Findings = { problems: [...hostingProblems(config)], warnings: [], unknown: [] };
+  const found: Findings = { problems: [...hostingProblems(config)], warnings: [], notStartable: [] };
   for (const server of config.servers) {
     if (server.implementation === DUMMY_MODEL) continue;
     const block = blockOf(server, deep);
@@ -100,11 +107,11 @@ async function checkServers(
     const code = findCode(server, roots, faults);
     const definition = block && code && (await loadCode(code, installRoot, faults));
     (deep ? found.problems : found.warnings).push(...faults);
-    if (faults.length > 0) found.unknown.push(server.name);
+    if (faults.length > 0) found.notStartable.push(server.name);
     if (!block) continue;
     if (deep && code?.language === "python")
       found.warnings.push(`Server '${server.name}' is written in Python: its code is not checked.`);
-    checkBlock(server, block, definition, found);
+    checkBlock(server, block, definition, found, deep || strict);
   }
   if (found.problems.length === 0) return { ...found, warnings: [...new Set(found.warnings)] };
   const list = found.problems.map((problem) => `  - ${problem.replaceAll("\n", "\n    ")}`).join("\n");
@@ -162,7 +169,8 @@ function checkBlock(
   { name, type, implementation }: ServerInstance,
   config: Record<string, unknown>,
   definition: ServerDefinition | undefined,
-  { problems, warnings }: Findings,
+  { problems, warnings, notStartable }: Findings,
+  mustBeComplete: boolean,
 ): void {
   const at = `${name}.${type}.${implementation}.`;
   const unusable = readHostSettings(type, config).problems;
@@ -176,6 +184,8 @@ function checkBlock(
     checkDefinition(definition, name, log);
     if (unusable.length === 0) readConfig(definition, { name, implementation, config, log });
   } catch (error) {
-    problems.push(errorMessage(error));
+    const isIncomplete = error instanceof ConfigMisfit && error.isIncomplete && !mustBeComplete;
+    (isIncomplete ? warnings : problems).push(errorMessage(error));
+    if (isIncomplete) notStartable.push(name);
   }
 }

@@ -1,7 +1,7 @@
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import type { RunningServers } from "../../servers/hosting/processes/run-servers.ts";
+import type { RunningServers } from "../../servers/hosting/door.ts";
 import type { StartView } from "./start.ts";
 
 /** Editors write a file in several steps; this waits until they are done. */

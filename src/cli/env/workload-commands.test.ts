@@ -96,7 +96,7 @@ describe("gym env validate, manifest form", () => {
     [["--json"], "These need the name of a workload or --manifest: json."],
     [["answer_mix"], "has no manifest; validate its config with --environment or --benchmark"],
     [["mcqa"], "gym env validate --resources-server mcqa"],
-  ])("refuses %j", async (words, message) => {
+  ])("rejects %j", async (words, message) => {
     await run("env", "init", "--environment", "garden");
     const { exitCode, stdout } = await validate(...words);
     expect(exitCode).toBe(1);
@@ -142,7 +142,7 @@ describe("gym env publish", () => {
     [["garden", "+limit=3"], "do not accept a run config"],
     [["answer_mix"], "has no manifest.yaml next to"],
     [["nothing_like_it"], "Unknown catalog entry"],
-  ])("refuses %j", async (words, message) => {
+  ])("rejects %j", async (words, message) => {
     await run("env", "init", "--environment", "garden");
     const { exitCode, stdout } = await run("env", "publish", ...words);
     expect(exitCode).toBe(1);

@@ -2,7 +2,7 @@ import path from "node:path";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
-import { type KeyTable, type KeyValues, listingKeys } from "../config-keys.ts";
+import { givenKeys, type KeyTable, type KeyValues, listingKeys } from "../config-keys.ts";
 import { manifestKinds } from "../workloads/catalog/manifest.ts";
 import {
   discoverWorkloads,
@@ -30,14 +30,6 @@ const workloadKeys = {
     help: "write the observed rewards into the verifier cases",
   },
 } as const satisfies KeyTable;
-
-/** Top-level keys that flags and overrides set. */
-export function givenKeys({ overrides }: CommandContext): string[] {
-  return overrides.map((override) => {
-    const path = typeof override === "string" ? override.replace(/^[+~]+/, "") : override.path;
-    return /^[^.=[@]*/.exec(path)?.[0] ?? path;
-  });
-}
 
 const ALWAYS_ALLOWED = ["json", "verbose"];
 

@@ -1,4 +1,4 @@
-import { type AggregateResult, aggregate } from "../../run/aggregate.ts";
+import { type AggregateResult, aggregate } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { relativePath } from "../files.ts";

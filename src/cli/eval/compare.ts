@@ -1,12 +1,21 @@
 import path from "node:path";
-import { printable } from "../../base/printable.ts";
-import type { Estimate } from "../../records/metrics/intervals.ts";
-import { type ComparedRun, compareFiles, type FilesComparison } from "../../records/results/compare-files.ts";
+import { printable } from "../../base/door.ts";
+import type { Estimate } from "../../records/metrics/door.ts";
+import { type ComparedRun, compareFiles, type FilesComparison } from "../../records/results/door.ts";
 import type { CommandContext } from "../command.ts";
-import { readKeys } from "../config-keys.ts";
+import { givenKeys, readKeys } from "../config-keys.ts";
+import { UsageError } from "../errors.ts";
 import { shownPath } from "../files.ts";
+import {
+  calibrationSetting,
+  correctedOf,
+  correctedScores,
+  printCorrected,
+  printCorrectedDifference,
+  type RunScores,
+} from "../judge/corrected-scores.ts";
 import { renderTable } from "../render/table.ts";
-import { compareKeys } from "./keys.ts";
+import { compareKeys, compareReportKeys } from "./keys.ts";
 import { estimateText } from "./report.ts";
 import { THRESHOLD_MISSED } from "./thresholds.ts";
 
@@ -19,30 +28,69 @@ export async function compareWithFirst(
   [first, ...others]: readonly [string, ...string[]],
 ): Promise<number> {
   const { io, out, json, signal } = context;
+  rejectReportFlags(context);
+  if (others.length === 0) throw new UsageError("the following arguments are required: RUN_B");
   const keys = readKeys(compareKeys, await context.resolve());
   const matchBy = keys.match === "auto" ? undefined : keys.match;
   const options = { passThreshold: keys.pass_threshold, matchBy, signal };
+  const setting = await calibrationSetting(context, keys);
   const comparisons: FilesComparison[] = [];
   for (const other of others)
     comparisons.push(await compareFiles(path.resolve(io.cwd, first), path.resolve(io.cwd, other), options));
   const [only] = comparisons;
-  if (comparisons.length > 1) printAll(comparisons, context);
-  else if (only && json) out(JSON.stringify(only));
+  const scores = new Map<string, RunScores>();
+  for (const { runs } of comparisons)
+    for (const { path: run } of [runs.before, runs.after])
+      if (!scores.has(run)) scores.set(run, await correctedScores(context, run, setting));
+  if (comparisons.length > 1) printAll(comparisons, scores, context);
+  else if (only && json) out(JSON.stringify({ ...only, corrected: correctedOf(only, scores) }));
   else if (only) print(only, context, keys.show);
+  if (!json) printAllCorrected(comparisons, scores, context);
   const problems = comparisons.flatMap((comparison) => {
     const problem = regression(comparison, keys);
     const run = comparisons.length > 1 ? `${shownPath(context, comparison.runs.after.path)}: ` : "";
     return problem === undefined ? [] : [run + problem];
   });
+  for (const [run, { unmet }] of scores)
+    problems.push(...unmet.map((sentence) => `${shownPath(context, run)}: ${sentence}`));
   for (const problem of problems) context.err(problem);
   return problems.length === 0 ? 0 : THRESHOLD_MISSED;
 }
 
+/** The scores of each run that a calibration corrects. */
+function printAllCorrected(
+  comparisons: readonly FilesComparison[],
+  scores: ReadonlyMap<string, RunScores>,
+  context: CommandContext,
+): void {
+  for (const [run, { scores: own }] of scores) {
+    if (!own.some(({ calibration }) => calibration !== null)) continue;
+    context.out("");
+    context.out(context.terminal.bold(shownPath(context, run)));
+    printCorrected(own, context);
+  }
+  for (const comparison of comparisons) printCorrectedDifference(comparison, scores, context);
+}
+
+function rejectReportFlags(context: CommandContext): void {
+  const given = givenKeys(context).find((key) => Object.hasOwn(compareReportKeys, key));
+  if (given === undefined) return;
+  const flag = compareReportKeys[given as keyof typeof compareReportKeys].flag;
+  throw new UsageError(
+    `--${"name" in flag ? flag.name : "report-format"} belongs to a report: give the runs with --baseline and --candidates, not as RUN_A RUN_B.`,
+  );
+}
+
 /** One line for each run; comparing two runs shows more detail. */
-function printAll(comparisons: readonly FilesComparison[], context: CommandContext): void {
+function printAll(
+  comparisons: readonly FilesComparison[],
+  scores: ReadonlyMap<string, RunScores>,
+  context: CommandContext,
+): void {
   const { out, json, terminal } = context;
   if (json) {
-    out(JSON.stringify({ comparisons }));
+    const withCorrected = comparisons.map((each) => ({ ...each, corrected: correctedOf(each, scores) }));
+    out(JSON.stringify({ comparisons: withCorrected }));
     return;
   }
   const rowOf = (run: ComparedRun, reward: Estimate, others: readonly string[]) => [

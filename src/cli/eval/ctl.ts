@@ -5,7 +5,7 @@ import {
   type ControlRequest,
   type RunningCollection,
   runningCollections,
-} from "../../run/collect/control.ts";
+} from "../../run/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { progressLines, progressText } from "./progress-lines.ts";

@@ -1,9 +1,13 @@
 import path from "node:path";
-import { artifactPaths, refuseNonFile, sidecarPath } from "../../records/files/artifact-paths.ts";
-import { refuseReplacingExport } from "../../records/files/earlier-results.ts";
-import { type ExportReport, exportRollouts } from "../../records/results/export/export.ts";
-import { gymVersion } from "../../run/gym-version.ts";
-import { refuseOverwriting } from "../../run/resume/prepare-run.ts";
+import {
+  artifactPaths,
+  assertRegularFile,
+  rejectReplacingExport,
+  sidecarPath,
+} from "../../records/files/door.ts";
+import { type ExportReport, exportRollouts } from "../../records/results/export/door.ts";
+import { assertNotOverwriting } from "../../run/door.ts";
+import { gymVersion } from "../../run/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
@@ -72,13 +76,13 @@ async function outputFile({ io }: CommandContext, keys: Keys, rolloutsPath: stri
   const ownFiles = Object.values(artifactPaths(rolloutsPath));
   if (ownFiles.includes(outputPath))
     throw new UsageError(`argument --output: '${outputPath}' is a file of the run itself`);
-  await refuseOverwriting("the exported rollouts", ownFiles, { output: outputPath });
-  await refuseNonFile(outputPath);
-  await refuseReplacingExport(outputPath, format);
+  await assertNotOverwriting("the exported rollouts", ownFiles, { output: outputPath });
+  await assertRegularFile(outputPath);
+  await rejectReplacingExport(outputPath, format);
   return outputPath;
 }
 
-/** Additional options of `atif`; its flags are refused with other formats. */
+/** Additional options of `atif`; its flags are rejected with other formats. */
 function atifContext({ io, installRoot }: CommandContext, keys: Keys) {
   const { output_dirpath: directory, session_id: sessionId, agent_version: agentVersion } = keys;
   const given = { "--output-dir": directory, "--session-id": sessionId, "--agent-version": agentVersion };

@@ -1,31 +1,33 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { RolloutError } from "../../records/errors.ts";
-import { artifactPaths } from "../../records/files/artifact-paths.ts";
-import { checkHealth, type HealthReport, requireKnown } from "../../records/results/health/health-check.ts";
-import type { HealthSetting } from "../../run/health-after-run.ts";
+import { artifactPaths } from "../../records/files/door.ts";
+import { checkHealth, type HealthReport, requireKnown } from "../../records/results/door.ts";
+import type { HealthSetting } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
 import { shownPath } from "../files.ts";
-import { refuseSurplusWords } from "../overrides.ts";
+import { rejectSurplusWords } from "../overrides.ts";
 
 /** Maximum number of kinds of findings listed after a run; the reports have all of them. */
 const MAX_ISSUES = 3;
 
-/** Runs `gym eval health-check RUN_DIR`. */
+/** Runs `gym eval health-check RUN`. `file` is the rollouts of a directory. */
 export async function healthCheck(
   context: CommandContext,
-  given: { directory: string; file: string; workers: number | undefined; ignored: (string | undefined)[] },
+  given: { run: string; file: string; workers: number | undefined; ignored: (string | undefined)[] },
 ): Promise<number> {
   const { io, out, err, json, signal, terminal } = context;
-  refuseSurplusWords(context);
-  const directory = path.resolve(io.cwd, given.directory);
-  if (!(await stat(directory).catch(() => undefined))?.isDirectory())
-    throw new UsageError(`argument RUN_DIR: '${given.directory}' is not a directory`);
-  const rolloutsPath = path.resolve(directory, given.file);
+  rejectSurplusWords(context);
+  const run = path.resolve(io.cwd, given.run);
+  const found = await stat(run).catch(() => undefined);
+  if (!found?.isDirectory() && !found?.isFile())
+    throw new UsageError(`argument RUN: '${given.run}' is not a directory or a rollouts file`);
+  const directory = found.isFile() ? path.dirname(run) : run;
+  const rolloutsPath = found.isFile() ? run : path.resolve(directory, given.file);
   if (!(await stat(rolloutsPath).catch(() => undefined))?.isFile())
     throw new UsageError(
-      `argument --rollouts-file: no file '${given.file}' in '${given.directory}'; ${await runsIn(directory)}`,
+      `argument --rollouts-file: no file '${given.file}' in '${given.run}'; ${await runsIn(directory)}`,
     );
   const report = await checkHealth({
     rolloutsPath,
@@ -59,7 +61,7 @@ interface HealthKeys {
   health_check_ignored_checks: unknown;
 }
 
-/** The ignored check ids of the keys; an unknown id is refused before anything runs. */
+/** The ignored check ids of the keys; an unknown id is rejected before anything runs. */
 export function ignoredChecks({
   health_check_ignored_checks: given,
 }: Pick<HealthKeys, "health_check_ignored_checks">): readonly string[] {
@@ -67,7 +69,7 @@ export function ignoredChecks({
   return knownChecks(ids, (message) => new CommandKeysError(`invalid configuration: ${message}`));
 }
 
-/** The health check that the keys ask for; an unknown check id is refused before anything runs. */
+/** The health check that the keys ask for; an unknown check id is rejected before anything runs. */
 export function healthSetting(keys: HealthKeys): HealthSetting {
   const ignored = ignoredChecks(keys);
   return keys.disable_health_check ? false : { ignoredChecks: ignored, workers: keys.health_check_workers };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { artifactPaths } from "../../records/files/artifact-paths.ts";
 import type { EvaluationEvent } from "../../run/run.ts";
-import type { RunEvent } from "../../servers/hosting/processes/run-servers.ts";
+import type { ServersEvent } from "../../servers/hosting/processes/run-servers.ts";
 import { evaluationJsonEvent, finishedJsonEvent, serverJsonEvent } from "./json-events.ts";
 
 const progress = { total: 1, by_agent: { myAgent: { done: 1, mean_reward: 1 } } } as never;
@@ -46,10 +46,11 @@ const evaluationEvents: Exclude<EvaluationEvent, { type: "started" }>[] = [
       ],
       coverage: { expected: 1, ok: 1, masked: 0, failed: 0, missing: 0 },
       turnBoundaries: null,
+      judges: [],
     },
   },
 ];
-const serverEvents: RunEvent[] = [
+const serverEvents: ServersEvent[] = [
   { type: "starting", server: "s", placement: "cohosted", url: "u", log: undefined },
   { type: "installing", server: "s" },
   { type: "ready", server: "s", url: "u", milliseconds: 1 },

@@ -1,14 +1,17 @@
-import type { ArtifactPaths } from "../../records/files/artifact-paths.ts";
-import type { CollectResult } from "../../run/collect/collect-contract.ts";
-import type { ResumeSummary } from "../../run/resume/resume.ts";
-import type { Evaluation, EvaluationEvent } from "../../run/run.ts";
-import type { RunSummary } from "../../run/summarize.ts";
-import type { RunEvent } from "../../servers/hosting/processes/run-servers.ts";
+import type { ArtifactPaths } from "../../records/files/door.ts";
+import type {
+  CollectResult,
+  Evaluation,
+  EvaluationEvent,
+  ResumeSummary,
+  RunSummary,
+} from "../../run/door.ts";
+import type { ServersEvent } from "../../servers/hosting/door.ts";
 
 /** One line of `--json`; docs/reference/rollout-files.md lists all of them. Keys are snake_case, as in every file. */
 export type JsonEvent = { event: string } & Record<string, unknown>;
 
-export function serverJsonEvent(event: RunEvent): JsonEvent {
+export function serverJsonEvent(event: ServersEvent): JsonEvent {
   switch (event.type) {
     case "lag": {
       const { lagMs, heldMs, server = null, path = null } = event.lag;
@@ -112,12 +115,12 @@ function jsonResult({ completed, failed, cancelled, stoppedEarly, progress }: Co
   return { completed, failed, cancelled, stopped_early: stoppedEarly ?? null, progress };
 }
 
-function jsonSummary({ agents, coverage, turnBoundaries }: RunSummary) {
+function jsonSummary({ agents, coverage, turnBoundaries, judges }: RunSummary) {
   // Results per task are in the files, because they may be long.
   const short = agents.map(({ agent, metrics, statistics }) => ({
     agent,
     key_metrics: metrics.key_metrics,
     statistics: statistics ?? null,
   }));
-  return { agents: short, coverage, turn_boundaries: turnBoundaries };
+  return { agents: short, coverage, turn_boundaries: turnBoundaries, judges };
 }

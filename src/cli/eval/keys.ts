@@ -4,6 +4,7 @@ import {
   HEALTH_FILTERS,
   PAIR_SELECTIONS,
 } from "../../records/results/export/export-filters.ts";
+import { runKeys } from "../../run/settings.ts";
 import {
   choice,
   INPUT_FLAG,
@@ -13,9 +14,22 @@ import {
   text,
   toggle,
 } from "../config-keys.ts";
+import { skills } from "./skills-key.ts";
 
 const INPUTS_FLAG = { name: "inputs", metavar: "FILE" } as const;
 const ROLLOUTS_FLAG = { name: "rollouts", metavar: "FILE" } as const;
+
+/** Keys about the calibration of judges. */
+export const calibrationKeys = {
+  judge_calibration: text(
+    { name: "calibration", metavar: "FILE" },
+    "calibration of the judge (gym judge calibrate); calibration.json next to the rollouts or in the environment's folder when absent",
+  ),
+  require_calibration: text(
+    { metavar: "MEASURES" },
+    "exit with 3 unless a calibration of this judge, prompt and parser has these least values, such as kappa=0.6,labels=100; measures: kappa, alpha, ac1, tpr, tnr, labels",
+  ),
+} as const satisfies KeyTable;
 
 /** Keys of the health check after a run. */
 const healthKeys = {
@@ -37,6 +51,17 @@ const healthKeys = {
   },
 } as const satisfies KeyTable;
 
+const {
+  split,
+  reuse_existing_data_preparation,
+  agent_name,
+  limit,
+  num_repeats,
+  repeat_order,
+  num_repeats_add_seed,
+  ...otherRunKeys
+} = runKeys;
+
 /** Keys of every collection, with or without starting servers. */
 export const collectionKeys = {
   output_jsonl_fpath: {
@@ -45,76 +70,55 @@ export const collectionKeys = {
     flag: OUTPUT_FLAG,
     help: "where results go; results/<agent>/<time>/rollouts.jsonl when absent",
   },
-  input_jsonl_fpath: text(INPUT_FLAG, "rows to run; the config's example data when absent"),
-  agent_map: { type: "dict", help: "agents that run the rows of others: a map from names in rows to agents" },
-  agent_name: text(
-    { name: "agent", short: "a", metavar: "NAME" },
-    "agent for rows that name none; optional when there is only one",
+  input_jsonl_fpath: text(
+    INPUT_FLAG,
+    "rows to run, or a source that `gym dataset convert` reads (data.csv, hub:OWNER/NAME@SPLIT); the config's example data when absent",
   ),
-  limit: { type: "int", minimum: 0, flag: {}, help: "number of input lines to run, before repeats; 0: all" },
-  num_repeats: {
+  agent_map: { type: "dict", help: "agents that run the rows of others: a map from names in rows to agents" },
+  agent_name,
+  row_where: text(
+    { name: "where", metavar: "CONDITION" },
+    "run the rows that meet this condition on their fields, such as 'difficulty == \"hard\"'",
+  ),
+  row_ids: {
     type: "any",
-    flag: { metavar: "N" },
-    help: "rollouts per row, or a map from agent to number with _default",
+    flag: { name: "ids", metavar: "A,B", kind: "text" },
+    help: "run the rows with these ids, as a list or separated by commas",
   },
-  num_repeats_add_seed: { type: "bool", default: false, help: "give every repeat its own seed" },
-  num_samples_in_parallel: {
+  row_sample: {
     type: "int",
-    minimum: 0,
-    flag: { name: "concurrency" },
-    help: "rollouts at once; automatic when absent or 0",
+    minimum: 1,
+    flag: { name: "sample" },
+    help: "run N rows drawn from those that are left",
   },
-  resume_from_cache: toggle("continue an interrupted run", "resume"),
-  retry_failed: toggle("with --resume: run failed rollouts again, regardless of their number of attempts"),
-  prompt_config: text({ metavar: "FILE" }, "prompt template that creates the input of each row"),
-  skills: { type: "dict", help: "skills.path: a directory of skills offered to the agent" },
-  responses_create_params: { type: "dict", help: "fields that replace those of every row" },
+  row_seed: { type: "int", minimum: 0, flag: { name: "seed" }, help: "of --sample [default: 0]" },
+  limit,
+  num_repeats,
+  repeat_order,
+  interleave_repeats: toggle("the same as --repeat-order breadth"),
+  num_repeats_add_seed,
+  skills,
   disable_aggregation: toggle("collect only, compute no metrics"),
-  check_rows: {
-    type: "bool",
-    default: true,
-    help: "check rows against the schema and tools of their environment before the first model call",
-  },
-  fail_under: {
-    type: "float",
-    flag: { metavar: "REWARD" },
-    help: "exit with 3 when the mean reward of an agent is lower",
-  },
-  min_coverage: {
-    type: "float",
-    minimum: 0,
-    flag: { metavar: "SHARE" },
-    help: "exit with 3 when a smaller share of the rollouts was scored (0 to 1)",
-  },
-  rollout_timeout_seconds: {
-    type: "float",
-    minimum: 0.001,
-    default: 7200,
-    help: "time limit of one rollout; null lifts it",
-  },
-  run_timeout_seconds: { type: "float", minimum: 0.001, help: "time limit of the whole collection" },
-  fsync: {
-    type: "str",
-    choices: ["never", "interval", "always"],
-    default: "interval",
-    help: "when results are forced onto the disk",
-  },
-  upload_rollouts: { type: "bool", default: true, help: "send rollouts to exporters" },
+  ...otherRunKeys,
+  ...calibrationKeys,
   ...healthKeys,
 } as const satisfies KeyTable;
 
 /** Additional keys if the command starts the servers. */
 export const servingKeys = {
-  split: {
-    type: "str",
-    choices: ["train", "validation", "benchmark"],
-    flag: {},
-    help: "collate the config's datasets and run this split; with --benchmark: benchmark",
+  split,
+  reuse_existing_data_preparation,
+  max_cost: {
+    type: "float",
+    minimum: 0,
+    flag: { metavar: "DOLLARS" },
+    help: "stop when the model calls of the run have cost this much; --resume continues with a higher limit",
   },
-  reuse_existing_data_preparation: {
-    type: "bool",
-    default: false,
-    help: "skip collation if its result exists",
+  max_tokens_per_rollout: {
+    type: "int",
+    minimum: 1,
+    flag: {},
+    help: "end a rollout when its model calls have used this many tokens, input and output; its answer so far is scored (agents with the standard loop)",
   },
   rollout_collection_driver: {
     type: "str",
@@ -241,6 +245,49 @@ export const compareKeys = {
     flag: {},
     help: "exit with 3 when the mean reward drops by more than X",
   },
+  ...calibrationKeys,
+} as const satisfies KeyTable;
+
+/** Keys of the report of `eval compare`, which reads files of aggregate metrics. */
+export const compareReportKeys = {
+  baseline_rollouts_jsonl_fpath: {
+    type: "str",
+    required: true,
+    flag: { name: "baseline", metavar: "FILE" },
+    help: "rollouts to compare with; their aggregate metrics are read",
+  },
+  candidate_rollouts_jsonl_fpaths: {
+    type: "any",
+    required: true,
+    flag: { name: "candidates", metavar: "A[,B]", kind: "text" },
+    help: "rollouts to be compared, as a list or separated by commas",
+  },
+  baseline_aggregate_metrics_fpath: text(
+    { name: "baseline-agg-metrics", metavar: "FILE" },
+    "metrics of the baseline, if they are not next to its rollouts",
+  ),
+  candidate_aggregate_metrics_fpaths: {
+    type: "any",
+    flag: { name: "candidates-agg-metrics", metavar: "A[,B]", kind: "text" },
+    help: "metrics of the candidates, in their order, if they are not next to their rollouts",
+  },
+  agent_name: text({ name: "agent", metavar: "NAME" }, "agent to compare; all common agents when absent"),
+  baseline_agent_name: text(
+    { name: "baseline-agent", metavar: "NAME" },
+    "agent of the baseline, if the names differ",
+  ),
+  candidate_agent_names: {
+    type: "any",
+    flag: { name: "candidate-agents", metavar: "A[,B]", kind: "text" },
+    help: "agent of each candidate, if the names differ",
+  },
+  output_dirpath: {
+    type: "str",
+    computed: true,
+    flag: { name: "output-dir", short: "o", metavar: "DIR" },
+    help: "folder of the report; that of the first candidate when absent",
+  },
+  report_format: choice(["md", "json", "both"], "both", "which reports to write"),
 } as const satisfies KeyTable;
 
 /** Keys of `eval reverify`. */
@@ -262,10 +309,8 @@ export const reverifyKeys = {
   limit: { type: "int", minimum: 1, flag: {}, help: "at most N rollouts" },
   disable_aggregation: toggle("compute no metrics"),
   rollout_timeout_seconds: {
-    type: "float",
-    minimum: 0.001,
-    default: 7200,
-    help: "time limit of one verification",
+    ...runKeys.rollout_timeout_seconds,
+    help: "time limit of one verification; null removes it",
   },
 } as const satisfies KeyTable;
 

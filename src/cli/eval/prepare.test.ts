@@ -113,7 +113,7 @@ describe("gym eval prepare", () => {
     );
   });
 
-  it("refuses an output that the config does not read, and reports errors of a script", async () => {
+  it("rejects an output that the config does not read, and reports errors of a script", async () => {
     write("a.yaml", agent("a", dataset("one")));
     write("benchmarks/one/prepare.js", 'export const prepare = () => "elsewhere.jsonl";\n');
     expect((await run("--config", "a.yaml")).stderr).toContain(
@@ -224,7 +224,7 @@ describe("a prepare script that misbehaves", () => {
     });
   });
 
-  it("refuses arguments that the script does not read, before rows are written", async () => {
+  it("rejects arguments that the script does not read, before rows are written", async () => {
     const body =
       "export const prepare = ({ source }, { writeRows }) => writeRows([{ source: source ?? 1 }]);";
     const { exitCode, stderr } = await runScript(body, ["+prepare_script_args.souce=x"]);
@@ -282,7 +282,7 @@ describe("gym eval prepare with a prepare.yaml", () => {
     }
   });
 
-  it("refuses arguments that the file does not declare, with the nearest name", async () => {
+  it("rejects arguments that the file does not declare, with the nearest name", async () => {
     const { exitCode, stderr } = await run(
       "--benchmark",
       "mmlu",

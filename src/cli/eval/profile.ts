@@ -1,14 +1,16 @@
 import path from "node:path";
-import { refuseNonFile } from "../../records/files/artifact-paths.ts";
-import { refuseReplacingRun } from "../../records/files/earlier-results.ts";
-import { profileRun, profileTasks } from "../../records/results/profile-files.ts";
+import { assertRegularFile, rejectReplacingRun } from "../../records/files/door.ts";
+import { profileRun, profileTasks } from "../../records/results/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { rolloutFile, shownPath } from "../files.ts";
 import { profileKeys, taskProfileKeys } from "./keys.ts";
 
+const ONE_ROLLOUT =
+  "Every task has one rollout, so the spread of its rewards is unknown. Run with --num-repeats N.";
+
 /** Runs `gym eval profile`; with an output or an input, the older form, which writes the task rows. */
-export async function profileRollouts(context: CommandContext): Promise<number> {
+export async function profileCommand(context: CommandContext): Promise<number> {
   const config = await context.resolve();
   const isSet = (key: string) => (config.get(key) ?? null) !== null;
   const older =
@@ -55,8 +57,7 @@ async function profileFiles(context: CommandContext, keys: KeyValues<typeof prof
     out(
       `Pass rate: ${(100 * rate).toFixed(2)} % (${passed.passed} of ${passed.total} rollouts have a reward of ${passThreshold} or more)`,
     );
-  if (expected > 0 && expected === summary.total_input_rows)
-    out("Every task has one rollout, so the spread of its rewards is unknown. Run with --num-repeats N.");
+  if (expected > 0 && expected === summary.total_input_rows) out(ONE_ROLLOUT);
   out(`Profile:       ${shownPath(context, rewardProfilingPath)}`);
   out(`Agent metrics: ${shownPath(context, agentMetricsPath)}`);
   return 0;
@@ -68,8 +69,8 @@ async function profileByTask(
 ): Promise<number> {
   const { out, json, signal, io } = context;
   const outputPath = path.resolve(io.cwd, keys.output_jsonl_fpath);
-  await refuseNonFile(outputPath);
-  await refuseReplacingRun(outputPath);
+  await assertRegularFile(outputPath);
+  await rejectReplacingRun(outputPath);
   const result = await profileTasks({
     inputPath: await rolloutFile(context, keys.input_jsonl_fpath, "input_jsonl_fpath"),
     rolloutsPath: await rolloutFile(context, keys.rollouts_jsonl_fpath, "rollouts_jsonl_fpath"),
@@ -90,6 +91,7 @@ async function profileByTask(
     return 0;
   }
   out(`Tasks: ${result.tasks} profiled from ${result.rollouts} rollouts`);
+  if (result.tasks > 0 && result.tasks === result.rollouts) out(ONE_ROLLOUT);
   if (result.tasksWithoutRollouts > 0) out(`Left out: ${result.tasksWithoutRollouts} tasks without rollouts`);
   if (result.rolloutsWithoutReward > 0)
     out(`Left out: ${result.rolloutsWithoutReward} rollouts whose reward is not a number`);

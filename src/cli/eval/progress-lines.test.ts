@@ -25,8 +25,8 @@ it("writes one line when the endpoint goes down, and then one a minute", () => {
   const at = (elapsed_seconds: number) => ({ ...progress.snapshot([], 1, 1), elapsed_seconds });
   const before = at(10);
   expect(isLineDue(before, undefined)).toBe(true);
-  progress.warned("policy_model", "host refused; trying again (attempt 1 of 20 failed, after 567 s)");
-  expect(progressText(at(20))).toContain("host refused; trying again; Ctrl-C and --resume continue later");
+  progress.warned("policy_model", "host rejected; trying again (attempt 1 of 20 failed, after 567 s)");
+  expect(progressText(at(20))).toContain("host rejected; trying again; Ctrl-C and --resume continue later");
   expect(isLineDue(at(20), before)).toBe(true);
   expect(isLineDue(at(30), at(20))).toBe(false);
   expect(isLineDue(at(80), at(20))).toBe(true);

@@ -1,5 +1,5 @@
-import { printable } from "../../base/printable.ts";
-import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
+import { printable } from "../../base/door.ts";
+import type { ProgressSnapshot } from "../../records/light-door.ts";
 import { duration } from "../render/progress.ts";
 import type { Terminal } from "../render/terminal.ts";
 

@@ -56,6 +56,7 @@ function reportOf(options: {
       agents: [],
       coverage: { expected: 12, ok: 0, masked: 0, failed: 12, missing: 0 },
       turnBoundaries: null,
+      judges: [],
     },
   } as unknown as Evaluation;
   printReport(evaluation, context, { aggregated: true });
@@ -91,7 +92,7 @@ describe("the report of a run in which everything failed", () => {
     expect(reportOf({ result: { resumable: 0 } })).not.toContain("--resume");
   });
 
-  it("names the rows that a server refused", () => {
+  it("names the rows that a server rejected", () => {
     const text = reportOf({ failureClass: "invalid_row", result: { resumable: 0 } });
     expect(text).toContain(
       "First rows: out_materialized_inputs.jsonl:2 (task 1), task 7; all are in out_failures.jsonl.",
@@ -136,6 +137,7 @@ describe("the summary of a run", () => {
           },
         ],
         coverage: { expected: 6, ok: 6, masked: 0, failed: 0, missing: 0, ...coverage },
+        judges: [{ server: "judge_model", model: "grader-1", calls: 3 }],
       } as unknown as RunSummary,
       {
         out: (line: string) => lines.push(line),
@@ -144,6 +146,10 @@ describe("the summary of a run", () => {
     );
     return lines.join("\n");
   };
+
+  it("names who judged", () => {
+    expect(summaryText({})).toContain("Judged by judge_model (grader-1), 3 calls");
+  });
 
   it("omits the fields that the framework adds to rows", () => {
     const text = summaryText({});

@@ -1,10 +1,7 @@
-import { printable } from "../../base/printable.ts";
-import { intervalCaveats } from "../../records/metrics/interval-caveats.ts";
-import type { Estimate } from "../../records/metrics/intervals.ts";
-import type { CollectResult } from "../../run/collect/collect-contract.ts";
-import type { Evaluation } from "../../run/run.ts";
-import type { RunSummary } from "../../run/summarize.ts";
-import type { TrackedRun } from "../../run/tracking.ts";
+import { printable } from "../../base/door.ts";
+import type { Estimate } from "../../records/metrics/door.ts";
+import { intervalCaveats } from "../../records/metrics/door.ts";
+import type { CollectResult, Evaluation, RunSummary, TrackedRun } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { relativePath } from "../files.ts";
 import { interruptedExitCode } from "../interruption.ts";
@@ -56,7 +53,7 @@ function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): 
   if (!judge || judge.unreadable === 0) return;
   out(
     terminal.yellow(
-      `  ${judge.unreadable} of ${countText(judge.calls, "reply", "replies")} of the judge had no readable verdict; these rewards say nothing about the answers.`,
+      `  ${judge.unreadable} of ${countText(judge.calls, "reply", "replies")} of the judge had no readable verdict; these rewards are not meaningful.`,
     ),
   );
 }
@@ -110,7 +107,7 @@ function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: Collect
   return steps;
 }
 
-/** The positions of rows that a server refused. */
+/** The positions of rows that a server rejected. */
 function rowsText({ paths, result }: Evaluation, context: CommandContext): string {
   const file = relativePath(context, paths.materializedInputs);
   const rows = (result.progress.failure_rows["invalid_row"] ?? []).map(({ task_index, line }) =>
@@ -129,7 +126,10 @@ const MAX_NAME = 30;
 const LINE_WIDTH = 78;
 
 /** Metrics with their intervals by agent, and their coverage of the run. */
-export function printSummary({ agents, coverage }: RunSummary, { out, terminal }: CommandContext): void {
+export function printSummary(
+  { agents, coverage, judges }: RunSummary,
+  { out, terminal }: CommandContext,
+): void {
   for (const { agent, metrics, statistics } of agents) {
     out("");
     out(terminal.bold(agent || "(no agent)"));
@@ -149,6 +149,10 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
   out("");
   const line = `Coverage: ${counting} of ${expected} rollouts scored (${failed} failed, ${masked} masked, ${missing} missing${unscored})`;
   out(counting === expected ? terminal.green(line) : terminal.yellow(line));
+  for (const { server, model, calls } of judges) {
+    const name = model === null ? "" : ` (${printable(model)})`;
+    out(`Judged by ${printable(server)}${name}, ${countText(calls, "call")}`);
+  }
 }
 
 /** The mean of the rewards is left out if its interval is shown. */

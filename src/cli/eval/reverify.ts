@@ -1,6 +1,5 @@
 import path from "node:path";
-import { type ReverifyOptions, reverify } from "../../run/reverify/reverify.ts";
-import type { RunEvent } from "../../run/run-events.ts";
+import { type ReverifyOptions, type RunEvent, reverify } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
@@ -17,7 +16,8 @@ type Keys = KeyValues<typeof reverifyKeys>;
 /** Runs `gym eval reverify`. */
 export async function reverifyRollouts(context: CommandContext): Promise<number> {
   const { io, env, installRoot, signal, err, terminal } = context;
-  const config = await context.resolve();
+  // A model that was chosen is the judge, or the servers refer to it; its address comes from env.yaml as in a run.
+  const config = await context.resolve({ noModel: context.flags["model-type"] === undefined });
   const keys = readKeys(reverifyKeys, config);
   const run = reverify(config, {
     rollouts: await rolloutFile(context, keys.rollouts_jsonl_fpath, "--rollouts"),
@@ -28,8 +28,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     judgeFailedOnly: keys.judge_failed_only,
     limit: keys.limit,
     concurrency: keys.num_samples_in_parallel,
-    rolloutTimeoutSeconds:
-      config.get("rollout_timeout_seconds") === null ? null : keys.rollout_timeout_seconds,
+    rolloutTimeoutSeconds: keys.rollout_timeout_seconds,
     aggregate: !keys.disable_aggregation,
     drain: signal,
     signal: io.stopSignal,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./run-files.ts";
+import { dropEmptyDirectory, dropRejectedRun, newOutput } from "./run-files.ts";
 
 let cwd: string;
 beforeEach(() => {
@@ -21,7 +21,7 @@ it("gives runs of the same second different outputs", async () => {
   ]);
 });
 
-it("leaves no directory for a refused run", async () => {
+it("leaves no directory for a rejected run", async () => {
   const output = await newOutput(cwd, "agent", now);
   writeFileSync(output, "");
   await dropEmptyDirectory(output);
@@ -32,14 +32,14 @@ it("leaves no directory for a refused run", async () => {
   expect(existsSync(path.dirname(output))).toBe(false);
 });
 
-it("leaves no logs for a run whose rows were refused", async () => {
+it("leaves no logs for a run whose rows were rejected", async () => {
   const output = await newOutput(cwd, "agent", now);
   const logs = path.join(path.dirname(output), "logs");
   mkdirSync(logs);
   writeFileSync(path.join(logs, "agent.log"), "started");
   await dropEmptyDirectory(output);
   expect(existsSync(logs)).toBe(true);
-  await dropRefusedRun(output);
+  await dropRejectedRun(output);
   expect(existsSync(path.dirname(output))).toBe(false);
 });
 

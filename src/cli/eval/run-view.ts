@@ -1,11 +1,14 @@
-import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
-import type { Collection } from "../../run/collect/collect.ts";
-import type { ResumeSummary } from "../../run/resume/resume.ts";
-import type { EvaluationEvent } from "../../run/run.ts";
-import type { EvaluationRun, ScoredRun } from "../../run/run-evaluation.ts";
-import type { RunEvent } from "../../run/run-events.ts";
-import type { RunEvent as ServerEvent } from "../../servers/hosting/processes/run-servers.ts";
-import { waitingText } from "../../servers/hosting/processes/start-watch.ts";
+import type { ProgressSnapshot } from "../../records/light-door.ts";
+import type {
+  Collection,
+  EvaluationEvent,
+  EvaluationRun,
+  ResumeSummary,
+  RunEvent,
+  ScoredRun,
+} from "../../run/door.ts";
+import type { ServersEvent as ServerEvent } from "../../servers/hosting/door.ts";
+import { waitingText } from "../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { relativePath } from "../files.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";

@@ -1,38 +1,32 @@
-import path from "node:path";
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggestMisspelt } from "../../base/suggest.ts";
+import type { ResolvedConfig } from "../../config/door.ts";
 import { outputPath } from "../../config/paths.ts";
-import type { ResolvedConfig } from "../../config/resolve.ts";
 import { RolloutError } from "../../records/errors.ts";
+import { type EvaluationOptions, runEvaluation } from "../../run/door.ts";
 import { headUrl, runningConfig, runningServers } from "../../run/head.ts";
-import { Repeats, type RepeatsSetting } from "../../run/inputs/repeats.ts";
-import type { EvaluationOptions } from "../../run/options.ts";
-import type { RolloutDriver } from "../../run/rollout-driver.ts";
-import { runEvaluation } from "../../run/run-evaluation.ts";
-import { RunClient } from "../../servers/calls/run-client.ts";
-import { readWith } from "../../wire/schemas/readers.ts";
-import { CREATE_PARAM_KEYS, readCreateParams } from "../../wire/schemas/responses.ts";
-import { ValidationError } from "../../wire/schemas/validation.ts";
+import { Repeats, type RepeatsSetting, type RolloutDriver } from "../../run/light-door.ts";
+import { runSettings } from "../../run/settings.ts";
+import { RunClient } from "../../servers/calls/door.ts";
+import { CREATE_PARAM_KEYS, readCreateParams, readWith, ValidationError } from "../../wire/schemas/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
-import { refuseUnusedModelUrl } from "../env/model-flags.ts";
+import { confirm } from "../confirm.ts";
+import { rejectUnusedModelUrl } from "../env/model-flags.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
-import { brokerOf } from "../queue/broker-settings.ts";
-import { needsOf, queuedRunKeys, weightsOf } from "../queue/keys.ts";
+import { calibrationSetting, correctedScores, printCorrected } from "../judge/corrected-scores.ts";
+import { queueOf } from "../queue/queue-options.ts";
 import { healthJsonEvent, healthSetting, printHealth } from "./health-check.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
 import { exitCodeOf, printReport, printTracked } from "./report.ts";
-import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./run-files.ts";
+import { dropEmptyDirectory, dropRejectedRun, newOutput } from "./run-files.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
+import { skillsPath } from "./skills-key.ts";
 import { checkThresholds, THRESHOLD_MISSED } from "./thresholds.ts";
 
-const NEARNESS = 0.85;
-
-/** Fields that replace those of every row: an invalid one would fail every rollout, so it is refused first. */
+/** Fields that replace those of every row: an invalid one would fail every rollout, so it is rejected first. */
 function checkSampling(overrides: Readonly<Record<string, unknown>> | undefined): void {
   for (const name of Object.keys(overrides ?? {})) {
-    const [nearest] = CREATE_PARAM_KEYS.includes(name)
-      ? []
-      : getCloseMatches(name, CREATE_PARAM_KEYS, 1, NEARNESS);
+    const nearest = CREATE_PARAM_KEYS.includes(name) ? undefined : suggestMisspelt(name, CREATE_PARAM_KEYS);
     if (nearest !== undefined)
       throw new CommandKeysError(
         `invalid configuration: responses_create_params has no field '${name}'. Did you mean '${nearest}'?`,
@@ -51,19 +45,24 @@ function checkSampling(overrides: Readonly<Record<string, unknown>> | undefined)
   }
 }
 
-/** Runs `gym eval run`, with its own servers or with running ones. */
+/** Runs `gym eval run`, with its own servers or with running ones, or the members of a suite. */
 export async function evalRun(context: CommandContext): Promise<number> {
-  return context.flags["no-serve"] ? againstRunningServers(context) : withOwnServers(context);
+  if (context.flags["suite"] !== undefined) return (await import("../suite/run-suite.ts")).runSuite(context);
+  return context.flags["no-serve"] ? againstRunningServers(context) : evalWithOwnServers(context);
 }
 
-async function withOwnServers(context: CommandContext): Promise<number> {
+/** Runs one evaluation with servers of its own. `onResult` receives what the report shows. */
+export async function evalWithOwnServers(
+  context: CommandContext,
+  onResult?: (evaluation: FinishedEvaluation) => void,
+): Promise<number> {
   const { io } = context;
   const config = await context.resolve({ requireServers: true });
-  refuseUnusedModelUrl(context.flags, config);
+  rejectUnusedModelUrl(context.flags, config);
   const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
   checkKeys(keys);
-  const { input_jsonl_fpath: input, reuse_existing_data_preparation: reusePreparedData } = keys;
-  const isBenchmark = context.flags["benchmark"] !== undefined && input === undefined;
+  const input = keys.input_jsonl_fpath;
+  const isBenchmark = asList(context.flags["benchmark"]).length > 0 && input === undefined;
   const split = keys.split ?? (isBenchmark ? "benchmark" : undefined);
   if (input !== undefined && split !== undefined)
     throw new UsageError(
@@ -79,12 +78,20 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   try {
     const driver = await configuredDriver(context, keys.rollout_collection_driver);
     const queue = queueOf(context, config);
-    const own = evaluationOptions(context, config, keys);
-    const options = { ...own, output, input, split, reusePreparedData, driver, queue, ownsProcess: true };
-    return await evaluate(context, config, options, keys, view);
+    const options = {
+      ...evaluationOptions(context, keys),
+      output,
+      input,
+      split,
+      mayPrepare: (names: readonly string[]) => mayPrepare(context, names),
+      driver,
+      queue,
+      ownsProcess: true,
+    };
+    return await evaluate(context, config, options, keys, view, onResult);
   } catch (error) {
     if (given === undefined && error instanceof RolloutError && error.code === "ROLLOUT_ROWS_REFUSED")
-      await dropRefusedRun(output);
+      await dropRejectedRun(output);
     throw error;
   } finally {
     view.close();
@@ -92,26 +99,16 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   }
 }
 
-/** The queue options; undefined if this process runs the rollouts. */
-function queueOf({ env, io }: CommandContext, config: ResolvedConfig): EvaluationOptions["queue"] {
-  const keys = readKeys(queuedRunKeys, config);
-  const { queue_store_dir: directory } = keys;
-  if (keys.queue_url === undefined) {
-    if (directory !== undefined)
-      throw new UsageError("`--store` is for runs with workers: add `--queue URL`.");
-    return undefined;
-  }
-  return {
-    broker: brokerOf(keys, env),
-    leaseSeconds: keys.queue_lease_seconds,
-    maxDeliver: keys.queue_max_deliver,
-    outageSeconds: keys.queue_outage_seconds,
-    storeHost: keys.queue_store_host,
-    storePort: keys.queue_store_port,
-    storeDirectory: directory === undefined ? undefined : path.resolve(io.cwd, directory),
-    weights: weightsOf(keys.queue_weights),
-    needs: needsOf(keys.queue_needs),
-  };
+/** `--prepare`, or the answer on a terminal. */
+async function mayPrepare(context: CommandContext, names: readonly string[]): Promise<boolean> {
+  if (context.flags["prepare"]) return true;
+  const { stdin } = context.io;
+  if (stdin === undefined || !("isTTY" in stdin && stdin.isTTY)) return false;
+  return (await confirm(context, `Download the rows of ${names.join(", ")} first?`)) ?? false;
+}
+
+function asList(given: unknown): readonly unknown[] {
+  return given === undefined ? [] : [given].flat();
 }
 
 async function againstRunningServers(context: CommandContext): Promise<number> {
@@ -140,17 +137,17 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
     .map((server) => server.process_name);
   const addresses = new Map(servers.map((server) => [server.process_name, server.url]));
   const client = new RunClient({ addresses });
-  const findAgain = async (signal: AbortSignal) => {
+  const refreshAddresses = async (signal: AbortSignal) => {
     for (const { process_name: name, url } of await runningServers(headUrl(config), signal))
       if (addresses.has(name)) addresses.set(name, url);
   };
   const view = createRunView(context);
   try {
     const options = {
-      ...evaluationOptions(context, config, keys),
+      ...evaluationOptions(context, keys),
       output,
       input: keys.input_jsonl_fpath,
-      servers: { client, agents, findAgain },
+      servers: { client, agents, refreshAddresses },
       captureConfig: await captureKeys(config, headUrl(config), context.signal),
     };
     return await evaluate(context, config, options, keys, view);
@@ -160,34 +157,32 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
   }
 }
 
+export type FinishedEvaluation = Awaited<ReturnType<typeof followRun>>;
 type Keys = KeyValues<typeof collectionKeys>;
 
+/** The rows to run; undefined: all. */
+function selectionOf(keys: Keys): EvaluationOptions["select"] {
+  const { row_where: where, row_ids: given, row_sample: sample, row_seed: seed } = keys;
+  const ids = typeof given === "string" ? given.split(",").map((id) => id.trim()) : given;
+  if (ids !== undefined && !Array.isArray(ids))
+    throw new UsageError("argument --ids: expected ids separated by commas, or a list");
+  if (seed !== undefined && sample === undefined)
+    throw new UsageError("argument --seed: it belongs to --sample N");
+  if (where === undefined && ids === undefined && sample === undefined) return undefined;
+  return { where, ids: ids?.map(String), sample, seed };
+}
+
 /** The options of the run from flags and keys. */
-function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys: Keys): EvaluationOptions {
+function evaluationOptions(context: CommandContext, keys: Keys): EvaluationOptions {
   const { io, env, installRoot, signal } = context;
-  const skillsPath = keys.skills?.["path"];
   return {
-    agent: keys.agent_name,
-    limit: keys.limit,
-    repeats: keys.num_repeats as RepeatsSetting,
-    addSeed: keys.num_repeats_add_seed,
-    concurrency: keys.num_samples_in_parallel,
-    rolloutTimeoutSeconds:
-      config.get("rollout_timeout_seconds") === null ? null : keys.rollout_timeout_seconds,
-    runTimeoutSeconds: keys.run_timeout_seconds,
-    params: keys.responses_create_params,
-    promptConfig: keys.prompt_config,
-    skills: typeof skillsPath === "string" ? skillsPath : undefined,
-    resume: keys.resume_from_cache,
+    ...settingsOf(keys),
+    ...(keys.interleave_repeats && { repeatOrder: "breadth" }),
+    select: selectionOf(keys),
+    skills: skillsPath(keys.skills),
     force: Boolean(context.flags["force"]),
-    retryFailed: keys.retry_failed,
     aggregate: !keys.disable_aggregation,
     healthCheck: healthSetting(keys),
-    uploadRollouts: keys.upload_rollouts,
-    failUnder: keys.fail_under,
-    minCoverage: keys.min_coverage,
-    checkRows: keys.check_rows,
-    fsync: keys.fsync,
     drain: signal,
     signal: io.stopSignal,
     driverSettings: keys,
@@ -198,29 +193,47 @@ function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys
   };
 }
 
+/** The options that have a config key of their own. */
+function settingsOf(keys: Readonly<Record<string, unknown>>): EvaluationOptions {
+  return Object.fromEntries(Object.entries(runSettings).map(([option, { key }]) => [option, keys[key]]));
+}
+
 async function evaluate(
   context: CommandContext,
   config: ResolvedConfig,
   options: EvaluationOptions & { output: string },
   keys: Keys,
   view: RunView,
+  onResult?: (evaluation: FinishedEvaluation) => void,
 ): Promise<number> {
+  const setting = await calibrationSetting(context, keys);
   const evaluation = await followRun(runEvaluation(config, options), view);
   view.close();
+  onResult?.(evaluation);
   const { health, tracked, missedThresholds } = evaluation;
   if (health && context.json) context.out(JSON.stringify(healthJsonEvent(health)));
+  const exitCode = exitCodeOf(evaluation, context);
+  const corrected = exitCode === 0 ? await correctedScores(context, options.output, setting) : undefined;
+  const scores = corrected?.scores ?? [];
+  if (context.json && scores.length > 0) context.out(JSON.stringify({ event: "corrected", scores }));
   printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
+  if (!context.json && scores.some(({ calibration }) => calibration !== null)) {
+    context.out("");
+    printCorrected(scores, context);
+  }
   printHealth(health, context);
   printTracked(tracked, context);
-  const exitCode = exitCodeOf(evaluation, context);
   if (exitCode !== 0) return exitCode;
-  for (const sentence of missedThresholds) context.err(sentence);
-  return missedThresholds.length > 0 ? THRESHOLD_MISSED : 0;
+  const missed = [...missedThresholds, ...(corrected?.unmet ?? [])];
+  for (const sentence of missed) context.err(sentence);
+  return missed.length > 0 ? THRESHOLD_MISSED : 0;
 }
 
-/** Refuses invalid keys before any row is read. */
+/** Rejects invalid keys before any row is read. */
 function checkKeys(keys: Keys): void {
   const { num_repeats: repeats, responses_create_params: params } = keys;
+  if (keys.interleave_repeats && keys.repeat_order === "depth")
+    throw new UsageError("--interleave-repeats and --repeat-order depth cannot be combined");
   if (keys.retry_failed && !keys.resume_from_cache)
     throw new UsageError("--retry-failed is only allowed with --resume");
   const kind = repeats === null || repeats === undefined ? "number" : typeof repeats;
@@ -259,6 +272,6 @@ async function configuredDriver(
   reference: string | undefined,
 ): Promise<RolloutDriver | undefined> {
   if (reference === undefined) return undefined;
-  const { loadRolloutDriver } = await import("../../run/rollout-driver.ts");
+  const { loadRolloutDriver } = await import("../../run/light-door.ts");
   return loadRolloutDriver(reference, roots);
 }

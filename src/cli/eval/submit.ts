@@ -1,5 +1,8 @@
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
+import { maskSecrets } from "../../base/secrets.ts";
+import { writeYaml } from "../../config/door.ts";
+import { DEFAULT_ORIGIN, type DictNode, nodeFromPlain, plainFromNode } from "../../config/light-door.ts";
 import { isJsonWord } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { openCluster } from "../submit/cluster.ts";
@@ -11,10 +14,22 @@ export async function submitRun(context: CommandContext): Promise<number> {
   const { io, env, err } = context;
   const given = String(context.flags["config"]);
   const words = context.overrides.filter((word) => typeof word === "string" && !isJsonWord(word)) as string[];
-  const config = readSubmitConfig(loadSubmitFile(path.resolve(io.cwd, given), words, env), given);
+  const root = loadSubmitFile(path.resolve(io.cwd, given), words, env);
+  const config = readSubmitConfig(root, given);
   for (const warning of config.warnings) err(`Warning: ${warning}`);
+  if (context.flags["resolve-only"]) return showResolved(context, root);
   if (context.flags["dry-run"]) return dryRun(context, config);
   return submit(context, config);
+}
+
+/** The checked file as it counts, without secrets. */
+function showResolved({ out, json }: CommandContext, root: DictNode): number {
+  const given = plainFromNode(root) as Record<string, unknown>;
+  const shown = maskSecrets(
+    Object.fromEntries(Object.entries(given).filter(([key]) => !key.startsWith("_"))),
+  );
+  out(json ? JSON.stringify(shown) : writeYaml(nodeFromPlain(shown, DEFAULT_ORIGIN)).trimEnd());
+  return 0;
 }
 
 /** The scripts as sbatch would receive them, without secrets. */

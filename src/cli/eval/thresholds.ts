@@ -1,4 +1,4 @@
-import { CommandKeysError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 
 /** Exit code of a command whose result misses a threshold. */
 export const THRESHOLD_MISSED = 3;
@@ -9,10 +9,8 @@ interface Thresholds {
   readonly disable_aggregation?: boolean;
 }
 
-/** Refuses impossible thresholds. */
+/** Rejects thresholds on metrics that are not computed. */
 export function checkThresholds({ fail_under, min_coverage, disable_aggregation }: Thresholds): void {
-  if (min_coverage !== undefined && min_coverage > 1)
-    throw new CommandKeysError("invalid configuration: min_coverage (must be a share from 0 to 1).");
   if (disable_aggregation && (fail_under !== undefined || min_coverage !== undefined))
     throw new UsageError("--fail-under and --min-coverage need the metrics: leave out --disable-aggregation");
 }

@@ -5,7 +5,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { errorMessage } from "../../base/errors.ts";
-import { shellGlob } from "../../base/files/glob.ts";
+import { shellGlob } from "../../base/files/door.ts";
 import { RolloutFileError } from "../../records/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
@@ -64,7 +64,7 @@ export class ViewInput {
     const { err, json, signal } = this.#context;
     if (!URL.canParse(address)) throw new UsageError(`argument ${flag}: '${address}' is not a web address`);
     // Pages show the source of a run and may be shared, so credentials and signatures are removed.
-    const { origin, pathname } = new URL(address);
+    const { origin, host, pathname } = new URL(address);
     const shown = `${origin}${pathname}`;
     const name = path.posix.basename(pathname).replace(/[^\w.-]/g, "_") || "rollouts.jsonl";
     const isCompressed = COMPRESSED.test(name);
@@ -72,9 +72,10 @@ export class ViewInput {
       "web",
       isCompressed || name.endsWith(".jsonl") ? name : `${name}.jsonl`,
     );
-    const { downloadFile } = await import("../../data/remote/download-file.ts");
+    const { downloadFile } = await import("../../data/remote/door.ts");
     if (!json) err(`Fetching ${shown}`);
-    await downloadFile({ url: address, destination, signal, maxBytes: MAX_COPIED_BYTES });
+    const sent = await downloadFile({ url: address, destination, signal, maxBytes: MAX_COPIED_BYTES });
+    if (sent.host !== host && !json) err(`Redirected: ${sent.host} sent the file.`);
     if (isCompressed) return this.#unpacked(destination, shown);
     this.copies.set(destination, shown);
     return destination;

@@ -1,22 +1,26 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { errorMessage } from "../../base/errors.ts";
-import { withTemporaryDirectory } from "../../base/files/private-directory.ts";
-import { isLoopback } from "../../base/request-guard.ts";
-import { newToken } from "../../viewer/access-token.ts";
-import { parseQuery, QueryError } from "../../viewer/query/query.ts";
-import { readRequest } from "../../viewer/query/request.ts";
-import { refOf } from "../../viewer/query/select-rows.ts";
-import { Workspace } from "../../viewer/run/workspace.ts";
-import { ViewerServer } from "../../viewer/server.ts";
-import { rolloutsHtml, writeStaticFolder } from "../../viewer/share/static-copy.ts";
-import { loadWebFiles, type WebFiles } from "../../viewer/web-files.ts";
+import { isLoopback } from "../../base/door.ts";
+import { withTemporaryDirectory } from "../../base/files/door.ts";
+import {
+  loadWebFiles,
+  newToken,
+  parseQuery,
+  QueryError,
+  readRequest,
+  refOf,
+  rolloutsHtml,
+  ViewerServer,
+  type WebFiles,
+  Workspace,
+  writeStaticFolder,
+} from "../../viewer/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 import { shownPath } from "../files.ts";
+import { openBrowser } from "../open-browser.ts";
 import { viewKeys } from "./keys.ts";
 import { ViewInput } from "./view-input.ts";
 
@@ -37,20 +41,22 @@ interface ViewFlags {
 export async function viewRun(
   context: CommandContext,
   flags: ViewFlags,
-  others: Readonly<Record<string, string | undefined>>,
+  others: readonly string[],
 ): Promise<number> {
+  if (others.length >= MAX_COMPARED)
+    throw new UsageError(`at most ${MAX_COMPARED} runs can be compared, not ${others.length + 1}`);
   const keys = readKeys(viewKeys, await context.resolve());
   checkQuery(flags.where);
   const webFiles = await loadWebFiles(path.join(context.installRoot, "dist", "viewer"));
   return withTemporaryDirectory("viewer", async (directory) => {
     const input = new ViewInput(context, directory);
     await input.add(keys.jsonl_fpath, "RUN");
-    for (const [name, run] of Object.entries(others)) if (run !== undefined) await input.add(run, name);
+    for (const other of others) await input.add(other, "OTHER");
     const workspace = await Workspace.open(input.files, input.copies);
     try {
       if (flags["to-html"] !== undefined || flags["to-folder"] !== undefined)
         return await writePages(context, workspace, webFiles, flags);
-      const page = startPage(workspace, flags.where, others["OTHER"] !== undefined);
+      const page = startPage(workspace, flags.where, others.length > 0);
       return await serve(context, workspace, webFiles, { ...flags, ...keys, page });
     } finally {
       await workspace.close();
@@ -169,23 +175,4 @@ function checkQuery(where: string | undefined): void {
     if (error instanceof QueryError) throw new UsageError(`argument --where: ${error.message}`);
     throw error;
   }
-}
-
-/** The program that opens an address in the default browser, without a shell. */
-function openerOf(platform: NodeJS.Platform): [program: string, ...words: string[]] {
-  if (platform === "darwin") return ["open"];
-  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
-  return ["xdg-open"];
-}
-
-/** Opens an address in the default browser. `onFailure` receives the reason of a failure. */
-function openBrowser(url: string, onFailure: (reason: string) => void): void {
-  const [program, ...words] = openerOf(process.platform);
-  // Detached, so that Ctrl-C does not end the browser.
-  const child = spawn(program, [...words, url], { stdio: "ignore", detached: true });
-  child.once("error", (error) => onFailure(errorMessage(error)));
-  child.once("exit", (code, signal) => {
-    if (code !== 0) onFailure(`${program} ended with ${signal ?? `code ${code}`}`);
-  });
-  child.unref();
 }

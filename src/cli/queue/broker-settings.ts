@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { userDirectory } from "../../base/files/private-directory.ts";
-import { isLoopback } from "../../base/request-guard.ts";
-import type { BrokerSettings } from "../../run/queue/broker-settings.ts";
+import { isLoopback } from "../../base/door.ts";
+import { userDirectory } from "../../base/files/door.ts";
+import type { BrokerSettings } from "../../run/queue/door.ts";
 import type { KeyValues } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 import type { brokerKeys } from "./keys.ts";

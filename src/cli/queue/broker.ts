@@ -1,10 +1,18 @@
 import { GymError } from "../../base/errors.ts";
-import type { ControlAnswer } from "../../run/collect/control.ts";
-import { Board, type RunRecord, type WorkerRecord } from "../../run/queue/board.ts";
-import { type Broker, connectBroker } from "../../run/queue/broker.ts";
-import { askControl, collectorSubject, workerSubject } from "../../run/queue/control.ts";
-import { QueueError } from "../../run/queue/errors.ts";
-import { deleteRunStream, runStreamStats } from "../../run/queue/run-stream.ts";
+import type { ControlAnswer } from "../../run/light-door.ts";
+import {
+  askControl,
+  type Broker,
+  collectorSubject,
+  connectBroker,
+  deleteRunStream,
+  QueueError,
+  RunBoard,
+  type RunRecord,
+  runStreamStats,
+  type WorkerRecord,
+  workerSubject,
+} from "../../run/queue/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
@@ -32,7 +40,7 @@ const NO_COLLECTOR = "no collector";
 export function showQueue(context: CommandContext): Promise<number> {
   const { out, terminal } = context;
   return withBroker(context, async (broker) => {
-    const board = await Board.open(broker);
+    const board = await RunBoard.open(broker);
     const workers = await board.workers();
     const runs = await Promise.all(
       (await board.runs()).map(async ({ store: _store, ...record }) => {
@@ -98,7 +106,7 @@ export function purgeQueue(
   const { out } = context;
   if ((given === undefined) === !all) throw new UsageError("purge needs the id of a run, or --all");
   return withBroker(context, async (broker) => {
-    const board = await Board.open(broker);
+    const board = await RunBoard.open(broker);
     const runs =
       given === undefined ? (await board.runs()).map(({ run }) => run) : [(await board.run(given)).run];
     for (const run of runs) {
@@ -133,7 +141,7 @@ export async function controlQueuedRun(
 function askCollector(context: CommandContext, given: string | undefined, request: object): Promise<number> {
   const { out, terminal } = context;
   return withBroker(context, async (broker) => {
-    const { run, name } = await chooseRun(await Board.open(broker), given);
+    const { run, name } = await chooseRun(await RunBoard.open(broker), given);
     const subject = collectorSubject(run);
     const answer = await askControl<QueuedAnswer>(broker, subject, request, `The collector of run ${run}`);
     if (context.json) out(JSON.stringify(answer));
@@ -147,7 +155,7 @@ function askCollector(context: CommandContext, given: string | undefined, reques
   });
 }
 
-async function chooseRun(board: Board, given: string | undefined): Promise<RunRecord> {
+async function chooseRun(board: RunBoard, given: string | undefined): Promise<RunRecord> {
   if (given !== undefined) return board.run(given);
   const runs = await board.runs();
   const [only] = runs;
@@ -167,7 +175,7 @@ function askWorkers(context: CommandContext, which: string, request: object): Pr
     );
     if (context.json) out(JSON.stringify(answers));
     for (const { ok, error, worker, state, running, concurrency } of answers) {
-      if (!ok) throw new GymError("EVAL_CTL", error ?? "the worker refused");
+      if (!ok) throw new GymError("EVAL_CTL", error ?? "the worker rejected");
       if (!context.json) out(`${worker} ${state}, ${running} of ${concurrency} running`);
     }
     return 0;
@@ -175,7 +183,7 @@ function askWorkers(context: CommandContext, which: string, request: object): Pr
 }
 
 async function chooseWorkers(broker: Broker, which: string): Promise<string[]> {
-  const known = (await (await Board.open(broker)).workers()).map(({ worker }) => worker);
+  const known = (await (await RunBoard.open(broker)).workers()).map(({ worker }) => worker);
   if (which === "all") return known;
   if (known.includes(which)) return [which];
   const list = known.join(", ") || "none";

@@ -4,9 +4,9 @@ import {
   measuredScale,
   NothingMeasured,
   planScale,
+  readResources,
   type ScalePlan,
-} from "../../run/scale/plan.ts";
-import { readResources } from "../../run/scale/resources.ts";
+} from "../../run/scale/door.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import type { scaleFlags } from "../commands/distributed.ts";
 import { renderTable } from "../render/table.ts";

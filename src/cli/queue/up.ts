@@ -5,10 +5,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { nkeys } from "@nats-io/transport-node";
-import { makeDirectory } from "../../base/files/make-directory.ts";
-import { connectBroker } from "../../run/queue/broker.ts";
-import type { BrokerSettings } from "../../run/queue/broker-settings.ts";
-import { QueueError } from "../../run/queue/errors.ts";
+import { makeDirectory } from "../../base/files/door.ts";
+import { type BrokerSettings, connectBroker, QueueError } from "../../run/queue/door.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import type { brokerFlags } from "../commands/distributed.ts";
 import { UsageError } from "../errors.ts";
@@ -29,7 +27,7 @@ export async function queueUp(
       `set NATS_USER and NATS_PASSWORD: a broker on ${host} is open to everyone who can reach it`,
     );
   const directory = path.resolve(io.cwd, store);
-  await refuseTakenPort(host, port);
+  await rejectTakenPort(host, port);
   await makeDirectory(directory);
   await chmod(directory, 0o700);
   const listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -63,7 +61,7 @@ function makeLocalKey(port: number): string {
 }
 
 /** The server also reports this, but inside its log. */
-async function refuseTakenPort(host: string, port: number): Promise<void> {
+async function rejectTakenPort(host: string, port: number): Promise<void> {
   const server = createServer().listen(port, host);
   try {
     await once(server, "listening");

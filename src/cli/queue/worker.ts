@@ -1,7 +1,6 @@
 import path from "node:path";
-import type { ResolveOptions } from "../../config/resolve.ts";
-import type { WorkerEvent } from "../../run/distributed/options.ts";
-import { runWorker } from "../../run/distributed/worker.ts";
+import type { ResolveOptions } from "../../config/door.ts";
+import { runWorker, type WorkerEvent } from "../../run/distributed/door.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import type { workerFlags } from "../commands/distributed.ts";
 import { readKeys } from "../config-keys.ts";

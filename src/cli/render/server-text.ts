@@ -1,4 +1,4 @@
-import type { LoopLag } from "../../servers/hosting/guards/loop-monitor.ts";
+import type { LoopLag } from "../../servers/hosting/door.ts";
 
 /** A message about event loop lag, with a remedy. */
 export function lagText({ lagMs, server, path, heldMs }: LoopLag): string {

@@ -4,9 +4,9 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { errorMessage } from "../../base/errors.ts";
-import { makeDirectory } from "../../base/files/make-directory.ts";
+import { makeDirectory } from "../../base/files/door.ts";
 import { SubmitError } from "./errors.ts";
-import { shellCommand } from "./shell-quote.ts";
+import { quotedCommand } from "./shell-quote.ts";
 
 /** Directories of a job beside its script. */
 const JOB_DIRECTORIES = ["logs", "artifacts"];
@@ -75,28 +75,28 @@ function remoteCluster(host: string, options: ToolOptions): Cluster {
     async missing(paths) {
       if (paths.length === 0) return [];
       const checks = paths.map(
-        (name, index) => `${shellCommand(["test", "-e", name])} || echo missing ${index}`,
+        (name, index) => `${quotedCommand(["test", "-e", name])} || echo missing ${index}`,
       );
       const answer = await run(`${checks.join("; ")}; true`);
       const missing = new Set([...answer.matchAll(/^missing (\d+)$/gm)].map(([, index]) => Number(index)));
       return paths.filter((_, index) => missing.has(index));
     },
     async makeDirectory(directory) {
-      const parent = shellCommand(["mkdir", "-p", "--", path.posix.dirname(directory)]);
-      await run(`${parent} && ${shellCommand(["mkdir", "--", directory])}`);
+      const parent = quotedCommand(["mkdir", "-p", "--", path.posix.dirname(directory)]);
+      await run(`${parent} && ${quotedCommand(["mkdir", "--", directory])}`);
     },
     async writeJob(directory, script) {
       const directories = JOB_DIRECTORIES.map((name) => path.posix.join(directory, name));
       const file = path.posix.join(directory, "job.sh");
       const steps = [
         "umask 077",
-        shellCommand(["mkdir", "-p", "--", ...directories]),
-        `cat > ${shellCommand([file])}`,
-        shellCommand(["chmod", "700", "--", file]),
+        quotedCommand(["mkdir", "-p", "--", ...directories]),
+        `cat > ${quotedCommand([file])}`,
+        quotedCommand(["chmod", "700", "--", file]),
       ];
       await run(steps.join(" && "), script);
     },
-    sbatch: (script) => run(shellCommand(["sbatch", script])),
+    sbatch: (script) => run(quotedCommand(["sbatch", script])),
   };
 }
 

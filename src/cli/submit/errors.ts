@@ -23,7 +23,7 @@ export const submitErrorCodes = {
       fix: "Choose a directory that you can write to, or submit again.",
     },
     SUBMIT_TOOL: {
-      when: "`sbatch` or `ssh` cannot be run, refused the job, or did not answer in time.",
+      when: "`sbatch` or `ssh` cannot be run, rejected the job, or did not answer in time.",
       fix: "Read the message of the tool; on a machine without Slurm set `compute.<name>.hostname` to its login node.",
     },
   },

@@ -316,7 +316,7 @@ describe("workersScript", () => {
     expect(script).not.toContain("localhost:8000/v1");
   });
 
-  it("refuses a login in the address and a drain that is longer than the job", () => {
+  it("rejects a login in the address and a drain that is longer than the job", () => {
     expect(() =>
       configOf({ ...base, workers: { ...workers, queue: "nats://user:pass@broker:4222" } }),
     ).toThrow("without a login");

@@ -6,9 +6,9 @@ import {
   POLICY_URL_OVERRIDE,
   type SubmitConfig,
 } from "./read-submit-config.ts";
-import { shellCommand, shellWord } from "./shell-quote.ts";
+import { quotedCommand, shellWord } from "./shell-quote.ts";
 import { slurmDirectives, walltimeSeconds, workerDirectives } from "./slurm-directives.ts";
-import { READY, type Service, type Workers } from "./submit-schema.ts";
+import { DEFAULT_READINESS, type Service, type Workers } from "./submit-schema.ts";
 
 /** All steps run on the node of the script, so services are at localhost. With `--overlap` they share the allocation. */
 const SRUN = ["srun", "--overlap", "--nodes=1", "--ntasks=1", "--no-container-mount-home"];
@@ -108,7 +108,7 @@ function startService(name: string, service: Service, mask: boolean): string[] {
   ];
   return [
     `# service: ${name}`,
-    `${environment(service.env, mask)}${shellCommand([...srun, ...serviceCommand(service)])} &`,
+    `${environment(service.env, mask)}${quotedCommand([...srun, ...serviceCommand(service)])} &`,
     `service_names+=(${shellWord(name)})`,
     'service_pids+=("$!")',
   ];
@@ -128,10 +128,10 @@ function serviceCommand(service: Service): string[] {
 
 /** Every vLLM has a health check; a Ray service only if the file configures one. */
 function waitFor(name: string, service: Service): string[][] {
-  const check = service.health_check ?? READY;
+  const check = service.health_check ?? DEFAULT_READINESS;
   const port = check.port ?? (service.type === "vllm" ? service.port : undefined);
   if (port === undefined) return [];
-  return [[shellCommand(["wait_for", name, String(port), check.path, String(check.timeout_seconds)])]];
+  return [[quotedCommand(["wait_for", name, String(port), check.path, String(check.timeout_seconds)])]];
 }
 
 /** The commands in the container of the driver. As a shell function they need no second quoting. */
@@ -154,9 +154,9 @@ function driverFunction(
     "  set -e",
     ...(driver.gym_install ? installCommands(driver.gym_install) : []),
     ...(job.prepare.length > 0
-      ? [`  ${shellCommand(["gym", "eval", "prepare", ...shown(job.prepare)])}`]
+      ? [`  ${quotedCommand(["gym", "eval", "prepare", ...shown(job.prepare)])}`]
       : []),
-    `  ${shellCommand([...run, ...shown(overrides)])}${address}`,
+    `  ${quotedCommand([...run, ...shown(overrides)])}${address}`,
     "}",
   ];
 }
@@ -186,7 +186,7 @@ function startDriver(driver: Driver, directory: string, mask: boolean): string[]
   ];
   return [
     "# driver",
-    `${environment(driver.env, mask)}${shellCommand([...srun, "bash", "-c"])} "$(declare -f driver); driver" &`,
+    `${environment(driver.env, mask)}${quotedCommand([...srun, "bash", "-c"])} "$(declare -f driver); driver" &`,
     "driver_pid=$!",
   ];
 }
@@ -220,11 +220,11 @@ export function workersScript(
       "worker() {",
       "  set -e",
       ...(driver.gym_install ? installCommands(driver.gym_install) : []),
-      `  ${shellCommand(args)}`,
+      `  ${quotedCommand(args)}`,
       "}",
     ],
     [
-      `${environment(workers.env, maskSecrets)}${shellCommand([...srun, "bash", "-c"])} "$(declare -f worker); worker"`,
+      `${environment(workers.env, maskSecrets)}${quotedCommand([...srun, "bash", "-c"])} "$(declare -f worker); worker"`,
       "status=$?",
       "# Its time was up, and there may be more to do.",
       `if ((status == 0 && SECONDS >= ${seconds})); then`,

@@ -1,7 +1,13 @@
 import type { z } from "zod";
 import { formatPosition } from "../../config/errors.ts";
-import { childOf, formatPath, type KeyPath } from "../../config/key-path.ts";
-import { type ConfigNode, type DictNode, positionOf } from "../../config/node.ts";
+import {
+  type ConfigNode,
+  childOf,
+  type DictNode,
+  formatPath,
+  type KeyPath,
+  positionOf,
+} from "../../config/light-door.ts";
 import { SubmitError } from "./errors.ts";
 
 /** The problems of one file. They are reported together, each with its position. */

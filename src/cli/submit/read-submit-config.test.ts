@@ -62,7 +62,7 @@ describe("readSubmitConfig", () => {
   });
 
   it.each(["policy_base_url", "policy_model_name", "policy_api_key"])(
-    "refuses %s beside a policy model",
+    "rejects %s beside a policy model",
     (key) => {
       const message = problemsOf(["split: benchmark", `${key}: x`]);
       expect(message).toMatch(
@@ -71,7 +71,7 @@ describe("readSubmitConfig", () => {
     },
   );
 
-  it("refuses an output path for a run, because the job sets it", () => {
+  it("rejects an output path for a run, because the job sets it", () => {
     expect(problemsOf(["split: benchmark", "output_jsonl_fpath: x"])).toContain("is set by the job");
   });
 
@@ -166,7 +166,7 @@ describe("readSubmitConfig", () => {
     ],
     ["invalid times", "account: acct", "account: a, walltime: tomorrow", 'must be a time such as "01:30:00"'],
     ["relative outputs on another machine", "account: acct}", "account: a, hostname: login}\n# ", ""],
-  ])("refuses %s", (_, from, to, expected) => {
+  ])("rejects %s", (_, from, to, expected) => {
     const message =
       expected === ""
         ? problemsOf([from, "account: a, hostname: login}"], ["/jobs", "jobs"])
@@ -184,7 +184,7 @@ describe("readSubmitConfig", () => {
     ).toContain("must have exactly one entry, has 2: a, b");
   });
 
-  it("refuses too many GPUs and warns about idle ones", () => {
+  it("rejects too many GPUs and warns about idle ones", () => {
     const pools = (gpus: number, service: string) =>
       COMPLETE.replace(
         "account: acct",
@@ -197,7 +197,7 @@ describe("readSubmitConfig", () => {
     expect(read(pools(8, "tensor_parallel_size: 8")).warnings).toEqual([]);
   });
 
-  it("refuses two services on one port", () => {
+  it("rejects two services on one port", () => {
     expect(problemsOf(["driver:", "  judge: {type: vllm, container: c, model: m}\ndriver:"])).toContain(
       "has the same port as 'policy'",
     );

@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
+import {
+  applyOverrides,
+  checkMissingValues,
+  Interpolator,
+  mergeDicts,
+  readConfigFile,
+  writeOverrides,
+} from "../../config/door.ts";
 import { ConfigError, OverrideError } from "../../config/errors.ts";
-import { Interpolator } from "../../config/interpolation/interpolate.ts";
-import { rawNodeAt } from "../../config/key-path.ts";
-import { mergeDicts } from "../../config/merge.ts";
-import { checkMissingValues } from "../../config/missing-values.ts";
-import { type ConfigNode, type DictNode, literalText } from "../../config/node.ts";
-import { applyOverrides } from "../../config/overrides/apply-overrides.ts";
-import { writeOverrides } from "../../config/overrides/override-write.ts";
-import { readConfigFile } from "../../config/read-config-file.ts";
+import { type ConfigNode, type DictNode, literalText, rawNodeAt } from "../../config/light-door.ts";
 import { SubmitError } from "./errors.ts";
 import { Problems } from "./problems.ts";
 import { nearest } from "./schema-parts.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { getCloseMatches } from "../../base/python/difflib.ts";
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
-import { pyStr } from "../../base/python/repr.ts";
-import { integerOf } from "../../config/schema-problems.ts";
+import { pyStr } from "../../base/python/door.ts";
+import { PyFloat } from "../../base/python/numbers/door.ts";
+import { suggest } from "../../base/suggest.ts";
+import { integerOf } from "../../config/door.ts";
 
 /** The pattern of a text, and its description for messages. */
 export type TextRule = readonly [pattern: RegExp, what: string];
@@ -10,7 +10,7 @@ export type TextRule = readonly [pattern: RegExp, what: string];
 /** A text without line breaks and other control characters can be part of a script line. */
 const ONE_LINE: TextRule = [/^[^\p{Cc}]+$/u, "a text of one line"];
 
-export const text = ([pattern, what]: TextRule = ONE_LINE) =>
+export const textSchema = ([pattern, what]: TextRule = ONE_LINE) =>
   z
     .string({
       error: ({ input }) =>
@@ -19,13 +19,13 @@ export const text = ([pattern, what]: TextRule = ONE_LINE) =>
     .regex(pattern, { error: `must be ${what}` });
 
 /** A value that may be absent. Null means absent. */
-export const optional = <T extends z.ZodType>(schema: T) =>
+export const optionalSchema = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
 export const orDefault = <T extends z.ZodType>(schema: T, value: z.output<T>) =>
   schema.nullish().transform((given): z.output<T> => given ?? value);
 
-export const integer = (minimum: number, maximum?: number) =>
+export const integerSchema = (minimum: number, maximum?: number) =>
   z.unknown().transform((value, context) => {
     const number = typeof value === "boolean" ? undefined : integerOf(value);
     if (number !== undefined && number >= minimum && number <= (maximum ?? Number.MAX_SAFE_INTEGER))
@@ -42,7 +42,7 @@ export const boolean = z.unknown().transform((value, context) => {
 });
 
 /** One of several words. The error for another word suggests the nearest. */
-export const choice = <const Choices extends readonly string[]>(choices: Choices) =>
+export const choiceSchema = <const Choices extends readonly string[]>(choices: Choices) =>
   z.enum(choices, { error: ({ input }) => notOneOf(input, choices) });
 
 export function notOneOf(given: unknown, choices: readonly string[]): string {
@@ -51,7 +51,7 @@ export function notOneOf(given: unknown, choices: readonly string[]): string {
 }
 
 /** Texts by name. A number becomes a text as it is written. */
-export const texts = (
+export const textsSchema = (
   [pattern, what]: TextRule,
   check: (value: string) => string | undefined = () => undefined,
 ) =>
@@ -82,7 +82,7 @@ function wordOf(value: unknown): string | undefined {
   return isNumber ? pyStr(value) : undefined;
 }
 
-export const textList = ([pattern, what]: TextRule) =>
+export const textListSchema = ([pattern, what]: TextRule) =>
   orDefault(
     z.array(
       z.custom<string>((item) => typeof item === "string" && pattern.test(item), {
@@ -122,6 +122,6 @@ export const blocks = <T extends z.ZodType>(schema: T, nameError: string, name: 
 
 /** `. Did you mean 'x'?`, or an empty text. */
 export function nearest(word: string, candidates: readonly string[]): string {
-  const [close] = getCloseMatches(word, candidates, 1);
+  const close = suggest(word, candidates);
   return close === undefined ? "" : `. Did you mean '${close}'?`;
 }

@@ -7,6 +7,6 @@ export function shellWord(text: string): string {
 }
 
 /** A command with every word quoted. */
-export function shellCommand(args: readonly string[]): string {
+export function quotedCommand(args: readonly string[]): string {
   return args.map(shellWord).join(" ");
 }

@@ -3,15 +3,15 @@ import {
   block,
   blocks,
   boolean,
-  choice,
-  integer,
+  choiceSchema,
+  integerSchema,
   notOneOf,
-  optional,
+  optionalSchema,
   orDefault,
   type TextRule,
-  text,
-  textList,
-  texts,
+  textListSchema,
+  textSchema,
+  textsSchema,
 } from "./schema-parts.ts";
 import { walltimeSeconds } from "./slurm-directives.ts";
 
@@ -20,7 +20,7 @@ const DEFAULT_CONTAINER = "python:3.12";
 const DEFAULT_REPOSITORY = "https://github.com/NVIDIA-NeMo/gym";
 const MAX_PORT = 65_535;
 /** The default health check. Loading a large model takes minutes. */
-export const READY = { path: "/health", port: undefined, timeout_seconds: 1_800 };
+export const DEFAULT_READINESS = { path: "/health", port: undefined, timeout_seconds: 1_800 };
 
 /** Names become directories, log files and parts of job names. */
 const NAME: TextRule = [/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "made of letters, digits, '.', '_' and '-'"];
@@ -47,25 +47,25 @@ const named = <T extends z.ZodType>(what: string, schema: T) =>
   blocks(schema, `the name of a ${what} must be ${NAME[1]}`, NAME[0]);
 
 /** Directives are comments of the script. A line break in a value would end the comment. */
-const sbatchOptions = texts(OPTION, (value) =>
+const sbatchOptions = textsSchema(OPTION, (value) =>
   /\p{Cc}/u.test(value) ? "must be a text of one line" : undefined,
 );
 
-const anyMapping = optional(z.record(z.string(), z.unknown(), { error: "must be a mapping" }));
-const environment = { env: texts(ENV_NAME), mounts: textList(MOUNT) };
-const count = orDefault(integer(1), 1);
+const anyMapping = optionalSchema(z.record(z.string(), z.unknown(), { error: "must be a mapping" }));
+const environment = { env: textsSchema(ENV_NAME), mounts: textListSchema(MOUNT) };
+const count = orDefault(integerSchema(1), 1);
 
 const HealthCheck = block({
-  path: orDefault(text(URL_PATH), READY.path),
-  port: optional(integer(1, MAX_PORT)),
-  timeout_seconds: orDefault(integer(1), READY.timeout_seconds),
+  path: orDefault(textSchema(URL_PATH), DEFAULT_READINESS.path),
+  port: optionalSchema(integerSchema(1, MAX_PORT)),
+  timeout_seconds: orDefault(integerSchema(1), DEFAULT_READINESS.timeout_seconds),
 });
 
 const serviceKeys = {
-  placement: optional(text()),
-  container: text(),
+  placement: optionalSchema(textSchema()),
+  container: textSchema(),
   ...environment,
-  health_check: optional(HealthCheck),
+  health_check: optionalSchema(HealthCheck),
 };
 
 /** Without a health check, the job does not wait for Ray. */
@@ -78,13 +78,13 @@ const Ray = block({ type: z.literal("ray"), ...serviceKeys }).refine(
 const Vllm = block({
   type: z.literal("vllm"),
   ...serviceKeys,
-  model: text(),
-  port: orDefault(integer(1, MAX_PORT), 8_000),
+  model: textSchema(),
+  port: orDefault(integerSchema(1, MAX_PORT), 8_000),
   tensor_parallel_size: count,
   pipeline_parallel_size: count,
   number_of_instances: count,
   trust_remote_code: orDefault(boolean, false),
-  distributed_backend: optional(block({ type: optional(choice(["mp"])) })),
+  distributed_backend: optionalSchema(block({ type: optionalSchema(choiceSchema(["mp"])) })),
 }).refine((service) => service.distributed_backend === undefined || service.number_of_instances > 1, {
   path: ["distributed_backend"],
   error: "only has a meaning with number_of_instances above 1",
@@ -98,19 +98,19 @@ const Service = z.discriminatedUnion("type", [Vllm, Ray], {
 });
 
 const NodePool = block({
-  partition: text(),
+  partition: textSchema(),
   nodes: count,
   ntasks_per_node: count,
-  gpus_per_node: optional(integer(0)),
+  gpus_per_node: optionalSchema(integerSchema(0)),
   extra_args: sbatchOptions,
 });
 
 const Compute = block({
-  type: choice(["slurm"]),
-  account: text(),
+  type: choiceSchema(["slurm"]),
+  account: textSchema(),
   /** The login node to submit on. Absent: this machine. */
-  hostname: optional(text(HOST)),
-  walltime: optional(text(WALLTIME)),
+  hostname: optionalSchema(textSchema(HOST)),
+  walltime: optionalSchema(textSchema(WALLTIME)),
   node_pools: named("node pool", NodePool),
   extra_args: sbatchOptions,
 });
@@ -118,15 +118,15 @@ const Compute = block({
 /** An array of jobs that take rollouts from a broker (`gym worker`). */
 const Workers = block({
   count,
-  queue: text(BROKER),
-  partition: optional(text()),
-  walltime: orDefault(text(WALLTIME), "04:00:00"),
+  queue: textSchema(BROKER),
+  partition: optionalSchema(textSchema()),
+  walltime: orDefault(textSchema(WALLTIME), "04:00:00"),
   /** A worker takes no new rollouts for this long before the end of its walltime. */
-  drain_seconds: orDefault(integer(1), 300),
+  drain_seconds: orDefault(integerSchema(1), 300),
   /** A worker ends after this time without rollouts. */
-  idle_seconds: orDefault(integer(1), 600),
-  concurrency: optional(integer(1)),
-  container: optional(text()),
+  idle_seconds: orDefault(integerSchema(1), 600),
+  concurrency: optionalSchema(integerSchema(1)),
+  container: optionalSchema(textSchema()),
   ...environment,
   extra_args: sbatchOptions,
 }).superRefine(({ walltime, drain_seconds }, context) => {
@@ -139,9 +139,11 @@ const Workers = block({
 });
 
 const Driver = block({
-  container: orDefault(text(), DEFAULT_CONTAINER),
-  gym_install: optional(block({ repo: orDefault(text(GIT_URL), DEFAULT_REPOSITORY), ref: text(GIT_REF) })),
-  policy_model: optional(text()),
+  container: orDefault(textSchema(), DEFAULT_CONTAINER),
+  gym_install: optionalSchema(
+    block({ repo: orDefault(textSchema(GIT_URL), DEFAULT_REPOSITORY), ref: textSchema(GIT_REF) }),
+  ),
+  policy_model: optionalSchema(textSchema()),
   benchmarks: named("benchmark", block({ prepare: anyMapping, run: anyMapping })),
   ...environment,
 });
@@ -155,8 +157,8 @@ export const SubmitFile = block({
   ),
   services: named("service", Service),
   driver: Driver,
-  workers: optional(Workers),
-  job: block({ output_path: text() }),
+  workers: optionalSchema(Workers),
+  job: block({ output_path: textSchema() }),
 });
 
 export type SubmitFile = z.output<typeof SubmitFile>;

@@ -92,7 +92,7 @@ describe.each([
     await expect(submit(config, env)).rejects.toMatchObject({ name: "SubmitError" });
   });
 
-  it("reports submitted jobs even if another job was refused", async () => {
+  it("reports submitted jobs even if another job was rejected", async () => {
     const { directory, env } = await machine({ sbatch: SBATCH, ssh: SSH });
     const config = configOf(path.join(directory, "out"), { ...at, names: ["broken", "aime"] });
     const jobs: SubmittedJob[] = [];

@@ -24,7 +24,7 @@ describe("parseCsv", () => {
     ]);
   });
 
-  it.each(["a,b\r1,2\n", `a\n${"x".repeat(200_000)}`])("refuses the same texts as Python", (text) => {
+  it.each(["a,b\r1,2\n", `a\n${"x".repeat(200_000)}`])("rejects the same texts as Python", (text) => {
     expect(() => parseCsv(text)).toThrow(FormatError);
   });
 });
@@ -70,7 +70,7 @@ describe("parseYamlValue", () => {
     "```yaml\na: 1\n```",
     "a: [1",
     "!!omap [1]",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(() => parseYamlValue(text)).toThrow(FormatError);
   });
 

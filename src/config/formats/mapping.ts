@@ -1,5 +1,5 @@
 /** Data of Python's parsers: JSON values, mappings with keys of any type, and values without a JSON type. */
-import { isObject, setMember } from "../../base/python/json/json-object.ts";
+import { isObject, setMember } from "../../base/python/json/door.ts";
 
 /** A value without a JSON type, such as a date. Two of them are equal if their kind and text are equal. */
 export class OpaqueValue {

@@ -1,7 +1,7 @@
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/door.ts";
 import {
   coreTag,
-  FORBIDDEN,
+  FORBIDDEN_CHARACTERS,
   isPlainWord,
   parseYaml,
   type YamlMap,
@@ -18,7 +18,7 @@ const maxValues = 1_000_000;
 
 /** Reads a YAML 1.1 document like PyYAML's `safe_load`. Dates and other values without a JSON type are opaque. */
 export function parseYamlValue(text: string): unknown {
-  if (FORBIDDEN.test(text)) throw new FormatError("yaml", "special characters are not allowed");
+  if (FORBIDDEN_CHARACTERS.test(text)) throw new FormatError("yaml", "special characters are not allowed");
   try {
     const root = parseYaml(text.replace(/^\uFEFF/, "").replace(/\r\n?|[\x85\u2028\u2029]/g, "\n"));
     return root === undefined ? null : new Constructor().construct(root).value;

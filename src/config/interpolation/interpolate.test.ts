@@ -165,7 +165,7 @@ describe("failures", () => {
     "${a${b}}",
     "${oc.env:a=b}",
     "${[}",
-  ])("refuse the syntax of %j", (text) => {
+  ])("reject the syntax of %j", (text) => {
     expect(() => parseText(text)).toThrow(ConfigInterpolationError);
   });
 

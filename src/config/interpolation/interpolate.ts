@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggest } from "../../base/suggest.ts";
 import { ConfigInterpolationError, place } from "../errors.ts";
 import { childOf, formatPath, type KeyPath, rawNodeAt, scalarsIn, splitKey } from "../key-path.ts";
 import {
@@ -8,7 +8,7 @@ import {
   interpolationText,
   isMissing,
   type ListNode,
-  list,
+  listNode,
   literalText,
   positionOf,
   scalar,
@@ -93,7 +93,7 @@ export class Interpolator {
 
   #resolveMembers(container: DictNode | ListNode, path: KeyPath): ConfigNode {
     if (container.kind === "list")
-      return list(
+      return listNode(
         container.origin,
         container.items.map((item, index) => this.resolveDeep(item, [...path, index])),
       );
@@ -141,7 +141,7 @@ export class Interpolator {
         return this.resolveDeep(value.node, value.path);
       }
       case "list":
-        return list(
+        return listNode(
           origin,
           element.items.map((item) => this.evaluateElement(item, holder)),
         );
@@ -266,7 +266,7 @@ function remedyFor(key: string, root: DictNode): string {
 
 /** The most similar name. A key of the model under test is usually not set at all, so it gets no suggestion. */
 function nearestKey(key: string, names: readonly string[]): string | undefined {
-  return MODEL_KEYS.has(key) ? undefined : getCloseMatches(key, names, 1)[0];
+  return MODEL_KEYS.has(key) ? undefined : suggest(key, names);
 }
 
 function isReferenced(root: DictNode, key: string): boolean {

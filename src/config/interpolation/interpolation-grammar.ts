@@ -1,5 +1,5 @@
 import { ConfigInterpolationError, type Position, place } from "../errors.ts";
-import { MAX_DEPTH, type ScalarValue } from "../node.ts";
+import { MAX_CONFIG_DEPTH, type ScalarValue } from "../node.ts";
 import {
   primitiveValue,
   unescapePairs,
@@ -114,7 +114,7 @@ class InterpolationParser {
 
   #interpolation(): Interpolation {
     const start = this.#at;
-    if (++this.#depth > MAX_DEPTH) throw this.#error(`nested deeper than ${MAX_DEPTH} levels`);
+    if (++this.#depth > MAX_CONFIG_DEPTH) throw this.#error(`nested deeper than ${MAX_CONFIG_DEPTH} levels`);
     this.#match(/\$\{[ \t]*/y);
     const dots = this.#match(/\.*/y)?.[0].length ?? 0;
     const path = [this.#key()];
@@ -156,7 +156,7 @@ class InterpolationParser {
   }
 
   #element(): Element {
-    if (++this.#depth > MAX_DEPTH) throw this.#error(`nested deeper than ${MAX_DEPTH} levels`);
+    if (++this.#depth > MAX_CONFIG_DEPTH) throw this.#error(`nested deeper than ${MAX_CONFIG_DEPTH} levels`);
     const element = this.#anyElement();
     this.#depth--;
     return element;

@@ -1,16 +1,16 @@
-import { getCloseMatches } from "../../base/python/difflib.ts";
-import { pyTypeName } from "../../base/python/repr.ts";
+import { pyTypeName } from "../../base/python/door.ts";
+import { suggest } from "../../base/suggest.ts";
 import { type KeyPath, splitKey } from "../key-path.ts";
 import {
   type ConfigNode,
   type DictNode,
   isMissing,
   isNull,
-  list,
+  listNode,
   literalText,
   positionOf,
   scalar,
-  textOf,
+  textOfNode,
 } from "../node.ts";
 import { nodeText, plainFromNode } from "../plain-data.ts";
 import type { Interpolator, Located } from "./interpolate.ts";
@@ -47,7 +47,7 @@ export function callResolver(
 ): Located {
   const resolver = Object.hasOwn(resolvers, name) ? resolvers[name] : undefined;
   if (resolver === undefined) {
-    const [close] = getCloseMatches(name, Object.keys(resolvers), 1);
+    const close = suggest(name, Object.keys(resolvers));
     const hint = close === undefined ? "" : `; did you mean '${close}'?`;
     throw interpolator.fail(holder, `unsupported interpolation type '${name}'${hint}`);
   }
@@ -91,7 +91,7 @@ function mappingKeys(context: CallContext): Located {
   const keys = [...requiredMapping(context).node.entries.keys()];
   return at(
     context.holder,
-    list(
+    listNode(
       origin,
       keys.map((key) => (typeof key === "string" ? literalText(key, origin) : scalar(key, origin))),
     ),
@@ -104,7 +104,7 @@ function mappingValues(context: CallContext): Located {
   const values = [...node.entries].map(([key, value]) =>
     interpolator.resolveDeep(value, [...path, String(key)]),
   );
-  return at(holder, list(holder.node.origin, values));
+  return at(holder, listNode(holder.node.origin, values));
 }
 
 /** The mapping at the path in the first argument. */
@@ -134,7 +134,7 @@ function at(holder: Located, node: ConfigNode): Located {
 
 /** The first argument, which must be a text. */
 function textArgument({ interpolator, call, holder, args: [argument] }: CallContext): string {
-  const text = textOf(argument);
+  const text = textOfNode(argument);
   if (text !== undefined) return text;
   const found = argument === undefined ? "nothing" : `a ${pyTypeName(plainFromNode(argument))}`;
   throw interpolator.fail(holder, `'${call.text}' needs a text as argument, not ${found}`);

@@ -1,4 +1,4 @@
-import { pyStr } from "../../base/python/repr.ts";
+import { pyStr } from "../../base/python/door.ts";
 import { maskSecrets, maskWord } from "../../base/secrets.ts";
 import { OverrideError } from "../errors.ts";
 import { childOf, findKey, rawNodeAt } from "../key-path.ts";
@@ -8,7 +8,7 @@ import {
   type DictNode,
   dict,
   isNull,
-  MAX_DEPTH,
+  MAX_CONFIG_DEPTH,
   type Origin,
   type Source,
   setEntry,
@@ -55,8 +55,8 @@ function literal({ op, path, value, source }: LiteralOverride): ParsedOverride {
 
 function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.ProcessEnv): void {
   const segments = override.key.includes("/") ? [override.key] : override.key.split(".");
-  if (segments.length > MAX_DEPTH)
-    throw overrideError(`The key of an override has more than ${MAX_DEPTH} segments.`);
+  if (segments.length > MAX_CONFIG_DEPTH)
+    throw overrideError(`The key of an override has more than ${MAX_CONFIG_DEPTH} segments.`);
   const existing = rawNodeAt(root, segments);
   if (override.operation === "~") {
     deleteKey(root, segments, existing, override);

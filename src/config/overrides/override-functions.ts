@@ -1,7 +1,5 @@
-import { floatRepr } from "../../base/python/numbers/float-text.ts";
-import { parsePyFloat, parsePyInt } from "../../base/python/numbers/parse-number.ts";
-import { isPyFloat, PyFloat } from "../../base/python/numbers/py-float.ts";
-import { type ConfigNode, dict, list, type Origin, type ScalarValue, scalar } from "../node.ts";
+import { floatRepr, isPyFloat, PyFloat, parsePyFloat, parsePyInt } from "../../base/python/numbers/door.ts";
+import { type ConfigNode, dict, listNode, type Origin, type ScalarValue, scalar } from "../node.ts";
 import { asFloat, narrow } from "../yaml/scalars.ts";
 
 type Cast = (value: ScalarValue) => ScalarValue | undefined;
@@ -29,7 +27,7 @@ export const CASTS: ReadonlyMap<string, Cast> = new Map<string, Cast>([
 export function castValue(node: ConfigNode, cast: Cast, origin: Origin): ConfigNode | undefined {
   if (node.kind === "list") {
     const items = node.items.map((item) => castValue(item, cast, origin));
-    return items.every((item) => item !== undefined) ? list(origin, items) : undefined;
+    return items.every((item) => item !== undefined) ? listNode(origin, items) : undefined;
   }
   if (node.kind === "dict") {
     const result = dict(origin);

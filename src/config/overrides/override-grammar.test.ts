@@ -110,7 +110,7 @@ describe("parseOverride", () => {
     ["+a=str(null)", "cannot be read as str", undefined],
     ["+a=int(1,2)", "takes one value", undefined],
     ["+a=int()", "needs a value", undefined],
-  ])("refuses %s with a position", (text, problem, column) => {
+  ])("rejects %s with a position", (text, problem, column) => {
     let caught: unknown;
     try {
       parseOverride(text);

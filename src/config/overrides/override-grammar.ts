@@ -4,8 +4,8 @@ import {
   type ConfigNode,
   type DictKey,
   dict,
-  list,
-  MAX_DEPTH,
+  listNode,
+  MAX_CONFIG_DEPTH,
   type Origin,
   type Source,
   scalar,
@@ -82,7 +82,7 @@ class OverrideParser {
   }
 
   #element(depth: number): ConfigNode {
-    if (depth > MAX_DEPTH) throw this.#error(`nested deeper than ${MAX_DEPTH} levels`);
+    if (depth > MAX_CONFIG_DEPTH) throw this.#error(`nested deeper than ${MAX_CONFIG_DEPTH} levels`);
     const next = this.#peek();
     if (next === "[") return this.#list(depth);
     if (next === "{") return this.#dict(depth);
@@ -96,11 +96,11 @@ class OverrideParser {
     const origin = this.#origin();
     this.#match(/\[[ \t]*/y);
     const items: ConfigNode[] = [];
-    if (this.#match(/[ \t]*\]/y) !== undefined) return list(origin);
+    if (this.#match(/[ \t]*\]/y) !== undefined) return listNode(origin);
     do items.push(this.#element(depth + 1));
     while (this.#match(/[ \t]*,[ \t]*/y) !== undefined);
     if (this.#match(/[ \t]*\]/y) === undefined) throw this.#error("expected ',' or ']'");
-    return list(origin, items);
+    return listNode(origin, items);
   }
 
   #dict(depth: number): ConfigNode {

@@ -40,7 +40,7 @@ describe("writeOverrides", () => {
     expect(writeOverrides(node)).toEqual(["+a=1.0", "+b.c=2", "+d=inf"]);
   });
 
-  it("writes keys that are invalid in paths inside a mapping, and refuses unreadable ones", () => {
+  it("writes keys that are invalid in paths inside a mapping, and rejects unreadable ones", () => {
     expect(words({ a: { "gpt-4.1 mini": 1 } })).toEqual(["+a={gpt-4.1 mini:1}"]);
     expect(() => words({ a: { "x:y": 1 } })).toThrow("'a' cannot be written as an override");
     expect(() => words({ "a b": 1 })).toThrow("'a b' cannot be written");

@@ -1,4 +1,4 @@
-import { pyStr } from "../../base/python/repr.ts";
+import { pyStr } from "../../base/python/door.ts";
 import { ConfigError } from "../errors.ts";
 import type { ConfigNode, DictNode } from "../node.ts";
 import { type ParsedOverride, parseOverride } from "./override-grammar.ts";
@@ -49,7 +49,7 @@ function writeText(text: string): string {
   return value?.kind === "scalar" && value.value === text ? text : quoteOverride(text);
 }
 
-/** Refuses an override whose keys would be read differently: texts can be quoted, but keys cannot. */
+/** Rejects an override whose keys would be read differently: texts can be quoted, but keys cannot. */
 function checked(word: string, meant: ConfigNode): string {
   const read = parsed(word)?.value;
   if (read !== undefined && JSON.stringify(keysOf(read)) === JSON.stringify(keysOf(meant))) return word;

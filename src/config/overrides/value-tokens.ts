@@ -1,4 +1,4 @@
-import { parsePyFloat } from "../../base/python/numbers/parse-number.ts";
+import { parsePyFloat } from "../../base/python/numbers/door.ts";
 import type { ScalarValue } from "../node.ts";
 import { asFloat, narrow } from "../yaml/scalars.ts";
 

@@ -5,10 +5,10 @@ import {
   type ConfigNode,
   DEFAULT_ORIGIN,
   type DictNode,
-  isTruthy,
+  isTruthyNode,
   positionOf,
   scalar,
-  textOf,
+  textOfNode,
 } from "../node.ts";
 import { nodeFromPlain } from "../plain-data.ts";
 import { integerFrom } from "../schema-problems.ts";
@@ -42,8 +42,8 @@ export async function defaultHost(
   offline: boolean,
 ): Promise<string> {
   if (useAbsoluteIp && !offline) return ownAddress();
-  if (!isTruthy(configured)) return LOOPBACK;
-  const text = textOf(configured);
+  if (!isTruthyNode(configured)) return LOOPBACK;
+  const text = textOfNode(configured);
   if (text !== undefined) return text;
   throw new ConfigError("default_host must be a host name or an address.", {
     position: positionOf(configured),
@@ -71,7 +71,7 @@ export async function assignAddresses(
   const ports: number[] = headPort === undefined ? [] : [headPort];
   const taken = new Set(ports);
   for (const { block } of servers) {
-    if (!isTruthy(block.entries.get("host"))) block.entries.set("host", scalar(host, DEFAULT_ORIGIN));
+    if (!isTruthyNode(block.entries.get("host"))) block.entries.set("host", scalar(host, DEFAULT_ORIGIN));
     const given = givenPort(block);
     const port = given ?? (offline ? OFFLINE_PORT : await freePort(range, taken, random));
     if (given === undefined) block.entries.set("port", scalar(port, DEFAULT_ORIGIN));

@@ -19,7 +19,8 @@ export function modelUseWarnings(
   const models = servers.filter(
     ({ type, implementation }) => type === MODELS && implementation !== DUMMY_MODEL,
   );
-  if (models.length === 0 || models.length === servers.length) return [];
+  const others = servers.filter(({ type }) => type !== MODELS);
+  if (models.length === 0 || others.length === 0) return [];
   const names = new Set(models.map(({ name }) => name));
   const tested = new Set<string>();
   const judges: { server: ServerBlock; field: string; model: string }[] = [];
@@ -30,7 +31,8 @@ export function modelUseWarnings(
       const reference = readReference(interpolator.resolve(node, path), interpolator);
       if (reference?.type !== MODELS || !names.has(reference.name)) continue;
       if (server.type === "responses_api_agents") tested.add(reference.name);
-      else if (/judge/i.test(field)) judges.push({ server, field, model: reference.name });
+      else if (/judge|grader|rubric|genrm/i.test(field))
+        judges.push({ server, field, model: reference.name });
     }
   }
   const selfJudged = judges.filter(({ model }) => tested.has(model));
@@ -47,7 +49,7 @@ export function modelUseWarnings(
   ];
 }
 
-/** Models whose name is no value anywhere in the config: references may be nested, and interpolated from any key. */
+/** Models whose name occurs nowhere in the config: references may be nested, and interpolated from any key. */
 function uncalled(models: readonly ServerBlock[], root: DictNode): ServerBlock[] {
   const candidates = models.filter(({ name }) => name !== POLICY);
   if (candidates.length === 0) return [];

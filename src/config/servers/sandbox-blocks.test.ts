@@ -49,7 +49,7 @@ describe("sandbox blocks", () => {
     ["sandbox: text\n", "sandbox", /names no provider/],
     ["sandbox:\n  dockr: {}\n", "sandbox", /unknown provider 'dockr'.*config.yaml:7.*Did you mean 'docker'/],
     ["", "{dockr: {}}", /inline sandbox_provider of 'my_agent' names the unknown provider 'dockr'/],
-  ])("refuses %j with %j and reports the position", async (top, reference, message) => {
+  ])("rejects %j with %j and reports the position", async (top, reference, message) => {
     await expect(resolve(top, reference)).rejects.toThrow(message);
     await expect(resolve(top, reference)).rejects.toMatchObject({ code: "CONFIG_SANDBOX" });
   });

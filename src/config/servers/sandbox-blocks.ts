@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggest } from "../../base/suggest.ts";
 import { ConfigError, place } from "../errors.ts";
 import type { Interpolator, Located } from "../interpolation/interpolate.ts";
 import { type ConfigNode, type DictNode, positionOf } from "../node.ts";
@@ -26,7 +26,7 @@ const NOT_PROVIDERS: ReadonlySet<string> = new Set(["default_metadata"]);
 
 /**
  * Checks the `sandbox_provider` of every server: the block exists and has exactly one provider key. An unknown provider is
- * refused only if it is similar to a known one, because Python servers have providers of their own.
+ * rejected only if it is similar to a known one, because Python servers have providers of their own.
  */
 export function checkSandboxReferences(
   root: DictNode,
@@ -58,7 +58,7 @@ function checkReference(
 }
 
 function notFound(root: DictNode, server: ServerBlock, name: string, node: ConfigNode): ConfigError {
-  const [close] = getCloseMatches(name, blockNames(root), 1);
+  const close = suggest(name, blockNames(root));
   const hint =
     close === undefined
       ? `Add one, for example '${name}: {bubblewrap: {}}', or include the config that has it.`
@@ -85,7 +85,7 @@ function checkBlock(node: ConfigNode, what: string): void {
 }
 
 function checkName(name: string, block: ConfigNode, what: string): void {
-  const [close] = isSandboxProvider(name) ? [] : getCloseMatches(name, sandboxProviders, 1);
+  const close = isSandboxProvider(name) ? undefined : suggest(name, sandboxProviders);
   if (close === undefined) return;
   const written = block.kind === "dict" ? block.entries.get(name) : undefined;
   const position = positionOf(written) ?? positionOf(block);

@@ -1,8 +1,8 @@
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { getCloseMatches } from "../../base/python/door.ts";
 import { ConfigError, place, ServerRefNotFoundError } from "../errors.ts";
 import type { Interpolator, Located } from "../interpolation/interpolate.ts";
 import { childOf, rawNodeAt } from "../key-path.ts";
-import { type ConfigNode, positionOf, scalar, textOf } from "../node.ts";
+import { type ConfigNode, positionOf, scalar, textOfNode } from "../node.ts";
 import { aliasedInstance } from "./aliases.ts";
 import type { ServerBlock } from "./server-schema.ts";
 import { isServerType, type ServerType } from "./server-types.ts";
@@ -58,7 +58,7 @@ function namesOfType(servers: readonly ServerBlock[], type: ServerType): string[
 
 /** The most common cause: the user has to choose the model of an environment. */
 const NO_MODEL =
-  ". Choose the model: --model-type openai_model (`gym list models` shows all) or the config of one with --config.";
+  ". Choose the model: --model-type openai_model (`gym list models` shows all), -m openai/NAME, or the config of one with --config.";
 
 function notFound(
   server: ServerBlock,
@@ -80,7 +80,7 @@ function notFound(
   );
 }
 
-/** Refuses agents that a resources server does not list in `allowed_agents`. */
+/** Rejects agents that a resources server does not list in `allowed_agents`. */
 export function checkPairing(
   servers: readonly ServerBlock[],
   env: NodeJS.ProcessEnv,
@@ -92,7 +92,7 @@ export function checkPairing(
   for (const { name, implementation, block } of servers.filter(
     ({ type }) => type === "responses_api_agents",
   )) {
-    const resources = textOf(rawNodeAt(block, ["resources_server", "name"]));
+    const resources = textOfNode(rawNodeAt(block, ["resources_server", "name"]));
     const server = servers.find((other) => other.type === "resources_servers" && other.name === resources);
     const list = textsOf(server?.block.entries.get("allowed_agents"));
     if (list.length === 0 || list.includes(implementation)) continue;
@@ -116,5 +116,5 @@ export function checkPairing(
 /** The texts of a list. A single text counts as a list. */
 function textsOf(node: ConfigNode | undefined): string[] {
   const items = node?.kind === "list" ? node.items : node === undefined ? [] : [node];
-  return items.map(textOf).filter((text) => text !== undefined);
+  return items.map(textOfNode).filter((text) => text !== undefined);
 }

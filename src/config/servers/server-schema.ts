@@ -20,7 +20,7 @@ export interface AlmostServer {
 }
 
 interface SchemaOptions {
-  /** Whether a resources server without `domain` is refused, as in the Python original. */
+  /** Whether a resources server without `domain` is rejected, as in the Python original. */
   requireDomain?: boolean;
 }
 

@@ -1,5 +1,10 @@
-/** The three kinds of servers, which are keys below the instance name in a config. */
-export const serverTypes = ["resources_servers", "responses_api_agents", "responses_api_models"] as const;
+/** The kinds of servers, which are keys below the instance name in a config. */
+export const serverTypes = [
+  "resources_servers",
+  "responses_api_agents",
+  "responses_api_models",
+  "environment_servers",
+] as const;
 
 export type ServerType = (typeof serverTypes)[number];
 

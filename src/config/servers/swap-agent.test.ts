@@ -91,14 +91,14 @@ it("keeps a config without such an agent, and reports an agent without an enviro
   ).rejects.toThrow(/other_agent.responses_api_agents.other_agent.resources_server.name/);
 });
 
-it("refuses two candidates", async () => {
+it("rejects two candidates", async () => {
   const second = HARNESS.replaceAll("other_agent", "third_agent");
   await expect(resolve([ENVIRONMENT, HARNESS, second], REPLACE)).rejects.toThrow(
     /Several agents name no resources server: 'other_agent', 'third_agent'/,
   );
 });
 
-it("refuses agents that the environment does not allow, unless the config allows the pairing", async () => {
+it("rejects agents that the environment does not allow, unless the config allows the pairing", async () => {
   const strict = ENVIRONMENT.replace("domain: other}", "domain: other, allowed_agents: [simple_agent]}");
   await expect(resolve([strict, HARNESS], REPLACE)).rejects.toThrow(
     /'quiz_other_agent' is a other_agent; 'quiz' accepts simple_agent[\s\S]*Select one of: simple_agent/,

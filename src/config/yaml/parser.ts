@@ -1,4 +1,4 @@
-import { MAX_DEPTH } from "../node.ts";
+import { MAX_CONFIG_DEPTH } from "../node.ts";
 import { YamlScanner, type YamlToken, type YamlTokenKind } from "./scanner.ts";
 
 interface YamlNodeBase {
@@ -11,7 +11,7 @@ type Properties = Pick<YamlNodeBase, "anchor" | "tag">;
 const NO_PROPERTIES: Properties = {};
 
 /** Characters that YAML 1.1 forbids: controls other than tab and line breaks, and lone surrogates. */
-export const FORBIDDEN = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+export const FORBIDDEN_CHARACTERS = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 export type YamlScalar = YamlNodeBase & { kind: "scalar"; value: string; plain: boolean };
 export type YamlMap = YamlNodeBase & { kind: "map"; entries: [YamlNode, YamlNode][] };
@@ -53,7 +53,8 @@ class YamlParser {
     if (this.#at("alias")) return this.#alias();
     const { offset } = this.#scanner.peek();
     const { anchor, tag } = this.#properties();
-    if (++this.#depth > MAX_DEPTH) this.#scanner.fail(`nested deeper than ${MAX_DEPTH} levels`, offset);
+    if (++this.#depth > MAX_CONFIG_DEPTH)
+      this.#scanner.fail(`nested deeper than ${MAX_CONFIG_DEPTH} levels`, offset);
     try {
       return this.#content(style, { offset, anchor, tag });
     } finally {

@@ -87,7 +87,7 @@ describe("readYaml", () => {
     expect(error.code).toBe("CONFIG_YAML");
   });
 
-  it.each(["- 1\n- 2\n", "5\n", "true\n"])("refuses a file that is not a mapping: %j", (text) => {
+  it.each(["- 1\n- 2\n", "5\n", "true\n"])("rejects a file that is not a mapping: %j", (text) => {
     expect(failure(text).message).toContain("must be a mapping");
   });
 

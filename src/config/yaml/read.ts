@@ -4,7 +4,7 @@ import {
   type DictKey,
   type DictNode,
   dict,
-  list,
+  listNode,
   type Origin,
   type ScalarValue,
   type Source,
@@ -14,7 +14,7 @@ import {
 import { plainFromNode } from "../plain-data.ts";
 import {
   coreTag,
-  FORBIDDEN,
+  FORBIDDEN_CHARACTERS,
   isPlainWord,
   parseYaml,
   type YamlMap,
@@ -77,7 +77,7 @@ class YamlReader {
   }
 
   read(): ConfigNode {
-    const forbidden = FORBIDDEN.exec(this.#text);
+    const forbidden = FORBIDDEN_CHARACTERS.exec(this.#text);
     if (forbidden !== null) {
       const code = (forbidden[0].codePointAt(0) ?? 0).toString(16).padStart(4, "0");
       throw new YamlSyntaxError(`character U+${code.toUpperCase()} is not allowed`, forbidden.index);
@@ -111,7 +111,7 @@ class YamlReader {
     try {
       if (node.kind === "map") return this.#convertMap(node, place);
       expectTag(node, "seq");
-      return list(
+      return listNode(
         place,
         node.items.map((item) => this.#convert(item, this.#originAt(item.offset))),
       );

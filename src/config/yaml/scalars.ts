@@ -1,5 +1,4 @@
-import { parsePyFloat, parsePyInt } from "../../base/python/numbers/parse-number.ts";
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
+import { PyFloat, parsePyFloat, parsePyInt } from "../../base/python/numbers/door.ts";
 import type { ScalarValue } from "../node.ts";
 
 /**

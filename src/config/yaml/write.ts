@@ -1,6 +1,5 @@
-import { codePointLength } from "../../base/python/code-points.ts";
-import { floatRepr } from "../../base/python/numbers/float-text.ts";
-import { isPyFloat } from "../../base/python/numbers/py-float.ts";
+import { codePointLength } from "../../base/python/door.ts";
+import { floatRepr, isPyFloat } from "../../base/python/numbers/door.ts";
 import { escapeInterpolations } from "../interpolation/interpolation-grammar.ts";
 import type { ConfigNode, DictKey, DictNode, ListNode, ScalarNode, ScalarValue } from "../node.ts";
 import { plainScalar } from "./scalars.ts";

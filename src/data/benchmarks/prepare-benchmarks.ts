@@ -1,12 +1,11 @@
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
+import { isObject, loads } from "../../base/python/json/door.ts";
 import { findExistingPath, findPath } from "../../config/paths.ts";
 import type { BenchmarkEntry, DatasetAgent } from "../entry.ts";
 import { DatasetError } from "../errors.ts";
-import { readLineBatches } from "../lines.ts";
+import { readTextBatches } from "../lines.ts";
 import type { HubAccess } from "../remote/hub-access.ts";
 import { loadPrepareScript, type PrepareResult, type PrepareScript } from "./prepare-script.ts";
 
@@ -29,6 +28,8 @@ export interface PrepareOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: string;
   readonly hub: HubAccess;
+  /** Write at most this many rows of each benchmark with a `prepare.yaml`. */
+  readonly limit?: number;
   readonly signal: AbortSignal;
   readonly onEvent: (event: PrepareEvent) => void;
 }
@@ -53,7 +54,7 @@ interface Benchmark {
 export async function prepareBenchmarks(
   options: PrepareOptions,
 ): Promise<{ benchmark: string; file: string }[]> {
-  const benchmarks = await loadScripts(findEntries(options), options);
+  const benchmarks = await loadScripts(benchmarkEntries(options), options);
   const queue = [...benchmarks];
   const prepared: { benchmark: string; file: string }[] = [];
   const work = async () => {
@@ -70,7 +71,10 @@ export async function prepareBenchmarks(
   }
 }
 
-function findEntries({ agents, instances }: PrepareOptions): BenchmarkEntry[] {
+export function benchmarkEntries({
+  agents,
+  instances,
+}: Pick<PrepareOptions, "agents" | "instances">): BenchmarkEntry[] {
   const found = agents.flatMap(({ name, datasets }) => {
     const entries = datasets.filter((entry): entry is BenchmarkEntry => entry.type === "benchmark");
     if (entries.length > 1) {
@@ -125,7 +129,23 @@ async function prepareOne({ entry, script }: Benchmark, options: PrepareOptions)
   const outputPath = path.resolve(cwd, entry.jsonlPath);
   onEvent({ type: "start", benchmark, file: script.file });
   const { token, hubUrl, retries, onRetry } = options.hub;
-  const run = { args, benchmark, outputPath, cwd, roots, env, python, hub: { token, hubUrl, retries } };
+  if (options.limit !== undefined && !script.file.endsWith(".yaml"))
+    throw new DatasetError(
+      "BENCHMARK_ARGUMENT",
+      `${benchmark}: --limit needs a prepare.yaml, but ${script.file} is a program.`,
+    );
+  const { limit } = options;
+  const run = {
+    args,
+    benchmark,
+    outputPath,
+    cwd,
+    roots,
+    env,
+    python,
+    limit,
+    hub: { token, hubUrl, retries },
+  };
   const log = (line: string) => onEvent({ type: "log", benchmark, line });
   let result: PrepareResult;
   try {
@@ -166,7 +186,7 @@ function checkResult(
 /** The first row that is not a JSON object with fields, as a message. A file without rows counts too. */
 async function invalidRow(file: string, signal: AbortSignal): Promise<string | undefined> {
   let number = 0;
-  for await (const { lines } of readLineBatches(file, signal)) {
+  for await (const { lines } of readTextBatches(file, signal)) {
     for (const line of lines) {
       if (line?.trim() === "") continue;
       number++;

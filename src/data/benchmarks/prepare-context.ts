@@ -1,8 +1,6 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { dumps, isObject, type JsonObject, loads } from "../../base/python/json/door.ts";
 import { candidatePaths, findExistingPath } from "../../config/paths.ts";
 import { DatasetError } from "../errors.ts";
 import { writeOutput } from "../output-file.ts";
@@ -52,9 +50,11 @@ export interface PrepareContextOptions extends Omit<PrepareRun, "args" | "hub"> 
 
 /** Marks sample rows, which are not from the real dataset. */
 export const SAMPLE_DATA_KEY = "sample_data";
+/** The benchmark of a sample row. */
+export const SAMPLE_OF_KEY = "sample_of";
 
 export function createPrepareContext(options: PrepareContextOptions): PrepareContext {
-  const { script, outputPath, roots, env, python, signal, log, beforeFinish } = options;
+  const { script, benchmark, outputPath, roots, env, python, signal, log, beforeFinish } = options;
   const directory = path.dirname(script);
   let isSample = false;
   return {
@@ -72,7 +72,7 @@ export function createPrepareContext(options: PrepareContextOptions): PrepareCon
     readRows: (file) => readRows(file, signal),
     writeRows: (rows) =>
       writeOutput(outputPath, { atomic: true }, async (output) => {
-        for await (const row of isSample ? marked(rows) : rows) {
+        for await (const row of isSample ? marked(rows, benchmark) : rows) {
           signal.throwIfAborted();
           await output.write(`${dumps(row)}\n`);
         }
@@ -82,8 +82,11 @@ export function createPrepareContext(options: PrepareContextOptions): PrepareCon
   };
 }
 
-async function* marked(rows: AsyncIterable<object> | Iterable<object>): AsyncGenerator<object> {
-  for await (const row of rows) yield { ...row, [SAMPLE_DATA_KEY]: true };
+async function* marked(
+  rows: AsyncIterable<object> | Iterable<object>,
+  benchmark: string,
+): AsyncGenerator<object> {
+  for await (const row of rows) yield { ...row, [SAMPLE_DATA_KEY]: true, [SAMPLE_OF_KEY]: benchmark };
 }
 
 async function sourceFile(

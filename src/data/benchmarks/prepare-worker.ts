@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggest } from "../../base/suggest.ts";
 import { importTypeScript } from "../../config/import-typescript.ts";
 import { DatasetError } from "../errors.ts";
 import type { HubAccess } from "../remote/hub-access.ts";
@@ -115,7 +115,7 @@ function watchReads(given: Readonly<Record<string, unknown>>, benchmark: string)
       const [first] = unread;
       if (first === undefined) return;
       const others = [...read].filter((key) => !unread.includes(key) && key !== "toJSON");
-      const [nearest] = getCloseMatches(first, others, 1, 0.6);
+      const nearest = suggest(first, others);
       const known = others.length === 0 ? "it reads none" : `it reads ${others.join(", ")}`;
       throw new DatasetError(
         "BENCHMARK_ARGUMENT",

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { DatasetError } from "../errors.ts";
-import { refuseDirectory } from "../output-file.ts";
+import { rejectDirectory } from "../output-file.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "../remote/download-file.ts";
 import { RemoteError } from "../remote/errors.ts";
 import { checkedAddress } from "../remote/hub-access.ts";
@@ -64,7 +64,7 @@ export async function downloadFromRegistry(
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<DownloadResult> {
-  await refuseDirectory(destination);
+  await rejectDirectory(destination);
   const artifact = checkArtifactPath(artifactPath.replace(/^\/+/, ""));
   const run = await unless(isAbsent, findRun(access, datasetName, version));
   if (run === undefined)

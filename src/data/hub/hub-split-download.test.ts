@@ -154,7 +154,7 @@ describe("downloadHubSplits", () => {
     expect(await readFile(path.join(directory, "test.jsonl"), "utf8")).toBe('{"a": 2}\n{"a": 3}\n');
   });
 
-  it("refuses a repository without data", async () => {
+  it("rejects a repository without data", async () => {
     repo.put("README.md", "# card");
     await expect(downloadHubSplits(access, { repository }, directory)).rejects.toThrow("contains no JSON");
   });

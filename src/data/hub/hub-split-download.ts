@@ -1,13 +1,11 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { listFiles } from "@huggingface/hub";
-import { makeDirectory } from "../../base/files/make-directory.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import { makeDirectory } from "../../base/files/door.ts";
+import { dumps, type JsonObject, loads } from "../../base/python/json/door.ts";
 import { readDataFileRows } from "../data-file-rows.ts";
 import { DatasetError } from "../errors.ts";
-import { refuseDirectory, writeOutput } from "../output-file.ts";
+import { rejectDirectory, writeOutput } from "../output-file.ts";
 import type { TransferProgress } from "../remote/download-file.ts";
 import { RemoteError } from "../remote/errors.ts";
 import { callHub, type HubAccess, hubJson, hubParams, hubText } from "../remote/hub-access.ts";
@@ -152,7 +150,7 @@ async function writeSplit(
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<number> {
   const target = path.resolve(destination);
-  await refuseDirectory(target);
+  await rejectDirectory(target);
   // Downloaded parts stay after a failure, so that the next run continues from them.
   const parts = `${target}.parts`;
   await makeDirectory(parts);

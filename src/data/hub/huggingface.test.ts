@@ -110,7 +110,7 @@ describe("uploadToHub", () => {
     expect(hub.repositories.get(repository)?.read("train.jsonl")).toBe(small);
   });
 
-  it("retries every step, but a commit only if it was refused", async () => {
+  it("retries every step, but a commit only if it was rejected", async () => {
     for (const match of [/repos\/create/, /collections\/.*items/, /preupload/, /objects\/batch/])
       for (const status of [500, 503, 429]) hub.fail({ match, status, headers: { "retry-after": "0" } });
     hub.fail({ match: /\/commit\//, status: 503 });
@@ -130,7 +130,7 @@ describe("uploadToHub", () => {
   });
 
   it.each([
-    ["a refused token", { token: "hf_wrong" }, "REMOTE_UNAUTHORIZED"],
+    ["a rejected token", { token: "hf_wrong" }, "REMOTE_UNAUTHORIZED"],
     ["a token of another kind", { token: "glpat-123456" }, "REMOTE_UNAUTHORIZED"],
   ])("reports %s without showing it", async (_name, change, code) => {
     access = { ...access, ...change };
@@ -150,7 +150,7 @@ describe("uploadToHub", () => {
     await expect(upload(small)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
   });
 
-  it("does not show signed URLs if the store refuses", async () => {
+  it("does not show signed URLs if the store rejects", async () => {
     hub.fail({ match: /PUT/, store: true, status: 403, body: { error: "SignatureDoesNotMatch" }, times: 9 });
     const error = await upload(large).catch((caught: Error) => caught as Error);
     expect(error).toMatchObject({
@@ -184,7 +184,7 @@ describe("downloadHubFile", () => {
     expect(hub.storeRequests[1]?.headers.range).toBe("bytes=500-");
   });
 
-  it("refuses a corrupted file", async () => {
+  it("rejects a corrupted file", async () => {
     hub.addRepository(repository).put("big.jsonl", large, { lfs: true });
     hub.fail({ match: /GET/, store: true, corrupt: true });
     await expect(downloadHubFile(access, { repository, path: "big.jsonl" }, target())).rejects.toMatchObject({

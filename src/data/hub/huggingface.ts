@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { type CommitOutput, commitIter, createRepo, type ListFileEntry, listFiles } from "@huggingface/hub";
-import { refuseDirectory } from "../output-file.ts";
+import { rejectDirectory } from "../output-file.ts";
 import { checksumOfFile } from "../remote/checksum.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "../remote/download-file.ts";
 import { aboutSubject, RemoteError } from "../remote/errors.ts";
@@ -220,7 +220,7 @@ export async function downloadHubUrl(
   url: string,
   target: { destination: string; onProgress?: (progress: TransferProgress) => void },
 ): Promise<DownloadResult> {
-  await refuseDirectory(target.destination);
+  await rejectDirectory(target.destination);
   const own = new URL(url).origin === new URL(hubUrl(access)).origin;
   return downloadFile({
     ...target,

@@ -32,7 +32,7 @@ describe("checkRepositoryId", () => {
     "acme/sums.",
     "acme/a--b",
     `acme/${"x".repeat(100)}`,
-  ])("refuses %s", (id) => {
+  ])("rejects %s", (id) => {
     expect(() => checkRepositoryId(id)).toThrow("is not a repository: it must be <owner>/<name>");
   });
 });
@@ -43,7 +43,7 @@ describe("checkArtifactPath", () => {
   });
 
   it.each(["", "/etc/passwd", "../../../etc/passwd", "a/../b", "a//b", "a/", "./a", "a\\..\\b", "a\nb"])(
-    "refuses %j",
+    "rejects %j",
     (artifact) => {
       expect(() => checkArtifactPath(artifact)).toThrow("is not the path of a file in a dataset");
     },

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { errorMessage } from "../../base/errors.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { parseYamlText } from "../../config/yaml/read.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { parseYamlText } from "../../config/yaml/door.ts";
 import { DatasetError } from "../errors.ts";
 
 const MAX_NAME = 96;

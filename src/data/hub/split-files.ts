@@ -1,5 +1,5 @@
-import { globPattern } from "../../base/files/glob.ts";
-import { parseYamlText } from "../../config/yaml/read.ts";
+import { globPattern } from "../../base/files/door.ts";
+import { parseYamlText } from "../../config/yaml/door.ts";
 import { DatasetError } from "../errors.ts";
 
 /** The words in file and directory names that identify a split. */

@@ -1,9 +1,13 @@
-import { open } from "node:fs/promises";
-import { inflateRawSync } from "node:zlib";
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, readdir, readFile, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, inflateRawSync } from "node:zlib";
 import { DatasetError } from "../errors.ts";
+import { CODE_PAGE_437 } from "./encoded-text.ts";
 
 const BLOCK = 512;
-/** A larger member is refused. */
+/** A larger member is rejected. */
 const MAX_MEMBER_BYTES = 512 * 1024 * 1024;
 
 export interface ArchiveMember {
@@ -11,26 +15,59 @@ export interface ArchiveMember {
   readonly text: string;
 }
 
-/** The regular files of a tar or zip archive that match `wanted`, in order. */
+export interface ArchiveOptions {
+  readonly wanted?: (name: string) => boolean;
+  /** How bytes become `text`. */
+  readonly encoding?: "utf8" | "base64";
+  readonly signal?: AbortSignal;
+}
+
+type Wanted = Required<Omit<ArchiveOptions, "signal">> & Pick<ArchiveOptions, "signal">;
+
+/** The regular files of a tar or zip archive (in order) or of a folder (by name). */
 export async function* readArchive(
   file: string,
-  wanted: (name: string) => boolean,
-  signal?: AbortSignal,
+  { wanted = () => true, encoding = "utf8", signal }: ArchiveOptions = {},
 ): AsyncGenerator<ArchiveMember> {
+  const options = { wanted, encoding, signal };
+  if ((await stat(file)).isDirectory()) {
+    yield* readFolder(file, options);
+    return;
+  }
   const handle = await open(file, "r");
   const magic = Buffer.alloc(4);
   await handle.read(magic, 0, 4, 0);
   await handle.close();
-  yield* magic.toString("latin1").startsWith("PK")
-    ? readZip(file, wanted, signal)
-    : readTar(file, wanted, signal);
+  if (magic.readUInt16BE(0) === GZIP_MAGIC) {
+    // Members are read by position, which a compressed file does not have.
+    const unpacked = `${file}.tar`;
+    await pipeline(createReadStream(file), createGunzip(), createWriteStream(unpacked), { signal });
+    yield* readTar(unpacked, options);
+    await rm(unpacked);
+    return;
+  }
+  yield* magic.toString("latin1").startsWith("PK") ? readZip(file, options) : readTar(file, options);
 }
 
-async function* readTar(
-  file: string,
-  wanted: (name: string) => boolean,
-  signal?: AbortSignal,
+const GZIP_MAGIC = 0x1f8b;
+
+async function* readFolder(
+  folder: string,
+  { wanted, encoding, signal }: Wanted,
 ): AsyncGenerator<ArchiveMember> {
+  const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.relative(folder, path.join(parentPath, name)))
+    .filter(wanted)
+    .sort();
+  for (const name of names) {
+    const file = path.join(folder, name);
+    if ((await stat(file)).size > MAX_MEMBER_BYTES) throw damaged(file, "it is too large");
+    yield { name, text: await readFile(file, { encoding, signal }) };
+  }
+}
+
+async function* readTar(file: string, { wanted, encoding, signal }: Wanted): AsyncGenerator<ArchiveMember> {
   const handle = await open(file, "r");
   try {
     const { size: end } = await handle.stat();
@@ -46,7 +83,7 @@ async function* readTar(
         if (size > MAX_MEMBER_BYTES || at + size > end) throw damaged(file, `the member ${name} is damaged`);
         const content = Buffer.alloc(size);
         await handle.read(content, 0, size, at);
-        yield { name, text: content.toString("utf8") };
+        yield { name, text: content.toString(encoding) };
       }
       at += Math.ceil(size / BLOCK) * BLOCK;
     }
@@ -62,7 +99,7 @@ function readHeader(header: Buffer, file: string): { name: string; size: number;
       .toString("latin1")
       .replace(/\0.*$/s, "");
   const size = Number.parseInt(field(124, 12).trim() || "0", 8);
-  if (!Number.isSafeInteger(size) || size < 0) throw damaged(file, "it is no tar archive");
+  if (!Number.isSafeInteger(size) || size < 0) throw damaged(file, "it is not a tar archive");
   const prefix = field(257, 5) === "ustar" ? field(345, 155) : "";
   const name = prefix === "" ? field(0, 100) : `${prefix}/${field(0, 100)}`;
   return { name: name.replace(/^\.\//, ""), size, isFile: field(156, 1) === "0" || field(156, 1) === "" };
@@ -76,11 +113,7 @@ const METHODS = {
   8: (bytes: Buffer) => inflateRawSync(bytes, { maxOutputLength: MAX_MEMBER_BYTES }),
 };
 
-async function* readZip(
-  file: string,
-  wanted: (name: string) => boolean,
-  signal?: AbortSignal,
-): AsyncGenerator<ArchiveMember> {
+async function* readZip(file: string, { wanted, encoding, signal }: Wanted): AsyncGenerator<ArchiveMember> {
   const handle = await open(file, "r");
   const read = async (start: number, length: number) => {
     const bytes = Buffer.alloc(length);
@@ -92,7 +125,7 @@ async function* readZip(
     const { size } = await handle.stat();
     const tail = await read(Math.max(0, size - MAX_TAIL), Math.min(size, MAX_TAIL));
     const end = tail.lastIndexOf(END_OF_DIRECTORY);
-    if (end < 0) throw damaged(file, "it is no zip archive, or it is cut off");
+    if (end < 0) throw damaged(file, "it is not a zip archive, or it is cut off");
     const directory = await read(tail.readUInt32LE(end + 16), tail.readUInt32LE(end + 12));
     for (let at = 0; at < directory.length; ) {
       signal?.throwIfAborted();
@@ -109,17 +142,14 @@ async function* readZip(
         throw damaged(file, `the member ${name} cannot be read`);
       const header = await read(offset, 30);
       const start = offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
-      yield { name, text: unpack(await read(start, packed)).toString("utf8") };
+      yield { name, text: unpack(await read(start, packed)).toString(encoding) };
     }
   } finally {
     await handle.close();
   }
 }
 
-/** Characters above 127 of code page 437, in which names without the UTF-8 mark are written. */
-const CODE_PAGE_437 =
-  "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0";
-
+/** Names without the UTF-8 mark are written in code page 437. */
 function memberName(bytes: Buffer, isUtf8: boolean): string {
   if (isUtf8) return bytes.toString("utf8");
   return Array.from(bytes, (byte) =>

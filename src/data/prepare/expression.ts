@@ -1,12 +1,17 @@
 import { parse, tokenize } from "@huggingface/jinja";
-import { getCloseMatches } from "../../base/python/difflib.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { parsePyFloat } from "../../base/python/numbers/parse-number.ts";
-import { isPyFloat, PyFloat } from "../../base/python/numbers/py-float.ts";
-import { pyStr, pyTypeName } from "../../base/python/repr.ts";
-import { isTruthy, pyEquals } from "../../base/python/truth.ts";
-import { lstrip, rstrip, splitWords, strip } from "../../base/python/whitespace.ts";
+import {
+  isTruthy,
+  lstrip,
+  pyEquals,
+  pyStr,
+  pyTypeName,
+  rstrip,
+  splitWords,
+  strip,
+} from "../../base/python/door.ts";
+import { dumps, isObject } from "../../base/python/json/door.ts";
+import { isPyFloat, PyFloat, parsePyFloat } from "../../base/python/numbers/door.ts";
+import { suggest } from "../../base/suggest.ts";
 
 /** The names that an expression sees. */
 export type Scope = Readonly<Record<string, unknown>>;
@@ -24,19 +29,29 @@ export function compileExpression(text: string, functions: FunctionTable): Evalu
   return compile(only, functions);
 }
 
-/** A text with `{{ … }}`, `{% if %}` and `{% for %}`. */
-export function compileTemplate(text: string, functions: FunctionTable): (scope: Scope) => string {
+/**
+ * A text with `{{ … }}`, `{% if %}`, `{% for %}` and `{% set %}`. With `keepsBlanks` blanks and line breaks around statements stay, as
+ * Jinja does by default.
+ */
+export function compileTemplate(
+  text: string,
+  functions: FunctionTable,
+  { keepsBlanks = false }: { keepsBlanks?: boolean } = {},
+): (scope: Scope) => string {
   if (!/\{[{%#]/.test(text)) return () => text;
-  const emit = compileBody(syntaxOf(text), functions);
+  const emit = compileBody(syntaxOf(text, keepsBlanks), functions);
+  const sets = /\{%-?\s*set\b/.test(text);
   return (scope) => {
     const output: string[] = [];
-    emit(scope, output);
+    emit(sets ? { ...scope } : scope, output);
     return output.join("");
   };
 }
 
-function syntaxOf(text: string): Syntax[] {
-  const { body } = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
+function syntaxOf(text: string, keepsBlanks = false): Syntax[] {
+  // The tokenizer drops one line break at the end.
+  const source = keepsBlanks && text.endsWith("\n") ? `${text}\n` : text;
+  const { body } = parse(tokenize(source, { lstrip_blocks: !keepsBlanks, trim_blocks: !keepsBlanks }));
   return body as unknown as Syntax[];
 }
 
@@ -59,32 +74,65 @@ function compileStatement(statement: Syntax, functions: FunctionTable): Emit {
       const other = compileBody(statement["alternate"] as Syntax[], functions);
       return (scope, output) => (isTruthy(test(scope)) ? body : other)(scope, output);
     }
-    case "For": {
-      const items = compile(statement["iterable"] as Syntax, functions);
-      const variable = statement["loopvar"] as Syntax;
-      if (variable.type !== "Identifier") throw new Error("'for' takes one name");
-      const name = variable["value"] as string;
-      const body = compileBody(statement["body"] as Syntax[], functions);
-      const empty = compileBody(statement["defaultBlock"] as Syntax[], functions);
-      return (scope, output) => {
-        const list = listOf(items(scope));
-        if (list.length === 0) empty(scope, output);
-        for (const [index, item] of list.entries()) {
-          const loop = {
-            index: index + 1,
-            index0: index,
-            first: index === 0,
-            last: index === list.length - 1,
-          };
-          body({ ...scope, [name]: item, loop }, output);
-        }
-      };
-    }
+    case "For":
+      return compileFor(statement, functions);
+    case "Set":
+      return compileSet(statement, functions);
     default: {
       const value = compile(statement, functions);
       return (scope, output) => output.push(pyStr(value(scope)));
     }
   }
+}
+
+function compileFor(statement: Syntax, functions: FunctionTable): Emit {
+  const given = statement["iterable"] as Syntax;
+  const isFiltered = given.type === "SelectExpression";
+  const items = compile((isFiltered ? given["lhs"] : given) as Syntax, functions);
+  const keeps = isFiltered ? compile(given["test"] as Syntax, functions) : undefined;
+  const names = namesOf(statement["loopvar"] as Syntax);
+  const body = compileBody(statement["body"] as Syntax[], functions);
+  const empty = compileBody(statement["defaultBlock"] as Syntax[], functions);
+  const [only = "", ...others] = names;
+  const named = (item: unknown) =>
+    others.length === 0
+      ? { [only]: item }
+      : Object.fromEntries(names.map((name, index) => [name, neededList(item)[index] ?? null]));
+  return (scope, output) => {
+    const list = neededList(items(scope)).filter(
+      (item) => keeps === undefined || isTruthy(keeps({ ...scope, ...named(item) })),
+    );
+    if (list.length === 0) empty(scope, output);
+    for (const [index, item] of list.entries()) {
+      const { length } = list;
+      const loop = {
+        index: index + 1,
+        index0: index,
+        first: index === 0,
+        last: index === length - 1,
+        length,
+      };
+      body({ ...scope, ...named(item), loop }, output);
+    }
+  };
+}
+
+function namesOf(variable: Syntax): string[] {
+  const parts = variable.type === "TupleLiteral" ? (variable["value"] as Syntax[]) : [variable];
+  if (parts.some(({ type }) => type !== "Identifier")) throw new Error("'for' takes names");
+  return parts.map(({ value }) => value as string);
+}
+
+/** The name belongs to the template or to the loop around it. */
+function compileSet(statement: Syntax, functions: FunctionTable): Emit {
+  const assignee = statement["assignee"] as Syntax;
+  if (assignee.type !== "Identifier" || !statement["value"])
+    throw new Error("'set' takes one name and a value");
+  const name = assignee["value"] as string;
+  const value = compile(statement["value"] as Syntax, functions);
+  return (scope) => {
+    (scope as Record<string, unknown>)[name] = value(scope);
+  };
 }
 
 function compile(node: Syntax, functions: FunctionTable): Evaluate {
@@ -164,7 +212,7 @@ function compileName(name: string): Evaluate {
 }
 
 function unknownName(name: string, known: readonly string[], what: string): string {
-  const [nearest] = getCloseMatches(name, known, 1, 0.6);
+  const nearest = suggest(name, known);
   return `${what} '${name}'${nearest === undefined ? "" : `; did you mean '${nearest}'?`}`;
 }
 
@@ -183,11 +231,12 @@ function compileMember(node: Syntax, functions: FunctionTable): Evaluate {
 }
 
 /** A member that is missing is null, as a missing value of a column is. */
-function memberOf(object: unknown, key: unknown): unknown {
+export function memberOf(object: unknown, key: unknown): unknown {
   if (typeof object === "string" || Array.isArray(object)) {
     const items = typeof object === "string" ? [...object] : object;
-    if (typeof key !== "number") throw new Error(`${pyTypeName(object)} has no member ${pyStr(key)}`);
-    return items.at(key) ?? null;
+    if (typeof key !== "number" && typeof key !== "boolean")
+      throw new Error(`${pyTypeName(object)} has no member ${pyStr(key)}`);
+    return items.at(Number(key)) ?? null;
   }
   if (!isObject(object)) throw new Error(`${pyTypeName(object)} has no member ${pyStr(key)}`);
   const name = pyStr(key);
@@ -195,7 +244,7 @@ function memberOf(object: unknown, key: unknown): unknown {
 }
 
 function slice(value: unknown, start: unknown, stop: unknown, step: unknown): unknown {
-  const items = typeof value === "string" ? [...value] : listOf(value);
+  const items = typeof value === "string" ? [...value] : neededList(value);
   let chosen = items.slice(
     (start as number | undefined) ?? undefined,
     (stop as number | undefined) ?? undefined,
@@ -247,16 +296,29 @@ function compileCall(node: Syntax, functions: FunctionTable): Evaluate {
 type Method = (value: unknown, ...args: unknown[]) => unknown;
 
 const METHODS: Readonly<Record<string, Method>> = {
-  strip: (value, characters) => strip(textOf(value), characters as string | undefined),
-  lstrip: (value, characters) => lstrip(textOf(value), characters as string | undefined),
-  rstrip: (value, characters) => rstrip(textOf(value), characters as string | undefined),
-  split: (value, mark) =>
-    mark === undefined ? splitWords(textOf(value)) : textOf(value).split(textOf(mark)),
-  lower: (value) => textOf(value).toLowerCase(),
-  upper: (value) => textOf(value).toUpperCase(),
-  replace: (value, from, to) => textOf(value).replaceAll(textOf(from), () => textOf(to)),
-  startswith: (value, start) => textOf(value).startsWith(textOf(start)),
-  endswith: (value, end) => textOf(value).endsWith(textOf(end)),
+  strip: (value, characters) => strip(neededText(value), characters as string | undefined),
+  lstrip: (value, characters) => lstrip(neededText(value), characters as string | undefined),
+  rstrip: (value, characters) => rstrip(neededText(value), characters as string | undefined),
+  split: (value, mark, limit) => splitText(neededText(value), mark, limit),
+  index: (value, item) => {
+    const at =
+      typeof value === "string"
+        ? value.indexOf(neededText(item))
+        : neededList(value).findIndex((other) => pyEquals(other, item));
+    if (at < 0)
+      throw new Error(`${pyStr(item)} is not in ${typeof value === "string" ? "the text" : "the list"}`);
+    return at;
+  },
+  find: (value, part) => neededText(value).indexOf(neededText(part)),
+  join: (value, items) => neededList(items).map(neededText).join(neededText(value)),
+  capitalize: (value) => capitalized(neededText(value)),
+  title: (value) => neededText(value).replace(/\p{L}+/gu, capitalized),
+  isdigit: (value) => /^\p{Nd}+$/u.test(neededText(value)),
+  lower: (value) => neededText(value).toLowerCase(),
+  upper: (value) => neededText(value).toUpperCase(),
+  replace: (value, from, to) => neededText(value).replaceAll(neededText(from), () => neededText(to)),
+  startswith: (value, start) => neededText(value).startsWith(neededText(start)),
+  endswith: (value, end) => neededText(value).endsWith(neededText(end)),
   get: (value, key, other = null) =>
     isObject(value) && Object.hasOwn(value, pyStr(key)) ? value[pyStr(key)] : other,
   items: (value) => Object.entries(objectOf(value)),
@@ -265,7 +327,7 @@ const METHODS: Readonly<Record<string, Method>> = {
 };
 
 const FILTERS: Readonly<Record<string, Method>> = {
-  trim: (value, characters) => strip(textOf(value), characters as string | undefined),
+  trim: (value, characters) => strip(neededText(value), characters as string | undefined),
   lower: (value) => pyStr(value).toLowerCase(),
   upper: (value) => pyStr(value).toUpperCase(),
   capitalize: (value) => capitalized(pyStr(value)),
@@ -275,16 +337,16 @@ const FILTERS: Readonly<Record<string, Method>> = {
   float: (value, other = 0) => (typeof value === "string" ? (parsePyFloat(value) ?? other) : Number(value)),
   length: (value) => sizeOf(value),
   count: (value) => sizeOf(value),
-  first: (value) => listOf(value)[0],
-  last: (value) => listOf(value).at(-1),
-  list: (value) => listOf(value),
+  first: (value) => neededList(value)[0],
+  last: (value) => neededList(value).at(-1),
+  list: (value) => neededList(value),
   reverse: (value) =>
-    typeof value === "string" ? [...value].toReversed().join("") : listOf(value).toReversed(),
-  join: (value, mark = "") => listOf(value).map(pyStr).join(textOf(mark)),
-  unique: (value) => unique(listOf(value)),
-  sort: (value) => listOf(value).toSorted(compareValues),
-  sum: (value) => listOf(value).reduce((total, item) => arithmetic("+", total, item), 0),
-  replace: (value, from, to) => textOf(value).replaceAll(textOf(from), () => textOf(to)),
+    typeof value === "string" ? [...value].toReversed().join("") : neededList(value).toReversed(),
+  join: (value, mark = "") => neededList(value).map(pyStr).join(neededText(mark)),
+  unique: (value) => unique(neededList(value)),
+  sort: (value) => neededList(value).toSorted(compareCells),
+  sum: (value) => neededList(value).reduce((total, item) => arithmetic("+", total, item), 0),
+  replace: (value, from, to) => neededText(value).replaceAll(neededText(from), () => neededText(to)),
   default: (value, other = "") => value ?? other,
   tojson: (value) => dumps(value, { ensureAscii: false }),
   items: (value) => Object.entries(objectOf(value)),
@@ -309,11 +371,11 @@ function compileMap(operand: Evaluate, { given, named }: Arguments): Evaluate {
   return (scope) => {
     const { attribute } = named(scope);
     const [name, ...rest] = given(scope);
-    const items = listOf(operand(scope));
+    const items = neededList(operand(scope));
     if (attribute !== undefined) return items.map((item) => memberOf(item, attribute));
-    const method = FILTERS[textOf(name)];
+    const method = FILTERS[neededText(name)];
     if (method === undefined)
-      throw new Error(unknownName(textOf(name), Object.keys(FILTERS), "there is no filter"));
+      throw new Error(unknownName(neededText(name), Object.keys(FILTERS), "there is no filter"));
     return items.map((item) => method(item, ...rest));
   };
 }
@@ -323,9 +385,9 @@ function compileSelect(operand: Evaluate, { given }: Arguments, keeps: boolean):
     const [attribute, test, value] = given(scope);
     const passes = (item: unknown) => {
       const member = memberOf(item, attribute);
-      return test === undefined ? isTruthy(member) : runTest(textOf(test), member, value);
+      return test === undefined ? isTruthy(member) : runTest(neededText(test), member, value);
     };
-    return listOf(operand(scope)).filter((item) => passes(item) === keeps);
+    return neededList(operand(scope)).filter((item) => passes(item) === keeps);
   };
 }
 
@@ -393,26 +455,26 @@ function compileBinary(operator: string, left: Evaluate, right: Evaluate): Evalu
     case "not in":
       return (scope) => !contains(right(scope), left(scope));
     case "<":
-      return (scope) => compareValues(left(scope), right(scope)) < 0;
+      return (scope) => compareCells(left(scope), right(scope)) < 0;
     case "<=":
-      return (scope) => compareValues(left(scope), right(scope)) <= 0;
+      return (scope) => compareCells(left(scope), right(scope)) <= 0;
     case ">":
-      return (scope) => compareValues(left(scope), right(scope)) > 0;
+      return (scope) => compareCells(left(scope), right(scope)) > 0;
     case ">=":
-      return (scope) => compareValues(left(scope), right(scope)) >= 0;
+      return (scope) => compareCells(left(scope), right(scope)) >= 0;
     default:
       return (scope) => arithmetic(operator, left(scope), right(scope));
   }
 }
 
 function contains(container: unknown, value: unknown): boolean {
-  if (typeof container === "string") return container.includes(textOf(value));
+  if (typeof container === "string") return container.includes(neededText(value));
   if (isObject(container)) return Object.hasOwn(container, pyStr(value));
-  return listOf(container).some((item) => pyEquals(item, value));
+  return neededList(container).some((item) => pyEquals(item, value));
 }
 
 /** Texts by code point, numbers by value. */
-export function compareValues(left: unknown, right: unknown): number {
+export function compareCells(left: unknown, right: unknown): number {
   if (typeof left === "string" && typeof right === "string") return compareTexts(left, right);
   const [a, b] = [numberOf(left), numberOf(right)];
   if (a !== undefined && b !== undefined) return a - b;
@@ -473,6 +535,14 @@ function unique(items: readonly unknown[]): unknown[] {
   return items.filter((item, index) => items.findIndex((other) => pyEquals(item, other)) === index);
 }
 
+/** `str.split`; after `limit` splits the rest stays whole. */
+function splitText(text: string, mark: unknown, limit: unknown): string[] {
+  if (mark === undefined || mark === null) return splitWords(text);
+  const parts = text.split(neededText(mark));
+  if (typeof limit !== "number" || limit < 0 || parts.length <= limit + 1) return parts;
+  return [...parts.slice(0, limit), parts.slice(limit).join(neededText(mark))];
+}
+
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
 }
@@ -482,15 +552,15 @@ function sizeOf(value: unknown): number {
     ? [...value].length
     : isObject(value)
       ? Object.keys(value).length
-      : listOf(value).length;
+      : neededList(value).length;
 }
 
-export function textOf(value: unknown): string {
+export function neededText(value: unknown): string {
   if (typeof value === "string") return value;
   throw new Error(`a text is needed, but this is ${pyTypeName(value)}`);
 }
 
-export function listOf(value: unknown): unknown[] {
+export function neededList(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   if (typeof value === "string") return [...value];
   if (isObject(value)) return Object.keys(value);

@@ -1,17 +1,12 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { formatTemplate } from "../../base/python/format/format.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { parsePyFloat } from "../../base/python/numbers/parse-number.ts";
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
-import { PyRandom } from "../../base/python/numbers/random.ts";
+import { formatTemplate, isTruthy, pyEquals, pyStr, strip } from "../../base/python/door.ts";
+import { dumps, isObject, loads } from "../../base/python/json/door.ts";
+import { PyFloat, PyRandom, parsePyFloat } from "../../base/python/numbers/door.ts";
 import { compilePyRegex } from "../../base/python/re.ts";
-import { pyStr } from "../../base/python/repr.ts";
-import { isTruthy, pyEquals } from "../../base/python/truth.ts";
-import { strip } from "../../base/python/whitespace.ts";
-import { compareValues, type FunctionTable, listOf, textOf } from "./expression.ts";
+import { csvRecords } from "../../config/formats/door.ts";
+import { plainName, unpackText, xorText } from "./encoded-text.ts";
+import { compareCells, type FunctionTable, memberOf, neededList, neededText } from "./expression.ts";
 
 export interface Tokenizer {
   encode(text: string): readonly number[];
@@ -21,6 +16,7 @@ export interface Tokenizer {
 export interface FunctionOptions {
   /** The generator that all rows share. */
   readonly random: PyRandom | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Tokenizers by name, loaded beforehand. */
   readonly tokenizer: (name: string) => Tokenizer;
 }
@@ -33,45 +29,63 @@ const letter = (index: unknown) => {
 };
 
 /** The functions of prepare.yaml. All have Python's meaning. */
-export function prepareFunctions({ random, tokenizer }: FunctionOptions): FunctionTable {
+export function prepareFunctions({ random, env, tokenizer }: FunctionOptions): FunctionTable {
   return {
     text: (value) => pyStr(value),
-    strip: (value, characters) => strip(textOf(value), characters as string | undefined),
-    replace: (value, from, to) => textOf(value).replaceAll(textOf(from), () => textOf(to)),
-    split: (value, mark) => textOf(value).split(textOf(mark)),
+    env: (name) => env[neededText(name)] ?? null,
+    unpack_text: (value) => unpackText(neededText(value)),
+    plain_name: (value) => plainName(neededText(value)),
+    xor_text: (value, key) => xorText(neededText(value), neededText(key)),
+    strip: (value, characters) => strip(neededText(value), characters as string | undefined),
+    replace: (value, from, to) => neededText(value).replaceAll(neededText(from), () => neededText(to)),
+    split: (value, mark) => neededText(value).split(neededText(mark)),
     before,
-    after: (value, mark) => textOf(value).slice(before(value, mark).length + textOf(mark).length),
+    after: (value, mark) => neededText(value).slice(before(value, mark).length + neededText(mark).length),
     number,
     re_sub: reSub,
-    re_find: (pattern, value) => compilePyRegex(textOf(pattern)).search(textOf(value))?.group(0) ?? null,
+    re_find: (pattern, value) =>
+      compilePyRegex(neededText(pattern)).search(neededText(value))?.group(0) ?? null,
     re_group: (pattern, value, group = 1) =>
-      compilePyRegex(textOf(pattern))
-        .search(textOf(value))
+      compilePyRegex(neededText(pattern))
+        .search(neededText(value))
         ?.group(group as number) ?? null,
-    fill: (template, row) => formatTemplate(textOf(template), row as Record<string, unknown>),
-    stem: (file) => path.posix.basename(textOf(file), path.posix.extname(textOf(file))),
-    letters: (items) => listOf(items).map((item, index) => ({ [letter(index)]: item })),
+    fill: (template, row) => formatTemplate(neededText(template), row as Record<string, unknown>),
+    put: (template, ...values) =>
+      neededText(template).replace(/\{(\d)\}/g, (whole, place: string) =>
+        Number(place) < values.length ? pyStr(values[Number(place)]) : whole,
+      ),
+    stem: (file) => path.posix.basename(neededText(file), path.posix.extname(neededText(file))),
+    letters: (items) => neededList(items).map((item, index) => ({ [letter(index)]: item })),
     lettered: (items, separator) =>
-      listOf(items)
-        .map((item, index) => `${letter(index)}${textOf(separator)}${pyStr(item)}`)
+      neededList(items)
+        .map((item, index) => `${letter(index)}${neededText(separator)}${pyStr(item)}`)
         .join("\n"),
     letter,
-    letter_index: (name) => LETTERS.indexOf(textOf(name)),
+    letter_index: (name) => LETTERS.indexOf(neededText(name)),
     index_of: indexOf,
-    flatten: (items) => listOf(items).flat(),
-    without: (items, value) => withoutFirst(listOf(items), value),
+    flatten: (items) => neededList(items).flat(),
+    without: (items, value) => withoutFirst(neededList(items), value),
     exclude: (items, values) =>
-      listOf(items).filter((item) => !listOf(values).some((other) => pyEquals(item, other))),
-    sort: (items) => listOf(items).toSorted(compareValues),
-    keys: (object) => listOf(object),
+      neededList(items).filter((item) => !neededList(values).some((other) => pyEquals(item, other))),
+    sort: (items) => neededList(items).toSorted(compareCells),
+    sort_by: (items, key) =>
+      neededList(items).toSorted((a, b) => compareCells(memberOf(a, key), memberOf(b, key))),
+    merge: (...objects) => Object.assign({}, ...objects),
+    omit: (object, names) =>
+      Object.fromEntries(
+        Object.entries(object as object).filter(([name]) => !neededList(names).includes(name)),
+      ),
+    csv: (value) => csvRecords(neededText(value)).filter((record) => record.length > 0),
+    cell,
+    keys: (object) => neededList(object),
     band: (value, limits, names) => {
-      const place = listOf(limits).findIndex((limit) => compareValues(value, limit) < 0);
-      return listOf(names).at(place);
+      const place = neededList(limits).findIndex((limit) => compareCells(value, limit) < 0);
+      return neededList(names).at(place);
     },
     has: (object, key) => isObject(object) && Object.hasOwn(object, pyStr(key)),
     pick: (object, names) =>
       Object.fromEntries(
-        listOf(names).map((name) => [name, (object as Record<string, unknown>)[name as string] ?? null]),
+        neededList(names).map((name) => [name, (object as Record<string, unknown>)[name as string] ?? null]),
       ),
     truthy: (value) => isTruthy(value),
     lookup: (table, key, other = null) => {
@@ -86,45 +100,60 @@ export function prepareFunctions({ random, tokenizer }: FunctionOptions): Functi
       };
       return dumps(value, { ensureAscii: ensure_ascii, sortKeys: sort_keys });
     },
-    loads: (value) => loads(textOf(value), { allowNonFinite: true }),
-    uuid5: (name) => uuid5(textOf(name)),
-    md5int: (value) => BigInt(`0x${createHash("md5").update(textOf(value)).digest("hex")}`),
-    sha256: (value) => createHash("sha256").update(textOf(value)).digest("hex"),
+    loads: (value) => loads(neededText(value), { allowNonFinite: true }),
+    uuid5: (name) => uuid5(neededText(name)),
+    md5int: (value) => BigInt(`0x${createHash("md5").update(neededText(value)).digest("hex")}`),
+    sha256: (value) => createHash("sha256").update(neededText(value)).digest("hex"),
+    sha256int: (value, bytes) =>
+      BigInt(
+        `0x${createHash("sha256")
+          .update(neededText(value))
+          .digest("hex")
+          .slice(0, 2 * Number(bytes))}`,
+      ),
     shuffled: (items, seed) => {
       const generator = seed === undefined ? random : new PyRandom(seed as number | bigint);
       if (generator === undefined) throw new Error("shuffled needs `seed`, here or as its second argument");
-      const copy = [...listOf(items)];
+      const copy = [...neededList(items)];
       generator.shuffle(copy);
       return copy;
     },
     tokens: (value, name) => {
-      const { encode } = tokenizer(textOf(name));
-      return [value].flat().reduce((sum: number, text) => sum + encode(textOf(text)).length, 0);
+      const { encode } = tokenizer(neededText(name));
+      return [value].flat().reduce((sum: number, text) => sum + encode(neededText(text)).length, 0);
     },
     cut_tokens: (value, count, name) => {
-      const { encode, decode } = tokenizer(textOf(name));
-      const tokens = encode(textOf(value));
+      const { encode, decode } = tokenizer(neededText(name));
+      const tokens = encode(neededText(value));
       return tokens.length <= Number(count) ? value : decode(tokens.slice(0, Number(count)));
     },
     language: (code) =>
       new Intl.DisplayNames("en", { type: "language", languageDisplay: "standard" }).of(
-        textOf(code).replace("_", "-"),
+        neededText(code).replace("_", "-"),
       ),
     range: (start, stop) => {
       const [from, to] = stop === undefined ? [0, Number(start)] : [Number(start), Number(stop)];
       return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
     },
-    zip: (...lists) => listOf(lists[0]).map((_, index) => lists.map((list) => listOf(list)[index] ?? null)),
+    zip: (...lists) =>
+      neededList(lists[0]).map((_, index) => lists.map((list) => neededList(list)[index] ?? null)),
     fail: (message) => {
-      throw new Error(textOf(message));
+      throw new Error(neededText(message));
     },
   };
 }
 
+/** A whole number, a number or the text of a cell. */
+function cell(value: unknown): unknown {
+  const text = strip(neededText(value));
+  if (/^[+-]?\d+$/.test(text)) return Number(text);
+  return parsePyFloat(text) ?? value;
+}
+
 function before(value: unknown, mark: unknown): string {
-  const at = textOf(value).indexOf(textOf(mark));
-  if (at < 0) throw new Error(`the text does not contain '${textOf(mark)}'`);
-  return textOf(value).slice(0, at);
+  const at = neededText(value).indexOf(neededText(mark));
+  if (at < 0) throw new Error(`the text does not contain '${neededText(mark)}'`);
+  return neededText(value).slice(0, at);
 }
 
 function number(value: unknown): unknown {
@@ -136,8 +165,8 @@ function number(value: unknown): unknown {
 
 /** `re.sub`, with `\1` and `\g<name>` in the replacement. */
 function reSub(pattern: unknown, replacement: unknown, value: unknown): string {
-  const template = textOf(replacement);
-  return compilePyRegex(textOf(pattern)).sub(textOf(value), (match) =>
+  const template = neededText(replacement);
+  return compilePyRegex(neededText(pattern)).sub(neededText(value), (match) =>
     template.replace(/\\(?:(\d)|g<(\w+)>|(.))/g, (whole, digit?: string, name?: string, escaped?: string) => {
       if (digit !== undefined) return match.group(Number(digit)) ?? "";
       if (name !== undefined) return match.group(/^\d+$/.test(name) ? Number(name) : name) ?? "";
@@ -147,7 +176,7 @@ function reSub(pattern: unknown, replacement: unknown, value: unknown): string {
 }
 
 function indexOf(items: unknown, value: unknown): number {
-  const index = listOf(items).findIndex((item) => pyEquals(item, value));
+  const index = neededList(items).findIndex((item) => pyEquals(item, value));
   if (index < 0) throw new Error(`${pyStr(value)} is not in the list`);
   return index;
 }

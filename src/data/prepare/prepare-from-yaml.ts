@@ -1,17 +1,19 @@
-import { existsSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { SAMPLE_DATA_KEY } from "../benchmarks/prepare-context.ts";
+import { dumps, type JsonObject, loads } from "../../base/python/json/door.ts";
+import { SAMPLE_DATA_KEY, SAMPLE_OF_KEY } from "../benchmarks/prepare-context.ts";
 import { readDataFileRows } from "../data-file-rows.ts";
 import { DatasetError } from "../errors.ts";
 import { writeOutput } from "../output-file.ts";
 import type { HubAccess } from "../remote/hub-access.ts";
 import { type PreparedRow, prepareRows } from "./prepare-rows.ts";
 import { remoteSources } from "./remote-sources.ts";
+import { readPrepareSpec } from "./spec.ts";
 
+/** Rows between two lines of progress. */
+const PROGRESS_ROWS = 100_000;
 /** Rows of ours beside a prepare.yaml, already prepared. */
 const EXAMPLE_FILE = "data/example.jsonl";
 
@@ -23,6 +25,7 @@ export interface PrepareYamlOptions {
   readonly hub: HubAccess;
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Write at most this many rows. */
   readonly limit?: number;
 }
@@ -42,18 +45,33 @@ export async function prepareFromYaml(
   if (usesExample) {
     options.log(
       `${benchmark}: using the included rows, which are not the benchmark. For the published data, pass ` +
-        "+prepare_script_args.source=original, or the path of its file.",
+        "--source original (or +prepare_script_args.source=original), or the path of its file.",
     );
   }
-  const rows = usesExample ? exampleRows(example, signal) : publishedRows(file, given, options);
+  const { expect } = readPrepareSpec(file);
+  const hash = createHash("sha256");
+  const rows = usesExample ? exampleRows(example, benchmark, signal) : publishedRows(file, given, options);
   let count = 0;
   await writeOutput(outputPath, { atomic: true }, async (output) => {
     for await (const row of rows) {
       if (count >= limit) break;
       count++;
-      await output.write(`${dumps(row)}\n`);
+      if (count % PROGRESS_ROWS === 0) options.log(`${benchmark}: ${count.toLocaleString("en")} rows`);
+      const line = `${dumps(row)}\n`;
+      hash.update(line);
+      await output.write(line);
     }
+    const digest = hash.digest("hex");
+    if (!usesExample && options.limit === undefined && (expect.sha256 ?? digest) !== digest)
+      throw new DatasetError(
+        "BENCHMARK_SOURCE",
+        `${benchmark}: the rows have the SHA-256 ${digest}, but ${expect.sha256} is expected. The sources may have changed.`,
+      );
+    if (!usesExample)
+      options.log(`${benchmark}: ${count.toLocaleString("en")} rows, SHA-256 ${digest.slice(0, 16)}…`);
   });
+  if (options.limit !== undefined && !usesExample)
+    options.log(`${benchmark}: the file has ${count} rows because of --limit, not the whole benchmark.`);
   // Downloads stay after a failure only, so that the next try continues them.
   await rm(sourcesDirectory(outputPath), { recursive: true, force: true });
   return outputPath;
@@ -65,6 +83,12 @@ async function* publishedRows(
   options: PrepareYamlOptions,
 ): AsyncGenerator<JsonObject> {
   for await (const { row } of sourceRows(file, given, options)) yield row;
+}
+
+/** Whether a prepare.yaml fetches its rows from elsewhere, without rows of its own beside it. */
+export function needsDownload(file: string): boolean {
+  if (!file.endsWith(".yaml") || existsSync(path.join(path.dirname(file), EXAMPLE_FILE))) return false;
+  return /\b(?:hub|url): /.test(readFileSync(file, "utf8"));
 }
 
 /** The row with this number, from 1, and how it was made. Undefined if there are fewer. */
@@ -83,7 +107,7 @@ export async function explainRow(
 function sourceRows(
   file: string,
   { source, ...args }: Readonly<Record<string, unknown>>,
-  { benchmark, outputPath, cwd, roots, hub, signal, limit, log }: PrepareYamlOptions,
+  { benchmark, outputPath, cwd, roots, hub, signal, limit, log, env }: PrepareYamlOptions,
 ): AsyncGenerator<PreparedRow> {
   const access = remoteSources({
     hub,
@@ -105,6 +129,7 @@ function sourceRows(
     access,
     signal,
     limit,
+    env,
     ...(!isPublished && { source: { file: source as string } }),
   });
 }
@@ -113,7 +138,11 @@ function sourcesDirectory(outputPath: string): string {
   return `${outputPath.replace(/\.jsonl$/, "")}_sources`;
 }
 
-async function* exampleRows(file: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
+async function* exampleRows(
+  file: string,
+  benchmark: string,
+  signal: AbortSignal,
+): AsyncGenerator<JsonObject> {
   for await (const line of readDataFileRows(file, file, signal))
-    yield { ...(loads(line) as JsonObject), [SAMPLE_DATA_KEY]: true };
+    yield { ...(loads(line) as JsonObject), [SAMPLE_DATA_KEY]: true, [SAMPLE_OF_KEY]: benchmark };
 }

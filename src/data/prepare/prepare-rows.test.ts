@@ -126,6 +126,48 @@ fields: {v: '= lookup(by_key, answer, "none")', name: '= lookup(names, answer)',
     ]);
   });
 
+  it("groups, sorts, shuffles and draws rows", async () => {
+    const grouped = `${hub}group: {by: answer, sort: 0 - id}\nfields: {a: = answer, ids: '= rows | map(attribute="id")'}`;
+    expect(await rows(grouped)).toEqual([
+      { a: "b", ids: [3, 1] },
+      { a: "a", ids: [2] },
+    ]);
+    expect(await rows(`${hub}sort: answer\nfields: {id: = id}`)).toEqual([{ id: 2 }, { id: 1 }, { id: 3 }]);
+    // python3 -c "import random; a = [1, 2, 3]; random.Random(42).shuffle(a); print(a, random.Random(42).sample([1, 2, 3], 2))"
+    expect(await rows(`${hub}shuffle: {seed: 42}\nfields: {id: = id}`)).toEqual([
+      { id: 2 },
+      { id: 1 },
+      { id: 3 },
+    ]);
+    expect(await rows(`${hub}shuffle: {seed: 42, where: id != 2}\nfields: {id: = id}`)).toEqual([
+      { id: 1 },
+      { id: 3 },
+    ]);
+    const drawn = `args: {some: 2}\n${hub}sample: {count: = some, seed: 42}\nfields: {id: = id}`;
+    expect(await rows(drawn)).toEqual([{ id: 3 }, { id: 1 }]);
+    expect(await rows(drawn, { args: { some: null } })).toHaveLength(3);
+  });
+
+  it("keeps all rows of a key in a join", async () => {
+    const yaml = `${hub}join: {ids: {source: {hub: org/set, split: x}, key: answer, value: id, all: true}}
+fields: {ids: '= must(ids, answer)'}`;
+    expect(await rows(yaml, { limit: 2 })).toEqual([{ ids: [1, 3] }, { ids: [2] }]);
+  });
+
+  it("unpacks texts without running them", async () => {
+    // python3: base64.b64encode(zlib.compress(pickle.dumps("[1, é]", protocol=4)))
+    const value = async (expression: string) =>
+      ((await rows(`${hub}fields: {v: '= ${expression}'}`, { limit: 1 })) as { v: unknown }[])[0]?.v;
+    expect(await value('unpack_text("eJxrYJnKzQABPezRhjoKh1fGTtEDAC24BRs=")')).toBe("[1, é]");
+    expect(await value('unpack_text("[2]")')).toBe("[2]");
+    await expect(
+      value('unpack_text("eJxrYJkqxwABPRxJpZk5JZl5xVN6WAuKMvNKpkye0sNYMaV1StAUPQDyFg4J")'),
+    ).rejects.toThrow("not a pickled text");
+    expect(await value('plain_name("a/Müllerɢ")')).toBe("a/Müllerɢ");
+    expect(await value('plain_name("lcr/itΓÇÖs s╠º")')).toBe("lcr/it's ş");
+    expect(await value('put("{1}-{0}-{2}", 1, "a")')).toBe("a-1-{2}");
+  });
+
   it("calls mapRow of a row.ts", async () => {
     writeFileSync(
       path.join(base, "row.ts"),
@@ -139,7 +181,7 @@ fields: {v: '= lookup(by_key, answer, "none")', name: '= lookup(names, answer)',
     ]);
   });
 
-  it("refuses another number of rows than expected, unless only some are wanted", async () => {
+  it("rejects another number of rows than expected, unless only some are wanted", async () => {
     const yaml = `${hub}expect: 4\nfields: {id: = id}`;
     await expect(rows(yaml)).rejects.toThrow("the sources give 3 rows, but 4 are expected");
     expect(await rows(yaml, { limit: 2 })).toHaveLength(2);

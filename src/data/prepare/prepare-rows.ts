@@ -1,15 +1,12 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { PyRandom } from "../../base/python/numbers/random.ts";
-import { pyStr } from "../../base/python/repr.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy, pyStr } from "../../base/python/door.ts";
+import { dumps, type JsonObject, loads } from "../../base/python/json/door.ts";
+import { PyRandom } from "../../base/python/numbers/door.ts";
 import { importTypeScript } from "../../config/import-typescript.ts";
-import { parseYamlText } from "../../config/yaml/read.ts";
+import { parseYamlText } from "../../config/yaml/door.ts";
 import { DatasetError } from "../errors.ts";
-import { listOf, type Scope } from "./expression.ts";
+import { compareCells, neededList, type Scope } from "./expression.ts";
 import { prepareFunctions, type Tokenizer } from "./functions.ts";
 import { readPythonLiterals } from "./python-literals.ts";
 import { readSource, type SourceAccess, type SourceDescription } from "./sources.ts";
@@ -35,6 +32,8 @@ export interface PrepareRowsOptions {
   readonly foreach?: Readonly<Record<string, readonly unknown[]>>;
   /** Replaces `expect`. */
   readonly expectRows?: number;
+  /** The environment, for `env(name)`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Replaces every tokenizer. */
   readonly tokenizer?: Tokenizer;
   /** Stops after this many rows; `expect` does not apply then. */
@@ -57,13 +56,14 @@ type MapRow = (row: JsonObject, context: Scope) => JsonObject | readonly JsonObj
 
 /** Makes the rows of a benchmark as its prepare.yaml says. */
 export async function* prepareRows(options: PrepareRowsOptions): AsyncGenerator<PreparedRow> {
-  const { file, access, limit } = options;
+  const { file, limit } = options;
   const text = await readFile(file, "utf8");
   const head = readPrepareHead(text, file, options.args);
   const tokenizers =
     options.tokenizer === undefined ? await loadTokenizers(tokenizerNames(text, head.args)) : undefined;
   const functions = prepareFunctions({
     random: head.seed === undefined || head.seed === null ? undefined : new PyRandom(head.seed as number),
+    env: options.env ?? {},
     tokenizer: (name) => options.tokenizer ?? tokenizers?.(name) ?? missingTokenizer(name),
   });
   const spec = compilePrepareSpec(head, file, functions);
@@ -71,15 +71,11 @@ export async function* prepareRows(options: PrepareRowsOptions): AsyncGenerator<
   const fixed: Scope = { ...spec.args, args: spec.args, ...(await readTables(spec, options)) };
   const counter = { index: 0 };
   let count = 0;
-  for await (const combination of combinations(spec, fixed, options)) {
-    const context = { ...fixed, ...combination };
-    if (spec.when !== undefined && !isTruthy(spec.when(context))) continue;
-    const joined: Record<string, unknown> = {};
-    for (const [name, join] of Object.entries(spec.join))
-      joined[name] = await readJoin(join, { ...context, ...joined }, access);
-    for await (const prepared of rowsOf(spec, { ...context, ...joined }, counter, options, mapRow)) {
-      options.signal?.throwIfAborted();
-      yield prepared;
+  const shared = await drawn(spec, fixed, candidates(spec, fixed, counter, options));
+  for await (const candidate of shared) {
+    options.signal?.throwIfAborted();
+    for (const row of finish(spec, candidate, mapRow)) {
+      yield { row, ...candidate };
       if (++count === limit) return;
     }
   }
@@ -91,33 +87,111 @@ export async function* prepareRows(options: PrepareRowsOptions): AsyncGenerator<
     );
 }
 
-async function* rowsOf(
+/** A source row, or a group of them, that `where` let pass. */
+interface Candidate {
+  readonly source: JsonObject;
+  readonly lets: JsonObject;
+  readonly index: number;
+  readonly scope: Record<string, unknown>;
+}
+
+async function* candidates(
+  spec: PrepareSpec,
+  fixed: Scope,
+  counter: { index: number },
+  options: PrepareRowsOptions,
+): AsyncGenerator<Candidate> {
+  for await (const combination of combinations(spec, fixed, options)) {
+    const context = { ...fixed, ...combination };
+    if (spec.when !== undefined && !isTruthy(spec.when(context))) continue;
+    const joined: Record<string, unknown> = {};
+    for (const [name, join] of Object.entries(spec.join))
+      joined[name] = await readJoin(join, { ...context, ...joined }, options.access);
+    const found = candidatesOf(spec, { ...context, ...joined }, counter, options);
+    yield* spec.group === undefined ? found : grouped(spec.group, found);
+  }
+}
+
+async function* candidatesOf(
   spec: PrepareSpec,
   context: Scope,
   counter: { index: number },
   { access, source: replaced }: PrepareRowsOptions,
-  mapRow: MapRow | undefined,
-): AsyncGenerator<PreparedRow> {
+): AsyncGenerator<Candidate> {
   for await (const { row: source, position } of sourceRows(spec.sources, context, access, replaced)) {
     const index = counter.index++;
-    try {
-      const scope: Record<string, unknown> = { ...source, ...context, row: source, index, position };
-      const lets: JsonObject = {};
+    const scope: Record<string, unknown> = { ...source, ...context, row: source, index, position };
+    const lets: JsonObject = {};
+    const passes = about(source, index, () => {
       for (const [name, value] of spec.lets) lets[name] = scope[name] = value(scope);
-      if (spec.where !== undefined && !isTruthy(spec.where(scope))) continue;
-      if (mapRow === undefined) yield { row: outputRow(spec, source, scope), source, lets, index };
-      else
-        for (const row of [mapRow(source, scope) ?? []].flat())
-          yield { row: row as JsonObject, source, lets, index };
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      const code = error instanceof DatasetError ? error.code : "BENCHMARK_SPEC";
-      throw new DatasetError(
-        code as "BENCHMARK_SPEC",
-        `${error.message} Source row ${index + 1}: ${excerpt(source)}`,
-        { cause: error },
-      );
-    }
+      return spec.where === undefined || isTruthy(spec.where(scope));
+    });
+    if (passes) yield { source, lets, index, scope };
+  }
+}
+
+/** One candidate per group, in the order of first appearance, with its sorted members as `rows`. */
+async function* grouped(
+  { by, sort }: NonNullable<PrepareSpec["group"]>,
+  found: AsyncIterable<Candidate>,
+): AsyncGenerator<Candidate> {
+  const groups = new Map<string, Candidate[]>();
+  for await (const candidate of found) {
+    const key = about(candidate.source, candidate.index, () => pyStr(by(candidate.scope)));
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [candidate]);
+    else members.push(candidate);
+  }
+  for (const members of groups.values()) {
+    const [first] = members as [Candidate, ...Candidate[]];
+    if (sort !== undefined) members.sort((a, b) => compareCells(sort(a.scope), sort(b.scope)));
+    yield { ...first, scope: { ...first.scope, rows: members.map(({ source }) => source) } };
+  }
+}
+
+/** The candidates after `sort`, `shuffle` and `sample`, which need all of them in memory. */
+async function drawn(
+  { sort, shuffle, sample }: PrepareSpec,
+  fixed: Scope,
+  found: AsyncIterable<Candidate>,
+): Promise<AsyncIterable<Candidate> | Iterable<Candidate>> {
+  const count = sample?.count(fixed) ?? undefined;
+  if (sort === undefined && shuffle === undefined && count === undefined) return found;
+  let all: Candidate[] = [];
+  for await (const candidate of found) all.push(candidate);
+  if (sort !== undefined) all.sort((a, b) => compareCells(sort(a.scope), sort(b.scope)));
+  if (shuffle !== undefined) {
+    const { seed, where } = shuffle;
+    new PyRandom(seed(fixed) as number).shuffle(all);
+    if (where !== undefined)
+      all = all.filter(({ source, index, scope }) => about(source, index, () => isTruthy(where(scope))));
+  }
+  if (sample === undefined || count === undefined) return all;
+  return new PyRandom(sample.seed(fixed) as number).sample(all, Math.min(count as number, all.length));
+}
+
+function finish(
+  spec: PrepareSpec,
+  { source, index, scope }: Candidate,
+  mapRow: MapRow | undefined,
+): readonly JsonObject[] {
+  return about(source, index, () =>
+    mapRow === undefined ? [outputRow(spec, source, scope)] : [mapRow(source, scope) ?? []].flat(),
+  ) as JsonObject[];
+}
+
+/** Adds the source row to an error. */
+function about<T>(source: JsonObject, index: number, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const code = error instanceof DatasetError ? error.code : "BENCHMARK_SPEC";
+    throw new DatasetError(
+      code as "BENCHMARK_SPEC",
+      `${error.message} Source row ${index + 1}: ${excerpt(source)}`,
+      { cause: error },
+    );
   }
 }
 
@@ -173,7 +247,11 @@ async function readJoin(join: JoinSpec, context: Scope, access: SourceAccess): P
   for await (const { row, position } of sourceRows(join.sources, context, access)) {
     const scope: Record<string, unknown> = { ...row, ...context, row, position };
     for (const [name, value] of join.lets) scope[name] = value(scope);
-    table[pyStr(join.key(scope))] = join.value === undefined ? row : join.value(scope);
+    const key = pyStr(join.key(scope));
+    const value = join.value === undefined ? row : join.value(scope);
+    if (!join.all) table[key] = value;
+    else if (Object.hasOwn(table, key)) (table[key] as unknown[]).push(value);
+    else table[key] = [value];
   }
   return table;
 }
@@ -190,7 +268,7 @@ async function* combinations(
       const scope = { ...context, ...combination };
       const list =
         given?.[name] ?? (values(scope) as unknown[] | null) ?? (await configsOf(sources, scope, access));
-      next.push(...listOf(list).map((value) => ({ ...combination, [name]: value })));
+      next.push(...neededList(list).map((value) => ({ ...combination, [name]: value })));
     }
     all = next;
   }
@@ -232,7 +310,8 @@ async function readTables(
           : text;
     } else if (table.url !== undefined) {
       const text = await (await access.open({ url: table.url })).text();
-      read[name] = table.format === "python" ? readPythonLiterals(text, table.url) : loads(text);
+      const value = table.format === "python" ? readPythonLiterals(text, table.url) : loads(text);
+      read[name] = table.name === undefined ? value : (value as JsonObject)[table.name];
     } else read[name] = table.value;
   }
   return read;

@@ -21,6 +21,18 @@ export function readPythonLiterals(source: string, name: string): Record<string,
   return values;
 }
 
+/** `ast.literal_eval`; undefined if the text is not one literal. */
+export function readPythonLiteral(text: string): unknown {
+  const reader = new LiteralReader(text, 0);
+  try {
+    const value = reader.value();
+    return reader.isAtEnd() ? value : undefined;
+  } catch (error) {
+    if (error instanceof NotLiteral) return undefined;
+    throw error;
+  }
+}
+
 class NotLiteral extends Error {}
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -59,6 +71,11 @@ class LiteralReader {
       throw new NotLiteral();
     }
     return this.#texts();
+  }
+
+  isAtEnd(): boolean {
+    this.#skip();
+    return this.position === this.#text.length;
   }
 
   /** Texts that follow each other are one. */

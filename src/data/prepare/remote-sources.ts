@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { copyFile, readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
-import { loads } from "../../base/python/json/json-loads.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import { type JsonObject, loads } from "../../base/python/json/door.ts";
 import { candidatePaths, findExistingPath } from "../../config/paths.ts";
 import { readDataFileRows } from "../data-file-rows.ts";
 import { DatasetError } from "../errors.ts";
@@ -65,6 +64,7 @@ export function remoteSources({ hub, directory, roots, signal, log }: RemoteSour
     },
     async open(source) {
       const file = await locate(source);
+      if (source.save !== undefined) await keep(file, path.join(path.dirname(directory), source.save));
       const name = source.files ?? source.file ?? new URL(source.url ?? "").pathname;
       return {
         name,
@@ -73,10 +73,17 @@ export function remoteSources({ hub, directory, roots, signal, log }: RemoteSour
           const bytes = await readFile(file, { signal });
           return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
         },
-        members: () => readArchive(file, () => true, signal),
+        members: (encoding) => readArchive(file, { encoding, signal }),
       };
     },
   };
+}
+
+/** Copies a source that a server reads, such as hidden tests, beside the rows. */
+async function keep(file: string, destination: string): Promise<void> {
+  const part = `${destination}.part`;
+  await copyFile(file, part);
+  await rename(part, destination);
 }
 
 function existingFile(file: string, roots: readonly string[]): string {

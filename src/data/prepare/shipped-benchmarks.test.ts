@@ -1,14 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { prepareFromYaml } from "./prepare-from-yaml.ts";
+import { readPrepareSpec } from "./spec.ts";
 
 const folder = path.resolve(import.meta.dirname, "../../../benchmarks");
-const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith("prepare.yaml"))
-  .map((name) => path.dirname(name))
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  .filter((name) => /(?:^|\/)prepare\w*\.yaml$/.test(name))
   .sort();
+const names = files
+  .filter((name) => existsSync(path.join(folder, path.dirname(name), "data/example.jsonl")))
+  .map((name) => path.dirname(name));
 
 let base: string;
 beforeEach(() => {
@@ -30,6 +33,11 @@ async function prepare(name: string, args: Record<string, unknown> = {}) {
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   return { said, rows: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
+
+it.each(files)("%s is well formed and names its licence", (name) => {
+  const { about } = readPrepareSpec(path.join(folder, name));
+  expect(about.license).toMatch(/\w/);
+});
 
 describe("included rows of the benchmarks", () => {
   it.each(names)("%s", async (name) => {

@@ -1,7 +1,7 @@
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { pyTypeName } from "../../base/python/repr.ts";
-import { csvRecords } from "../../config/formats/csv.ts";
+import { pyTypeName } from "../../base/python/door.ts";
+import { isObject, type JsonObject, loads } from "../../base/python/json/door.ts";
+import { csvRecords } from "../../config/formats/door.ts";
+import { parseYamlText } from "../../config/yaml/door.ts";
 import { DatasetError } from "../errors.ts";
 
 /** A source after its templates were filled in. */
@@ -17,9 +17,15 @@ export interface SourceDescription {
   readonly rows?: readonly JsonObject[];
   readonly format?: string;
   readonly header?: readonly string[];
-  /** A pattern for the members of an archive. */
+  /** A pattern for the members of an archive or the files of a folder. */
   readonly members?: string;
   readonly order?: string;
+  /** `base64` for members that are no text. */
+  readonly encoding?: "base64";
+  /** A missing member is not a mistake. */
+  readonly optional?: boolean;
+  /** Keeps the file under this name beside the rows, for a server that reads it. */
+  readonly save?: string;
 }
 
 /** A file that was fetched: rows in the format of its name, text, or an archive. */
@@ -27,7 +33,7 @@ export interface OpenedFile {
   readonly name: string;
   readonly lines?: () => AsyncIterable<unknown>;
   text(): Promise<string>;
-  members(): AsyncIterable<{ readonly name: string; readonly text: string }>;
+  members(encoding?: "base64"): AsyncIterable<{ readonly name: string; readonly text: string }>;
 }
 
 /** How sources are reached. The tests have one without a network. */
@@ -60,14 +66,21 @@ export async function* readSource(
   }
   const wanted = new RegExp(source.members, "u");
   const found: { name: string; text: string }[] = [];
-  for await (const member of opened.members()) if (wanted.test(member.name)) found.push(member);
-  if (source.order === "name") found.sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (found.length === 0)
+  for await (const member of opened.members(source.encoding))
+    if (wanted.test(member.name)) found.push(member);
+  if (source.order === "name") found.sort((a, b) => comparePaths(a.name, b.name));
+  if (found.length === 0 && source.optional !== true)
     throw new DatasetError("BENCHMARK_SOURCE", `${opened.name} has no member like ${source.members}.`);
   for (const { name, text } of found) {
     const rows = rowsOfText(text, source.format ?? formatOf(name), source);
     for await (const row of checked(rows, name)) yield { ...row, member: name };
   }
+}
+
+/** Folder by folder, as Python sorts paths. */
+function comparePaths(left: string, right: string): number {
+  const [a, b] = [left.replaceAll("/", "\0"), right.replaceAll("/", "\0")];
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 async function* checked(
@@ -107,6 +120,8 @@ export function rowsOfText(
       const value = loads(text, { allowNonFinite: true });
       return Array.isArray(value) ? value : [value];
     }
+    case "yaml":
+      return [parseYamlText(text, "the source")];
     case "csv":
     case "tsv":
       return tableRows(text, format, header);

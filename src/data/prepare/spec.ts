@@ -1,18 +1,17 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import { getCloseMatches } from "../../base/python/difflib.ts";
-import { isTruthy } from "../../base/python/truth.ts";
-import type { ConfigNode, DictNode } from "../../config/node.ts";
-import { plainFromNode } from "../../config/plain-data.ts";
-import { readYaml } from "../../config/yaml/read.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { suggest } from "../../base/suggest.ts";
+import { type ConfigNode, type DictNode, plainFromNode } from "../../config/light-door.ts";
+import { readYaml } from "../../config/yaml/door.ts";
 import { DatasetError } from "../errors.ts";
 import {
   compileExpression,
   compileTemplate,
   type Evaluate,
   type FunctionTable,
-  listOf,
+  neededList,
   type Scope,
 } from "./expression.ts";
 import { prepareFunctions } from "./functions.ts";
@@ -31,6 +30,8 @@ export interface JoinSpec {
   readonly lets: readonly (readonly [name: string, value: Evaluate])[];
   readonly key: Evaluate;
   readonly value: Evaluate | undefined;
+  /** Keeps a list of all values of a key, not the last one. */
+  readonly all: boolean;
 }
 
 export interface TableSpec {
@@ -39,6 +40,18 @@ export interface TableSpec {
   readonly file?: string;
   readonly url?: string;
   readonly format?: string;
+  /** One name of a file of Python literals. */
+  readonly name?: string;
+}
+
+/** What a listing says about a benchmark. */
+export interface BenchmarkFacts {
+  /** Rows of the published data. */
+  readonly rows?: number;
+  /** Its licence. */
+  readonly license?: string;
+  /** What a run needs besides a model: a token, a judge, an image, a GPU. */
+  readonly needs?: readonly string[];
 }
 
 /** A prepare.yaml, ready to run. */
@@ -57,16 +70,26 @@ export interface PrepareSpec {
   readonly drop: readonly string[];
   readonly fields: Evaluate | undefined;
   readonly optional: readonly string[];
+  /** Source rows that become one row each, with the members as `rows`. */
+  readonly group: { readonly by: Evaluate; readonly sort: Evaluate | undefined } | undefined;
+  /** Sorts all rows by this value. */
+  readonly sort: Evaluate | undefined;
+  /** Shuffles all rows; `where` is a condition on each of them afterwards. */
+  readonly shuffle: { readonly seed: Evaluate; readonly where: Evaluate | undefined } | undefined;
+  /** Draws some of all rows; a null count means all. */
+  readonly sample: { readonly count: Evaluate; readonly seed: Evaluate } | undefined;
   readonly expect: { readonly rows?: number; readonly sha256?: string };
+  readonly about: BenchmarkFacts;
   readonly map: string | undefined;
 }
 
-const KEYS = ["args", "source", "foreach", "when", "tables", "join", "let", "where", "keep", "drop", "fields", "optional", "seed", "expect", "map"]; // biome-ignore format: a table
+const KEYS = ["about", "args", "source", "foreach", "when", "tables", "join", "let", "where", "group", "sort", "shuffle", "sample", "keep", "drop", "fields", "optional", "seed", "expect", "map"]; // biome-ignore format: a table
 
 /** Checks a prepare.yaml without running it. */
 export function readPrepareSpec(file: string): PrepareSpec {
   const functions = prepareFunctions({
     random: undefined,
+    env: {},
     tokenizer: () => ({ encode: () => [], decode: () => "" }),
   });
   return compilePrepareSpec(readPrepareHead(readFileSync(file, "utf8"), file, {}), file, functions);
@@ -131,7 +154,21 @@ export function compilePrepareSpec(
     drop: (plainOf(root, "drop") ?? []) as string[],
     fields: optionalValue(at("fields"), functions),
     optional: (plainOf(root, "optional") ?? []) as string[],
+    group: withMembers(at("group"), ["by", "sort"], ({ by, sort }, node) => ({
+      by: needed(expressionOf(by, functions), node, "by"),
+      sort: expressionOf(sort, functions),
+    })),
+    sort: expressionOf(at("sort"), functions),
+    shuffle: withMembers(at("shuffle"), ["seed", "where"], ({ seed, where }, node) => ({
+      seed: needed(optionalValue(seed, functions), node, "seed"),
+      where: expressionOf(where, functions),
+    })),
+    sample: withMembers(at("sample"), ["count", "seed"], ({ count, seed }, node) => ({
+      count: needed(optionalValue(count, functions), node, "count"),
+      seed: needed(optionalValue(seed, functions), node, "seed"),
+    })),
     expect: expectOf(plainOf(root, "expect")),
+    about: (plainOf(root, "about") ?? {}) as BenchmarkFacts,
     map: plainOf(root, "map") as string | undefined,
   };
   if (spec.sources.length === 0) throw problem(root, "`source` is missing");
@@ -140,11 +177,28 @@ export function compilePrepareSpec(
   return spec;
 }
 
+function withMembers<T>(
+  node: ConfigNode | undefined,
+  known: readonly string[],
+  make: (members: Readonly<Record<string, ConfigNode | undefined>>, node: ConfigNode) => T,
+): T | undefined {
+  if (node === undefined) return undefined;
+  const members = entriesOf(node);
+  for (const [key, member] of members)
+    if (!known.includes(key)) throw problem(member, `unknown key '${key}'${suggestion(key, known)}`);
+  return make(Object.fromEntries(members), node);
+}
+
+function needed(value: Evaluate | undefined, node: ConfigNode, key: string): Evaluate {
+  if (value === undefined) throw problem(node, `\`${key}\` is missing`);
+  return value;
+}
+
 function expectOf(given: unknown): { rows?: number; sha256?: string } {
   return typeof given === "number" ? { rows: given } : ((given ?? {}) as { rows?: number; sha256?: string });
 }
 
-const SOURCE_KEYS = ["hub", "url", "file", "rows", "config", "split", "revision", "files", "format", "header", "members", "order", "add", "when"]; // biome-ignore format: a table
+const SOURCE_KEYS = ["hub", "url", "file", "rows", "config", "split", "revision", "files", "format", "header", "members", "order", "encoding", "optional", "save", "add", "when"]; // biome-ignore format: a table
 
 function sourcesOf(node: ConfigNode | undefined, functions: FunctionTable): SourceSpec[] {
   if (node === undefined) return [];
@@ -170,7 +224,7 @@ function sourcesOf(node: ConfigNode | undefined, functions: FunctionTable): Sour
 function joinOf(node: ConfigNode, functions: FunctionTable): JoinSpec {
   const entries = new Map(entriesOf(node));
   for (const [key, member] of entries)
-    if (!["source", "key", "value", "let", "when"].includes(key))
+    if (!["source", "key", "value", "let", "when", "all"].includes(key))
       throw problem(member, `a join has no '${key}'`);
   const key = expressionOf(entries.get("key"), functions);
   if (key === undefined) throw problem(node, "a join needs a `key`");
@@ -180,16 +234,17 @@ function joinOf(node: ConfigNode, functions: FunctionTable): JoinSpec {
     lets: entriesOf(entries.get("let")).map(([name, member]) => [name, value(member, functions)]),
     key,
     value: expressionOf(entries.get("value"), functions),
+    all: entries.has("all"),
   };
 }
 
 /** A text that names a file beside the YAML, `{url, format}`, or the table itself. */
 function tableOf(node: ConfigNode): TableSpec {
-  const plain = plainFromNode(node) as { url?: string; format?: string } | string;
+  const plain = plainFromNode(node) as { url?: string; format?: string; name?: string } | string;
   if (typeof plain === "string" && /^[\w./-]+\.(?:json|txt|yaml)$/.test(plain))
     return { value: undefined, file: plain };
   if (typeof plain === "object" && plain !== null && typeof plain.url === "string")
-    return { value: undefined, url: plain.url, format: plain.format };
+    return { value: undefined, url: plain.url, format: plain.format, name: plain.name };
   return { value: plain };
 }
 
@@ -251,7 +306,7 @@ function listForm(node: DictNode, functions: FunctionTable): Evaluate {
   const make = value(item, functions);
   return (scope) => {
     const made: unknown[] = [];
-    for (const member of listOf(each(scope))) {
+    for (const member of neededList(each(scope))) {
       const inner: Scope = { ...scope, [name]: member, n: made.length + 1 };
       if (where === undefined || isTruthy(where(inner))) made.push(make(inner));
     }
@@ -285,6 +340,6 @@ function problem(node: ConfigNode, message: string): DatasetError {
 }
 
 function suggestion(name: string, known: readonly string[]): string {
-  const [nearest] = getCloseMatches(name, known, 1, 0.6);
+  const nearest = suggest(name, known);
   return nearest === undefined ? "" : `; did you mean '${nearest}'?`;
 }

@@ -1,16 +1,16 @@
 import type { Tokenizer } from "./functions.ts";
 
-const LOADERS: Readonly<
-  Record<
-    string,
-    () => Promise<{
-      encode: (text: string, options: { disallowedSpecial: Set<string> }) => number[];
-      decode: (tokens: number[]) => string;
-    }>
-  >
-> = {
-  o200k_base: () => import("gpt-tokenizer/encoding/o200k_base"),
-  cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
+interface Library {
+  encode: (text: string, options: { disallowedSpecial: Set<string> }) => number[];
+}
+/** The bytes of each token: a text, or a list where they are no text by themselves. */
+type Vocabulary = { default: readonly (string | readonly number[])[] };
+
+const LOADERS: Readonly<Record<string, () => Promise<[Library, Vocabulary]>>> = {
+  o200k_base: () =>
+    Promise.all([import("gpt-tokenizer/encoding/o200k_base"), import("gpt-tokenizer/bpeRanks/o200k_base")]),
+  cl100k_base: () =>
+    Promise.all([import("gpt-tokenizer/encoding/cl100k_base"), import("gpt-tokenizer/bpeRanks/cl100k_base")]),
 };
 
 /** The tokenizers that a prepare.yaml names, in its text or its arguments. */
@@ -25,10 +25,17 @@ export async function loadTokenizers(
 ): Promise<(name: string) => Tokenizer | undefined> {
   const loaded = new Map<string, Tokenizer>();
   for (const name of names) {
-    const library = await LOADERS[name]?.();
-    if (library === undefined) continue;
-    const encode = (text: string) => library.encode(text, { disallowedSpecial: new Set() });
-    loaded.set(name, { encode, decode: (tokens) => library.decode([...tokens]) });
+    const parts = await LOADERS[name]?.();
+    if (parts === undefined) continue;
+    const [library, { default: vocabulary }] = parts;
+    loaded.set(name, {
+      encode: (text) => library.encode(text, { disallowedSpecial: new Set() }),
+      // The library drops half a character at the end; Python writes U+FFFD.
+      decode: (tokens) =>
+        Buffer.concat(tokens.map((token) => Buffer.from((vocabulary[token] ?? "") as string))).toString(
+          "utf8",
+        ),
+    });
   }
   return (name) => loaded.get(name);
 }

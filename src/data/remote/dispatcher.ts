@@ -1,5 +1,5 @@
 import { type Dispatcher, EnvHttpProxyAgent } from "undici";
-import { poolOfSafeSockets, reportsHeldBodies } from "../../base/transport/held-bodies.ts";
+import { poolOfSafeSockets, reportsHeldBodies } from "../../base/transport/door.ts";
 
 const CONNECT_TIMEOUT_MS = 20_000;
 const HEADERS_TIMEOUT_MS = 60_000;

@@ -57,7 +57,7 @@ describe("downloadFile", () => {
     expect(seen.slice(-2)).toEqual([content.length, content.length]);
   });
 
-  it("refuses a file above the limit", async () => {
+  it("rejects a file above the limit", async () => {
     await expect(download({ maxBytes: 100_000 })).rejects.toThrow("sends more than 0.0001 GB.");
     await expect(download({ maxBytes: content.length })).resolves.toMatchObject({ bytes: content.length });
   });
@@ -122,7 +122,7 @@ describe("downloadFile", () => {
     expect((await result()).equals(content)).toBe(true);
   });
 
-  it("refuses content with a wrong checksum", async () => {
+  it("rejects content with a wrong checksum", async () => {
     server.fail({ match: /GET/, corrupt: true });
     await expect(download({ etagIsAddress: true })).rejects.toMatchObject({
       code: "REMOTE_CHECKSUM_MISMATCH",
@@ -159,7 +159,7 @@ describe("downloadFile", () => {
     [403, "REMOTE_FORBIDDEN"],
     [404, "REMOTE_NOT_FOUND"],
   ])("reports %d immediately and does not show the key", async (status, code) => {
-    server.fail({ match: /GET/, status, body: { error: `token ${token} refused` } });
+    server.fail({ match: /GET/, status, body: { error: `token ${token} rejected` } });
     const error = await download().catch((caught: unknown) => caught as Error);
     expect(error).toMatchObject({ code });
     expect((error as Error).message).toContain(`${status} from 127.0.0.1`);
@@ -201,4 +201,17 @@ describe("downloadFile", () => {
     await expect(run).rejects.toMatchObject({ name: "AbortError" });
     expect(await files()).toEqual(["data.jsonl.part", "data.jsonl.part.json"]);
   });
+});
+
+it("names the host that sent the file after a redirect", async () => {
+  const elsewhere = server.url.replace("127.0.0.1", "localhost");
+  const redirecting = await new FaultServer((_request, response) => {
+    response.writeHead(302, { location: `${elsewhere}/file` }).end();
+  }).start();
+  try {
+    const { host } = await download({ url: `${redirecting.url}/file` });
+    expect(host).toBe(new URL(elsewhere).host);
+  } finally {
+    await redirecting.close();
+  }
 });

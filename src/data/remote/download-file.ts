@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
-import { makeDirectory } from "../../base/files/make-directory.ts";
+import { makeDirectory } from "../../base/files/door.ts";
 import { redactMessage } from "../../base/secrets.ts";
 import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
 import { answerError, header, RemoteError, unreachable, webPage } from "./errors.ts";
@@ -26,7 +26,7 @@ export interface DownloadOptions {
   secrets?: readonly (string | undefined)[];
   /** Whether the entity tag is the address of the content, as on the Hugging Face hub. */
   etagIsAddress?: boolean;
-  /** A larger file is refused. Default: no limit. */
+  /** A larger file is rejected. Default: no limit. */
   maxBytes?: number;
   signal?: AbortSignal;
   retries?: RetryPolicy;
@@ -36,6 +36,8 @@ export interface DownloadOptions {
 
 export interface DownloadResult {
   bytes: number;
+  /** The host that sent the file, after redirects. */
+  host: string;
   /** Bytes of an earlier, interrupted run that were not fetched again. */
   resumedFrom: number;
   /** Undefined if the server reported no checksum. */
@@ -55,10 +57,10 @@ export async function downloadFile(options: DownloadOptions): Promise<DownloadRe
     options.signal?.throwIfAborted();
     const before = (await part.left()).size;
     try {
-      const { bytes, checksum, resumed } = await fetchRest(options, part);
+      const { bytes, host, checksum, resumed } = await fetchRest(options, part);
       await verify(options, part, { checksum, resumed });
       await part.finish();
-      return { bytes, checksum, resumedFrom: resumed ? resumedFrom : 0 };
+      return { bytes, host, checksum, resumedFrom: resumed ? resumedFrom : 0 };
     } catch (error) {
       const progressed = (await part.left()).size - before >= PROGRESS_BYTES;
       failures = progressed ? 0 : failures + 1;
@@ -68,7 +70,10 @@ export async function downloadFile(options: DownloadOptions): Promise<DownloadRe
   }
 }
 
-async function fetchRest(options: DownloadOptions, part: PartFile) {
+async function fetchRest(
+  options: DownloadOptions,
+  part: PartFile,
+): Promise<Omit<DownloadResult, "resumedFrom"> & { resumed: boolean }> {
   const left = await part.left();
   const answer = await openDownload(options.url, {
     headers: { ...options.headers, ...(left.size > 0 && { range: `bytes=${left.size}-` }) },
@@ -80,7 +85,7 @@ async function fetchRest(options: DownloadOptions, part: PartFile) {
   const checksum = address ?? checksumOfHeaders(answer.headers);
   if (alreadyComplete(answer, left)) {
     answer.body.on("error", () => {}).destroy();
-    return { bytes: left.size, resumed: true, checksum };
+    return { bytes: left.size, host: answer.host, resumed: true, checksum };
   }
   if (answer.statusCode === 416 || (answer.statusCode === 206 && !continues(answer, left))) {
     answer.body.on("error", () => {}).destroy();
@@ -103,7 +108,7 @@ async function fetchRest(options: DownloadOptions, part: PartFile) {
       retryable: true,
     });
   }
-  return { bytes, resumed: keep > 0, checksum };
+  return { bytes, host: answer.host, resumed: keep > 0, checksum };
 }
 
 async function writeBody(

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
+import { parseJson } from "../../base/door.ts";
 import { type CodesOf, type ErrorTable, GymError } from "../../base/errors.ts";
-import { parseJson } from "../../base/parse-json.ts";
 import { redactMessage } from "../../base/secrets.ts";
-import { retryAfterMs } from "../../base/transport/retry.ts";
+import { retryAfterMs } from "../../base/transport/light-door.ts";
 
 /** Codes of transfers to and from hubs and registries. */
 export const remoteErrorCodes = {
@@ -65,7 +65,7 @@ interface RemoteErrorDetails {
   cause?: unknown;
 }
 
-/** A hub or registry could not be reached, or refused a request. The message never contains a key. */
+/** A hub or registry could not be reached, or rejected a request. The message never contains a key. */
 export class RemoteError extends GymError {
   declare readonly code: RemoteErrorCode;
   override readonly remedy: string | undefined;
@@ -124,7 +124,7 @@ export async function answerError(
   secrets: Secrets,
 ): Promise<RemoteError> {
   const text = await readSome(answer.body);
-  const message = messageOf(text) || header(answer.headers, "x-error-message") || "";
+  const message = messageOfBody(text) || header(answer.headers, "x-error-message") || "";
   const retryAfter = header(answer.headers, "retry-after");
   return statusError(host, answer.statusCode, redactMessage(message, secrets), retryAfter);
 }
@@ -145,7 +145,7 @@ async function readSome(body: Readable): Promise<string> {
 }
 
 /** The message in an error body: `message`, `error` or `error_code` of JSON; nothing of an HTML page. */
-export function messageOf(text: string): string {
+export function messageOfBody(text: string): string {
   if (/^\s*</.test(text)) return "";
   const body = parseJson(text);
   if (typeof body !== "object" || body === null) return text;

@@ -3,7 +3,15 @@ import { type CommitParams, HubApiError } from "@huggingface/hub";
 import { type BodyInit, request, fetch as undiciFetch } from "undici";
 import { redactMessage } from "../../base/secrets.ts";
 import { transferDispatcher } from "./dispatcher.ts";
-import { answerError, header, messageOf, RemoteError, statusError, unreachable, webPage } from "./errors.ts";
+import {
+  answerError,
+  header,
+  messageOfBody,
+  RemoteError,
+  statusError,
+  unreachable,
+  webPage,
+} from "./errors.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 
 const DEFAULT_HUB_URL = "https://huggingface.co";
@@ -65,7 +73,7 @@ export function hubText(access: HubAccess, route: string, body?: unknown): Promi
     const text = await answer.text();
     if (answer.ok) return text;
     const { host } = new URL(hubUrl(access));
-    throw statusError(host, answer.status, redactMessage(messageOf(text), [access.token]));
+    throw statusError(host, answer.status, redactMessage(messageOfBody(text), [access.token]));
   });
 }
 
@@ -73,7 +81,7 @@ function hubError(access: HubAccess, error: unknown): unknown {
   const host = new URL(hubUrl(access)).host;
   if (error instanceof RemoteError) return error;
   if (error instanceof HubApiError) {
-    const message = error.data === undefined ? error.message : messageOf(JSON.stringify(error.data));
+    const message = error.data === undefined ? error.message : messageOfBody(JSON.stringify(error.data));
     return statusError(host, error.statusCode, redactMessage(message, [access.token]));
   }
   // The library does not check the type of an answer before it reads JSON and fields.
@@ -88,14 +96,14 @@ function hubError(access: HubAccess, error: unknown): unknown {
   return error;
 }
 
-/** A `fetch` with limited retries and without keys in its errors. A commit is repeated only if the hub refused it. */
+/** A `fetch` with limited retries and without keys in its errors. A commit is repeated only if the hub rejected it. */
 function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch {
   const send = async (input: Parameters<HubFetch>[0], init: RequestInit = {}): Promise<Response> => {
     const url = String(input instanceof Request ? input.url : input);
     const method = (init.method ?? "GET").toUpperCase();
     const answer = await attempt(url, method, init);
     if (!mayRepeat(actsTwice(method, url), answer.status)) return answer;
-    const message = redactMessage(messageOf(await answer.text()), [access.token]);
+    const message = redactMessage(messageOfBody(await answer.text()), [access.token]);
     throw statusError(
       new URL(url).host,
       answer.status,

@@ -1,5 +1,5 @@
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { parseJson } from "../../base/parse-json.ts";
+import { parseJson } from "../../base/door.ts";
 
 /**
  * An incomplete download: `<destination>.part` contains the bytes and `<destination>.part.json` the identity of their

@@ -1,5 +1,4 @@
-import { sleep } from "../../base/transport/deadline.ts";
-import { nextDelay, type RetryBudget } from "../../base/transport/retry.ts";
+import { nextDelay, type RetryBudget, sleep } from "../../base/transport/light-door.ts";
 import { RemoteError } from "./errors.ts";
 
 export type RetryPolicy = Omit<RetryBudget, "wallClockMs">;

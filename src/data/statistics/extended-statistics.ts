@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import { DistinctCounter } from "./distinct-counter.ts";
 import { numericContent } from "./metrics-file.ts";
 import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";

@@ -1,10 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { errorMessage } from "../../base/errors.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { noteKeyOrder } from "../../base/python/json/key-order.ts";
-import { isPyFloat, PyFloat } from "../../base/python/numbers/py-float.ts";
+import { dumps, isObject, loads, noteKeyOrder } from "../../base/python/json/door.ts";
+import { isPyFloat, PyFloat } from "../../base/python/numbers/door.ts";
 import { DatasetError } from "../errors.ts";
 import { besidePath, writeOutput } from "../output-file.ts";
 import type { NumericSummary } from "./numeric-statistic.ts";

@@ -1,4 +1,4 @@
-import { pyRound } from "../../base/python/numbers/exact.ts";
+import { pyRound } from "../../base/python/numbers/door.ts";
 
 /** The statistics of a numeric quantity in a metrics file, rounded. All except `total` are floats. */
 export interface NumericSummary {

@@ -67,11 +67,11 @@ describe("DatasetStatistics", () => {
     [{ k: 1 }, { k: "one" }],
     [{ k: "one" }, { k: 1 }],
     [{ k: [1, "one"] }, {}],
-  ])("refuses a field that is text and number: %j then %j", (first, second) => {
+  ])("rejects a field that is text and number: %j then %j", (first, second) => {
     expect(() => statisticsOf(first, second)).toThrow("The row field 'k' contains text in some places");
   });
 
-  it("refuses a field with the name of a built-in statistic", () => {
+  it("rejects a field with the name of a built-in statistic", () => {
     expect(() => statisticsOf({ temperature: 0.5 }).summary()).toThrow("The row field 'temperature'");
     expect(() => statisticsOf({ temperature: null }).summary()).not.toThrow();
   });

@@ -1,6 +1,6 @@
-import { orderedKeys } from "../../base/python/json/key-order.ts";
-import { isPyFloat, PyFloat } from "../../base/python/numbers/py-float.ts";
-import { stringRepr } from "../../base/python/repr.ts";
+import { stringRepr } from "../../base/python/door.ts";
+import { orderedKeys } from "../../base/python/json/door.ts";
+import { isPyFloat, PyFloat } from "../../base/python/numbers/door.ts";
 import { DatasetError } from "../errors.ts";
 import { DistinctCounter } from "./distinct-counter.ts";
 import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";

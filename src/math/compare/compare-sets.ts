@@ -4,11 +4,11 @@ import { printNode } from "../expression/print.ts";
 import { evaluateConstant } from "../numbers/evaluate.ts";
 import { exactValue } from "../numbers/exact.ts";
 import { equal } from "../numbers/rational.ts";
-import type { Comparison, Verdict } from "./compare-values.ts";
+import type { ComparisonResult, ValueComparison } from "./compare-values.ts";
 import { ALL, difference, intersection, interval, point, type RealSet, sameSet, union } from "./real-set.ts";
 import { solve } from "./solve.ts";
 
-type CompareNodes = (gold: Node, answer: Node, comparison: Comparison) => Verdict;
+type CompareNodes = (gold: Node, answer: Node, comparison: ValueComparison) => ComparisonResult;
 
 /** Larger sets are compared only in their written order. */
 const MAX_UNORDERED = 200;
@@ -21,10 +21,10 @@ export function isCollection(node: Node): boolean {
 export function compareSets(
   gold: Node,
   answer: Node,
-  comparison: Comparison,
+  comparison: ValueComparison,
   compare: CompareNodes,
-): Verdict {
-  const same = (rule: string): Verdict => ({ equal: true, rule });
+): ComparisonResult {
+  const same = (rule: string): ComparisonResult => ({ equal: true, rule });
   if (printNode(gold) === printNode(answer)) return same("written the same");
   if (
     comparison.mode === "strict" &&
@@ -62,12 +62,17 @@ function sameOpenness(a: IntervalNode, b: IntervalNode): boolean {
 
 const endless = (node: Node) => some(node, (part) => part.kind === "constant" && part.name === "infinity");
 
-function sameEnds(a: IntervalNode, b: IntervalNode, comparison: Comparison, compare: CompareNodes): boolean {
+function sameEnds(
+  a: IntervalNode,
+  b: IntervalNode,
+  comparison: ValueComparison,
+  compare: CompareNodes,
+): boolean {
   return compare(a.from, b.from, comparison).equal && compare(a.to, b.to, comparison).equal;
 }
 
 /** The elements of a finite set or tuple. An open interval can be a pair, so its ends count. */
-function elements(node: Node, comparison: Comparison): readonly Node[] | undefined {
+function elements(node: Node, comparison: ValueComparison): readonly Node[] | undefined {
   if (node.kind === "set" || node.kind === "tuple") return node.items;
   if (node.kind === "interval") return node.openFrom && node.openTo ? [node.from, node.to] : undefined;
   if (node.kind === "setOperation") {
@@ -89,7 +94,7 @@ function elements(node: Node, comparison: Comparison): readonly Node[] | undefin
 function sameOrder(
   gold: readonly Node[],
   answer: readonly Node[],
-  comparison: Comparison,
+  comparison: ValueComparison,
   compare: CompareNodes,
 ): boolean {
   return (
@@ -102,7 +107,7 @@ function sameOrder(
 function arePartners(
   gold: readonly Node[],
   answer: readonly Node[],
-  comparison: Comparison,
+  comparison: ValueComparison,
   compare: CompareNodes,
 ): boolean {
   if (gold.length !== answer.length) return false;
@@ -119,7 +124,7 @@ function arePartners(
 function sameValues(
   gold: readonly Node[],
   answer: readonly Node[],
-  comparison: Comparison,
+  comparison: ValueComparison,
   compare: CompareNodes,
 ): boolean {
   if (Math.max(gold.length, answer.length) > MAX_UNORDERED) return false;
@@ -129,7 +134,7 @@ function sameValues(
   return hasDuplicates && arePartners(g, a, comparison, compare);
 }
 
-function distinctValues(items: readonly Node[], comparison: Comparison, compare: CompareNodes): Node[] {
+function distinctValues(items: readonly Node[], comparison: ValueComparison, compare: CompareNodes): Node[] {
   const kept: Node[] = [];
   for (const item of items)
     if (!kept.some((other) => isDuplicate(other, item, comparison, compare))) kept.push(item);
@@ -137,7 +142,7 @@ function distinctValues(items: readonly Node[], comparison: Comparison, compare:
 }
 
 /** Decimals must be equal without rounding. */
-function isDuplicate(a: Node, b: Node, comparison: Comparison, compare: CompareNodes): boolean {
+function isDuplicate(a: Node, b: Node, comparison: ValueComparison, compare: CompareNodes): boolean {
   if (![a, b].some((node) => some(node, ({ kind }) => kind === "float")))
     return compare(a, b, comparison).equal;
   const [x, y] = [a, b].map((node) => withinBudget(() => exactValue(node)));
@@ -145,7 +150,7 @@ function isDuplicate(a: Node, b: Node, comparison: Comparison, compare: CompareN
 }
 
 /** Converts a set to intervals of real numbers. Undefined if its values are not known numbers. */
-export function realSet(node: Node, comparison: Comparison): RealSet | undefined {
+export function realSet(node: Node, comparison: ValueComparison): RealSet | undefined {
   if (!isCollection(node)) return single(node);
   switch (node.kind) {
     case "numberSet":

@@ -3,7 +3,7 @@ import { matrixValue, sameShape } from "../expression/matrix.ts";
 import { infinityOf, type Node, some } from "../expression/node.ts";
 import { printNode } from "../expression/print.ts";
 import * as c from "../numbers/complex.ts";
-import { evaluate } from "../numbers/evaluate.ts";
+import { evaluateAt } from "../numbers/evaluate.ts";
 import { doubleValue, exactValue } from "../numbers/exact.ts";
 import { differPrecisely } from "../numbers/precise.ts";
 import {
@@ -25,16 +25,16 @@ import { SamplePoints } from "../numbers/sample-points.ts";
 import type { Mode } from "../verify-answer.ts";
 
 /** Whether two answers are equal, and the rule that decided. */
-export interface Verdict {
+export interface ComparisonResult {
   readonly equal: boolean;
   readonly rule: string;
 }
 
-export interface Comparison {
+export interface ValueComparison {
   readonly mode: Mode;
 }
 
-const verdict = (same: boolean, rule: string): Verdict => ({ equal: same, rule });
+const verdict = (same: boolean, rule: string): ComparisonResult => ({ equal: same, rule });
 
 /** Answers with a decimal point are rounded to this number of decimals. */
 const DECIMALS = 6;
@@ -51,7 +51,7 @@ const MAX_TURNS = 8;
 const AGREEING_POINTS = 3;
 
 /** Compares two expressions, numbers or matrices. */
-export function compareValues(gold: Node, answer: Node, comparison: Comparison): Verdict {
+export function compareValues(gold: Node, answer: Node, comparison: ValueComparison): ComparisonResult {
   if (printNode(gold) === printNode(answer) && sameKinds(gold, answer))
     return verdict(!isUndefined(gold), "written the same");
   const letters = compareLetters(gold, answer, comparison.mode);
@@ -79,7 +79,7 @@ const isUndefined = (node: Node) =>
 const hasMatrix = (node: Node) => some(node, (part) => part.kind === "matrix");
 
 /** A name in `\text{…}` equals the product of the same letters, and `e` equals `E`. */
-function compareLetters(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
+function compareLetters(gold: Node, answer: Node, mode: Mode): ComparisonResult | undefined {
   if (gold.kind !== "symbol" && answer.kind !== "symbol") return undefined;
   const [a, b] = [lettersOf(gold, mode), lettersOf(answer, mode)];
   if (a === undefined || b === undefined)
@@ -104,7 +104,7 @@ function lettersOf(node: Node, mode: Mode): string | undefined {
   return mode === "strict" ? parts.join("").toLowerCase() : parts.join("");
 }
 
-function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verdict {
+function compareMatrices(gold: Node, answer: Node, comparison: ValueComparison): ComparisonResult {
   const [a, b] = [matrixValue(gold), matrixValue(answer)];
   if (a?.kind !== "matrix" || b?.kind !== "matrix") return verdict(false, "a matrix and something else");
   if (!sameShape(a, b)) return verdict(false, "matrices of different shapes");
@@ -115,7 +115,7 @@ function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verd
 }
 
 /** Compares numbers with a decimal point after rounding. Undefined if neither side has one. */
-function compareDecimals(gold: Node, answer: Node, { mode }: Comparison): Verdict | undefined {
+function compareDecimals(gold: Node, answer: Node, { mode }: ValueComparison): ComparisonResult | undefined {
   const [a, b] = [decimalOf(gold, mode), decimalOf(answer, mode)];
   if (!a?.decimal && !b?.decimal) return undefined;
   if (a && b) {
@@ -130,7 +130,7 @@ function compareDecimals(gold: Node, answer: Node, { mode }: Comparison): Verdic
     );
   }
   const known = (a ?? b) as { value: Rational };
-  const other = evaluate(a ? answer : gold);
+  const other = evaluateAt(a ? answer : gold);
   if (!other || !c.isKnown(other) || Math.abs(other.im) > 1e-12)
     return verdict(false, "a decimal and another kind of value");
   const digits = roundedDigits(Math.abs(toNumber(known.value)), mode);
@@ -159,7 +159,7 @@ function decimalOf(node: Node, mode: Mode): Decimal | undefined {
 }
 
 /** Compares exact values at rational points. Decides numbers, polynomials and rational functions. */
-function compareExactly(gold: Node, answer: Node, points: SamplePoints): Verdict | undefined {
+function compareExactly(gold: Node, answer: Node, points: SamplePoints): ComparisonResult | undefined {
   const isNumber = points.symbols.length === 0;
   const wanted = isNumber ? 1 : EXACT_POINTS;
   let agreed = 0;
@@ -236,13 +236,13 @@ function hashOf(text: string): number {
 }
 
 /** Compares floating-point values with error bounds. Constants that agree are computed again to 60 digits. */
-function compareNumerically(gold: Node, answer: Node, points: SamplePoints): Verdict {
+function compareNumerically(gold: Node, answer: Node, points: SamplePoints): ComparisonResult {
   const count = points.symbols.length === 0 ? 1 : NUMERIC_POINTS;
   let agreed = 0;
   for (let index = 0; index < count; index++) {
     const point = points.complex(index);
-    const a = evaluate(gold, point);
-    const b = a && evaluate(answer, point);
+    const a = evaluateAt(gold, point);
+    const b = a && evaluateAt(answer, point);
     if (!a || !b || !c.isKnown(a) || !c.isKnown(b)) continue;
     const error = a.error + b.error;
     const scale = Math.max(c.size(a), c.size(b));
@@ -257,7 +257,7 @@ function compareNumerically(gold: Node, answer: Node, points: SamplePoints): Ver
 }
 
 /** Compares answers with infinity in a computation. Undefined if neither has it. */
-function compareInfinite(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
+function compareInfinite(gold: Node, answer: Node, mode: Mode): ComparisonResult | undefined {
   if (!computesWithInfinity(gold) && !computesWithInfinity(answer)) return undefined;
   const [a, b] = [extendedValue(gold), extendedValue(answer)];
   // Upstream: SymPy does not evaluate `2*oo` and `oo + 1`, and their difference is undefined.

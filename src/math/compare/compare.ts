@@ -11,10 +11,10 @@ import {
   isMinusOne,
   type Node,
   negated,
-  number,
   productOf,
   type RelationNode,
   type RelationOperator,
+  rationalNode,
   relation,
   rewrite,
   sumOf,
@@ -24,7 +24,7 @@ import {
 import { printNode } from "../expression/print.ts";
 import { rational } from "../numbers/rational.ts";
 import { compareSets, isCollection, realSet } from "./compare-sets.ts";
-import { type Comparison, compareValues, type Verdict } from "./compare-values.ts";
+import { type ComparisonResult, compareValues, type ValueComparison } from "./compare-values.ts";
 import { sameSet, union } from "./real-set.ts";
 import { solve } from "./solve.ts";
 
@@ -40,7 +40,7 @@ const FLIPPED: Readonly<Record<RelationOperator, RelationOperator>> = {
 const NOTHING = union();
 
 /** Compares the expected answer with a given one. The order matters: an interval can answer an expected inequality. */
-export function compareNodes(gold: Node, answer: Node, comparison: Comparison): Verdict {
+export function compareNodes(gold: Node, answer: Node, comparison: ValueComparison): ComparisonResult {
   spend();
   const g = unchained(gold);
   const a = unchained(answer);
@@ -90,7 +90,7 @@ function isOfSymbols(node: Node): boolean {
   }
 }
 
-function compareSolutions(relationNode: Node, set: Node, comparison: Comparison): Verdict {
+function compareSolutions(relationNode: Node, set: Node, comparison: ValueComparison): ComparisonResult {
   const solution = solve(unwrapped(relationNode));
   if (solution === undefined) return { equal: false, rule: "a relation that is not solved, and a set" };
   const numbers = realSet(set, comparison);
@@ -105,8 +105,8 @@ function unwrapped(node: Node): Node {
   return rewrite(node, (part) => (part.kind === "apply" ? symbol(printNode(part), true) : part));
 }
 
-function compareRelations(gold: Node, answer: Node, comparison: Comparison): Verdict {
-  const no = (rule: string): Verdict => ({ equal: false, rule });
+function compareRelations(gold: Node, answer: Node, comparison: ValueComparison): ComparisonResult {
+  const no = (rule: string): ComparisonResult => ({ equal: false, rule });
   if (gold.kind === "and" && answer.kind === "and") {
     const same =
       gold.parts.length === answer.parts.length &&
@@ -133,18 +133,16 @@ function compareRelations(gold: Node, answer: Node, comparison: Comparison): Ver
   if (gold.operator === FLIPPED[answer.operator] && compareValues(g, negated(a), comparison).equal) {
     return { equal: true, rule: "the same relation, read from the other side" };
   }
-  if (
-    gold.operator === "=" &&
-    answer.operator === "=" &&
-    (comparison.mode === "strict" || freeSymbols(g).size > 1)
-  ) {
+  // Any two equations between constants differ by a factor, true ones and false ones.
+  const fewestSymbols = comparison.mode === "strict" ? 1 : 2;
+  if (gold.operator === "=" && answer.operator === "=" && freeSymbols(g).size >= fewestSymbols) {
     if (isConstantFactor(g, a, comparison)) return { equal: true, rule: "equations that differ by a factor" };
   }
   return comparison.mode === "strict" ? compareSolvedRelations(gold, answer) : no("different relations");
 }
 
 /** Compares the solutions of two relations in the same variable. */
-function compareSolvedRelations(gold: Node, answer: Node): Verdict {
+function compareSolvedRelations(gold: Node, answer: Node): ComparisonResult {
   const [a, b] = [freeSymbols(gold), freeSymbols(answer)];
   if (a.size !== 1 || b.size !== 1 || [...a][0] !== [...b][0])
     return { equal: false, rule: "different relations" };
@@ -156,7 +154,7 @@ function compareSolvedRelations(gold: Node, answer: Node): Verdict {
 }
 
 /** Whether the quotient of two expressions is constant. */
-function isConstantFactor(gold: Node, answer: Node, comparison: Comparison): boolean {
+function isConstantFactor(gold: Node, answer: Node, comparison: ValueComparison): boolean {
   if ([...freeSymbols(gold)].sort().join() !== [...freeSymbols(answer)].sort().join()) return false;
   const quotient = productOf([gold, inverse(answer)]);
   return withinBudget(() => compareValues(quotient, moved(quotient), comparison).equal) ?? false;
@@ -169,8 +167,8 @@ function moved(node: Node): Node {
     if (part.kind !== "symbol") return part;
     const place = BigInt(names.indexOf(symbolKey(part)) + 2);
     return sumOf([
-      productOf([number(rational(place * 2n + 1n, 2n)), part]),
-      number(rational(1n, place + 5n)),
+      productOf([rationalNode(rational(place * 2n + 1n, 2n)), part]),
+      rationalNode(rational(1n, place + 5n)),
     ]);
   });
 }

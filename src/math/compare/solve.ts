@@ -8,7 +8,7 @@ import {
   sumOf,
 } from "../expression/node.ts";
 import { complex } from "../numbers/complex.ts";
-import { evaluate } from "../numbers/evaluate.ts";
+import { evaluateAt } from "../numbers/evaluate.ts";
 import { polynomialAt, rationalFunction, realRoots } from "../numbers/polynomial.ts";
 import { toNumber } from "../numbers/rational.ts";
 import { ALL, complement, intersection, interval, point, type RealSet, union } from "./real-set.ts";
@@ -77,7 +77,7 @@ function solveRelation({ operator, left, right }: RelationNode): RealSet | undef
 }
 
 function realValue(node: Node, name: string, x: number): number {
-  const value = evaluate(node, new Map([[name, complex(x, 0, 0)]]));
+  const value = evaluateAt(node, new Map([[name, complex(x, 0, 0)]]));
   return value && Math.abs(value.im) <= 1e-12 ? value.re : Number.NaN;
 }
 

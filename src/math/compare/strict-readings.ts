@@ -6,11 +6,11 @@
 import { isGivenUp, withinSteps } from "../budget.ts";
 import {
   constant,
-  integer,
+  integerNode,
   inverse,
   type Node,
-  number,
   productOf,
+  rationalNode,
   rewrite,
   some,
 } from "../expression/node.ts";
@@ -61,8 +61,8 @@ function withRealRoots(node: Node): Node {
     if (d === 1n || d % 2n === 0n) return part;
     const base = exactOrNone(part.base);
     if (base === undefined || base.n >= 0n) return part;
-    const positive: Node = { ...part, base: number(negate(base)) };
-    return n % 2n === 0n ? positive : productOf([integer(-1), positive]);
+    const positive: Node = { ...part, base: rationalNode(negate(base)) };
+    return n % 2n === 0n ? positive : productOf([integerNode(-1), positive]);
   });
 }
 
@@ -119,7 +119,7 @@ const isDegrees = (part: Node): part is Extract<Node, { kind: "call" }> =>
 const isTrigonometric = (part: Node) => part.kind === "call" && TRIGONOMETRIC.has(part.name);
 
 function asAngle(part: Node): Node {
-  return isDegrees(part) ? productOf([...part.args, constant("pi"), inverse(integer(180))]) : part;
+  return isDegrees(part) ? productOf([...part.args, constant("pi"), inverse(integerNode(180))]) : part;
 }
 
 /** The symbol `i` is the imaginary unit, unless it is the index of a sum. */

@@ -1,7 +1,7 @@
 import { spend } from "../budget.ts";
 import {
   call,
-  integer,
+  integerNode,
   inverse,
   type Node,
   negated,
@@ -17,12 +17,12 @@ import {
 export function differentiate(node: Node, variable: SymbolNode): Node | undefined {
   spend();
   const key = symbolKey(variable);
-  if (!some(node, (part) => part.kind === "symbol" && symbolKey(part) === key)) return integer(0);
+  if (!some(node, (part) => part.kind === "symbol" && symbolKey(part) === key)) return integerNode(0);
   switch (node.kind) {
     case "symbol":
-      return integer(1);
+      return integerNode(1);
     case "percent":
-      return differentiate(productOf([node.value, inverse(integer(100))]), variable);
+      return differentiate(productOf([node.value, inverse(integerNode(100))]), variable);
     case "add": {
       const terms = node.args.map((arg) => differentiate(arg, variable));
       return terms.every((term) => term !== undefined) ? sumOf(terms) : undefined;
@@ -56,14 +56,14 @@ function powerRule(node: Extract<Node, { kind: "power" }>, variable: SymbolNode)
   const inner = differentiate(base, variable);
   const outer = differentiate(exponent, variable);
   if (!inner || !outer) return undefined;
-  const byBase = productOf([exponent, powerOf(base, sumOf([exponent, integer(-1)])), inner]);
+  const byBase = productOf([exponent, powerOf(base, sumOf([exponent, integerNode(-1)])), inner]);
   if (outer.kind === "number" && outer.value.n === 0n) return byBase;
   return sumOf([byBase, productOf([node, naturalLog(base), outer])]);
 }
 
 const naturalLog = (node: Node) => call("log", node, { kind: "constant", name: "e" });
-const square = (node: Node) => powerOf(node, integer(2));
-const one = integer(1);
+const square = (node: Node) => powerOf(node, integerNode(2));
+const one = integerNode(1);
 
 function inverseSineRule(a: Node): Node {
   return powerOf(sumOf([one, negated(square(a))]), { kind: "number", value: { n: -1n, d: 2n } });

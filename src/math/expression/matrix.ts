@@ -1,6 +1,6 @@
 import { spend } from "../budget.ts";
 import { exactValue } from "../numbers/exact.ts";
-import { integer, type Node, negated, productOf, sumOf } from "./node.ts";
+import { integerNode, type Node, negated, productOf, sumOf } from "./node.ts";
 
 type Rows = readonly (readonly Node[])[];
 type Matrix = Extract<Node, { kind: "matrix" }>;
@@ -92,7 +92,7 @@ function identity(size: number): Matrix {
   return {
     kind: "matrix",
     rows: Array.from({ length: size }, (_, i) =>
-      Array.from({ length: size }, (__, j) => integer(i === j ? 1 : 0)),
+      Array.from({ length: size }, (__, j) => integerNode(i === j ? 1 : 0)),
     ),
   };
 }
@@ -103,11 +103,11 @@ function inverse({ rows }: Matrix): Matrix | undefined {
   if (whole === undefined || rows.length > 4) return undefined;
   const entries = rows.map((row, i) =>
     row.map((_, j) => {
-      if (rows.length === 1) return integer(1);
+      if (rows.length === 1) return integerNode(1);
       const minor = determinant(rows.toSpliced(j, 1).map((other) => other.toSpliced(i, 1))) as Node;
       return (i + j) % 2 === 0 ? minor : negated(minor);
     }),
   );
-  const factor: Node = { kind: "power", base: whole, exponent: integer(-1) };
+  const factor: Node = { kind: "power", base: whole, exponent: integerNode(-1) };
   return scaled({ kind: "matrix", rows: entries }, factor);
 }

@@ -44,8 +44,8 @@ export type IntervalNode = Extract<Node, { kind: "interval" }>;
 /** Nodes that are visited in one step. */
 const VISITED_NODES = 16;
 
-export const number = (value: Rational): Node => ({ kind: "number", value });
-export const integer = (value: number | bigint): Node => number(rational(BigInt(value)));
+export const rationalNode = (value: Rational): Node => ({ kind: "number", value });
+export const integerNode = (value: number | bigint): Node => rationalNode(rational(BigInt(value)));
 export const constant = (name: Extract<Node, { kind: "constant" }>["name"]): Node => ({
   kind: "constant",
   name,
@@ -53,7 +53,7 @@ export const constant = (name: Extract<Node, { kind: "constant" }>["name"]): Nod
 export const symbol = (name: string, real: boolean): SymbolNode => ({ kind: "symbol", name, real });
 export const call = (name: string, ...args: Node[]): Node => ({ kind: "call", name, args });
 export const powerOf = (base: Node, exponent: Node): Node => ({ kind: "power", base, exponent });
-export const inverse = (node: Node): Node => powerOf(node, integer(-1));
+export const inverse = (node: Node): Node => powerOf(node, integerNode(-1));
 export const relation = (operator: RelationOperator, left: Node, right: Node): RelationNode => ({
   kind: "relation",
   operator,
@@ -75,9 +75,9 @@ export function productOf(args: readonly Node[]): Node {
 
 /** Changes the sign of a number; multiplies anything else by -1. */
 export function negated(node: Node): Node {
-  if (node.kind === "number") return number(negate(node.value));
+  if (node.kind === "number") return rationalNode(negate(node.value));
   if (node.kind === "float") return { ...node, value: negate(node.value) };
-  return productOf([integer(-1), node]);
+  return productOf([integerNode(-1), node]);
 }
 
 /** Plus or minus infinity if the node is the constant infinity or its negative. */

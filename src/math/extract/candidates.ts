@@ -4,10 +4,10 @@
  * @module
  */
 import { boxedContent } from "./boxes.ts";
-import { type Environment, EnvironmentScanner, PERCENT } from "./latex-environments.ts";
+import { EnvironmentScanner, type LatexEnvironment, PERCENT } from "./latex-environments.ts";
 
 /** A part of a text that may be the answer. */
-export interface Candidate {
+export interface AnswerCandidate {
   readonly priority: number;
   readonly start: number;
   readonly end: number;
@@ -44,16 +44,20 @@ const EXPRESSION =
   /(?<=^|\s|=)(?:\*\*)?([-(]{0,99}\d[\d.]*(?:\){0,99}\s{0,9}(?:\*\*|[-+*×/^÷])\s{0,9}[-(]{0,99}\d[\d.]*)+\){0,99})/g;
 
 /** All candidates in `text`, best first. `targets` selects the forms. */
-export function findCandidates(text: string, targets: "latex" | "all"): Candidate[] {
+export function findCandidates(text: string, targets: "latex" | "all"): AnswerCandidate[] {
   const found = [...latexCandidates(text), ...(targets === "all" ? plainCandidates(text) : [])];
   return found.sort((a, b) => a.priority - b.priority || b.end - a.end || a.start - b.start);
 }
 
-function candidate(priority: number, start: number, { end, contents, percent }: Environment): Candidate {
+function candidate(
+  priority: number,
+  start: number,
+  { end, contents, percent }: LatexEnvironment,
+): AnswerCandidate {
   return { priority, start, end, kind: "latex", contents, percent };
 }
 
-function* latexCandidates(text: string): Generator<Candidate> {
+function* latexCandidates(text: string): Generator<AnswerCandidate> {
   const scanner = new EnvironmentScanner(text);
   for (const { start, from } of finalAnswers(text)) {
     const environment = scanner.at(from);
@@ -79,7 +83,7 @@ function* latexCandidates(text: string): Generator<Candidate> {
 }
 
 /** LaTeX delimiters inside LaTeX delimiters, as in `$\boxed{\(7\)}$`. */
-function* nested(text: string, outer: Environment): Generator<Candidate> {
+function* nested(text: string, outer: LatexEnvironment): Generator<AnswerCandidate> {
   const inside = text.slice(outer.start + 1, outer.end - 1);
   if (!/\\[([]/.test(inside)) return;
   for (const { start, end, ...rest } of new EnvironmentScanner(inside).all()) {
@@ -89,7 +93,7 @@ function* nested(text: string, outer: Environment): Generator<Candidate> {
 }
 
 /** `\boxed{…}` outside LaTeX delimiters, up to the last brace of the text. */
-function* bareBox(text: string): Generator<Candidate> {
+function* bareBox(text: string): Generator<AnswerCandidate> {
   const start = text.indexOf("\\boxed{");
   const last = text.lastIndexOf("}");
   if (start === -1 || last <= start + "\\boxed{".length) return;
@@ -98,7 +102,7 @@ function* bareBox(text: string): Generator<Candidate> {
   yield { priority: FINAL, start, end: last + 1, kind: "latex", contents: [content], percent: false };
 }
 
-function* plainCandidates(text: string): Generator<Candidate> {
+function* plainCandidates(text: string): Generator<AnswerCandidate> {
   for (const { start, from } of finalAnswers(text)) {
     const found = plainAt(text, from);
     if (!found) continue;
@@ -117,7 +121,7 @@ function* plainCandidates(text: string): Generator<Candidate> {
 }
 
 /** The number after the last `=` in reach that has one. */
-function afterEquals(text: string, from: number): Candidate | undefined {
+function afterEquals(text: string, from: number): AnswerCandidate | undefined {
   for (
     let at = text.lastIndexOf("=", from + EQUALS_REACH);
     at >= from;
@@ -130,7 +134,7 @@ function afterEquals(text: string, from: number): Candidate | undefined {
 }
 
 /** A number or expression directly after `from`. */
-function plainAt(text: string, from: number): Candidate | undefined {
+function plainAt(text: string, from: number): AnswerCandidate | undefined {
   const blank = /[\s*$€£¥]{0,8}/y;
   blank.lastIndex = from;
   const reach = blank.exec(text)?.[0].length ?? 0;
@@ -138,10 +142,10 @@ function plainAt(text: string, from: number): Candidate | undefined {
 }
 
 /** The first number or expression that starts within `reach`. Of two at the same place the longer one counts. */
-function plainWithin(text: string, from: number, reach: number): Candidate | undefined {
+function plainWithin(text: string, from: number, reach: number): AnswerCandidate | undefined {
   const before = Math.max(0, from - 1);
   const window = text.slice(before, from + reach + MAX_PLAIN_CHARS);
-  let best: Candidate | undefined;
+  let best: AnswerCandidate | undefined;
   for (const candidates of [numbers(window), expressions(window)]) {
     for (const { start, end, ...rest } of candidates) {
       const at = start + before;
@@ -164,7 +168,7 @@ function last<T>(items: Iterable<T>): T[] {
   return kept;
 }
 
-function* numbers(text: string): Generator<Candidate> {
+function* numbers(text: string): Generator<AnswerCandidate> {
   for (const match of text.matchAll(NUMBER)) {
     const digits = match[1] as string;
     const end = match.index + match[0].length;
@@ -183,7 +187,7 @@ function* numbers(text: string): Generator<Candidate> {
   }
 }
 
-function* expressions(text: string): Generator<Candidate> {
+function* expressions(text: string): Generator<AnswerCandidate> {
   for (const match of text.matchAll(EXPRESSION)) {
     const content = (match[1] as string).trim();
     const start = match.index + match[0].indexOf(content);

@@ -5,7 +5,7 @@ import { parseAnswer } from "../parse/parser.ts";
 import { parsePlainExpression } from "../parse/plain-expression.ts";
 import { ParseError } from "../parse/tokens.ts";
 import type { Mode } from "../verify-answer.ts";
-import { type Candidate, findCandidates } from "./candidates.ts";
+import { type AnswerCandidate, findCandidates } from "./candidates.ts";
 import { normalizeAnswer } from "./normalize.ts";
 import { CONJUNCTION, conventional } from "./strict-spellings.ts";
 
@@ -56,7 +56,7 @@ function normalize(content: string, mode: Mode): string {
   return normalizeAnswer(mode === "strict" ? conventional(content).trim() : content);
 }
 
-function read(candidate: Candidate, texts: readonly string[], mode: Mode): Node | undefined {
+function read(candidate: AnswerCandidate, texts: readonly string[], mode: Mode): Node | undefined {
   const nodes = texts.map((text) => readOne(candidate.kind, text, mode));
   const [only] = nodes;
   if (only === undefined || nodes.some((node) => node === undefined)) return undefined;
@@ -65,7 +65,7 @@ function read(candidate: Candidate, texts: readonly string[], mode: Mode): Node 
   return candidate.percent ? { kind: "percent", value } : value;
 }
 
-function readOne(kind: Candidate["kind"], text: string, mode: Mode): Node | undefined {
+function readOne(kind: AnswerCandidate["kind"], text: string, mode: Mode): Node | undefined {
   if (kind === "number") {
     const node = numberNode(text.replace(/^-/, ""));
     return text.startsWith("-") ? negated(node) : node;

@@ -1,5 +1,5 @@
 /** A stretch of LaTeX in a text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, ` […] ` or a bare fraction of numbers. */
-export interface Environment {
+export interface LatexEnvironment {
   readonly start: number;
   readonly end: number;
   /** The contents. Several environments joined by "and", "or" or commas are one match. */
@@ -29,7 +29,7 @@ export class EnvironmentScanner {
   }
 
   /** The match that starts at `position`, with the environments that are joined to it. */
-  at(position: number, accept: (content: string) => boolean = () => true): Environment | undefined {
+  at(position: number, accept: (content: string) => boolean = () => true): LatexEnvironment | undefined {
     const first = this.#single(position);
     if (!first || !accept(first.content)) return undefined;
     const contents = [first.content];
@@ -48,18 +48,18 @@ export class EnvironmentScanner {
   }
 
   /** All matches from left to right, without overlaps. */
-  *all(accept?: (content: string) => boolean): Generator<Environment> {
+  *all(accept?: (content: string) => boolean): Generator<LatexEnvironment> {
     for (let position = this.#nextStart(0); position < this.#text.length; ) {
       const found = this.at(position, accept);
       if (found) yield found;
-      // A refused environment is refused from any later start up to its closing delimiter, which may open the next one.
-      const refused = found ? undefined : this.#single(position);
-      position = this.#nextStart(found ? found.end : Math.max(position + 1, refused?.close ?? 0));
+      // A rejected environment is rejected from any later start up to its closing delimiter, which may open the next one.
+      const rejected = found ? undefined : this.#single(position);
+      position = this.#nextStart(found ? found.end : Math.max(position + 1, rejected?.close ?? 0));
     }
   }
 
   /** The first match that starts at `from` or up to `distance` characters later. */
-  within(from: number, distance: number): Environment | undefined {
+  within(from: number, distance: number): LatexEnvironment | undefined {
     for (let position = from; position <= from + distance && position < this.#text.length; position++) {
       const found = this.at(position);
       if (found) return found;

@@ -15,8 +15,8 @@ const MAP_ENTRIES = 16;
 const GAMMA_STEPS = 8;
 
 /** The value of an expression at a point. Undefined if it has none. */
-export function evaluate(node: Node, point: ComplexPoint = NOWHERE): c.Complex | undefined {
-  const value = (part: Node) => evaluate(part, point);
+export function evaluateAt(node: Node, point: ComplexPoint = NOWHERE): c.Complex | undefined {
+  const value = (part: Node) => evaluateAt(part, point);
   spend();
   switch (node.kind) {
     case "number":
@@ -72,18 +72,18 @@ function boundOf(node: Extract<Node, { kind: "bound" }>, point: ComplexPoint): c
   const key = symbolKey(node.variable);
   const at = (x: c.Complex) => {
     spend(point.size / MAP_ENTRIES);
-    return evaluate(node.body, new Map(point).set(key, x));
+    return evaluateAt(node.body, new Map(point).set(key, x));
   };
   const end = (part: Node | undefined): number | undefined => {
     if (part === undefined) return undefined;
     const infinity = infinityOf(part);
     if (infinity !== undefined) return infinity;
-    const value = evaluate(part, point);
+    const value = evaluateAt(part, point);
     return value && Math.abs(value.im) < 1e-12 ? value.re : undefined;
   };
   if (node.operator === "derivative") {
     const derivative = differentiate(node.body, node.variable);
-    return derivative && evaluate(derivative, point);
+    return derivative && evaluateAt(derivative, point);
   }
   const from = end(node.from);
   if (from === undefined) return undefined;
@@ -207,7 +207,7 @@ export function evaluateConstant(node: Node): number | undefined {
     return value && toNumber(value);
   });
   if (exact !== undefined) return exact;
-  const value = evaluate(node);
+  const value = evaluateAt(node);
   return value && c.isKnown(value) && Math.abs(value.im) <= 1e-12 * (1 + Math.abs(value.re))
     ? value.re
     : undefined;

@@ -6,7 +6,7 @@
 import { BudgetError, isExhausted, spend } from "../budget.ts";
 import type { Node } from "../expression/node.ts";
 import { exactValue } from "./exact.ts";
-import { bitLength } from "./rational.ts";
+import { approximateBitLength } from "./rational.ts";
 
 const BITS = 256n;
 const UNIT = 1n << BITS;
@@ -35,7 +35,7 @@ class PreciseEvaluation {
     spend(20);
     const value = this.#compute(node);
     if (value === undefined) return undefined;
-    spend(Math.ceil(bitLength(value) / 64));
+    spend(Math.ceil(approximateBitLength(value) / 64));
     return this.#noted(value);
   }
 
@@ -126,7 +126,7 @@ function call(name: string, a: bigint, b: bigint | undefined): bigint | undefine
 
 function squareRoot(value: bigint): bigint {
   const target = value << BITS;
-  let guess = 1n << BigInt(Math.ceil(bitLength(target) / 2) + 1);
+  let guess = 1n << BigInt(Math.ceil(approximateBitLength(target) / 2) + 1);
   for (;;) {
     const next = (guess + target / guess) >> 1n;
     if (next >= guess) return guess;
@@ -141,7 +141,7 @@ function exp(x: bigint): bigint | undefined {
     const inverse = exp(-x);
     return inverse && over(UNIT, inverse);
   }
-  const halvings = BigInt(Math.max(0, bitLength(x) - Number(BITS) + 8));
+  const halvings = BigInt(Math.max(0, approximateBitLength(x) - Number(BITS) + 8));
   const reduced = x >> halvings;
   let term = UNIT;
   let sum = UNIT;

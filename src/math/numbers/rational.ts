@@ -28,7 +28,7 @@ export function rational(n: bigint, d = 1n): Rational {
 function bounded(value: bigint): bigint {
   if (isShort(value)) return value;
   if (value > LIMIT || value < -LIMIT) throw new BudgetError("An integer is too large.");
-  spend(bitLength(value) / PRODUCT_BITS);
+  spend(approximateBitLength(value) / PRODUCT_BITS);
   return value;
 }
 
@@ -50,7 +50,7 @@ export function gcd(a: bigint, b: bigint): bigint {
   let x = a < 0n ? -a : a;
   let y = b < 0n ? -b : b;
   if (!isShort(x) && !isShort(y)) {
-    const bits = Math.min(bitLength(x), bitLength(y));
+    const bits = Math.min(approximateBitLength(x), approximateBitLength(y));
     if (bits > MAX_FRACTION_BITS) throw new BudgetError("A fraction is too large.");
     spend(bits / DIVISOR_BITS);
   }
@@ -81,7 +81,7 @@ export function floor(a: Rational): Rational {
 /** `base` to an integer power. Undefined for a negative power of 0. */
 export function power(base: Rational, exponent: bigint): Rational | undefined {
   if (exponent < 0n) return isZero(base) ? undefined : power({ n: base.d, d: base.n }, -exponent);
-  const bits = BigInt(Math.max(bitLength(base.n), bitLength(base.d)) - 1) * exponent;
+  const bits = BigInt(Math.max(approximateBitLength(base.n), approximateBitLength(base.d)) - 1) * exponent;
   if (bits > BigInt(MAX_INTEGER_BITS)) throw new BudgetError("A power is too large.");
   spend(Number(bits) / PRODUCT_BITS);
   const n = base.n ** exponent;
@@ -99,16 +99,16 @@ export function root(value: Rational, index: number): Rational | undefined {
 function integerRoot(value: bigint, index: number): bigint | undefined {
   if (value < 2n) return value;
   const k = BigInt(index);
-  let guess = 1n << BigInt(Math.floor(bitLength(value) / index) + 1);
+  let guess = 1n << BigInt(Math.floor(approximateBitLength(value) / index) + 1);
   for (;;) {
-    spend(bitLength(value) / PRODUCT_BITS + 1);
+    spend(approximateBitLength(value) / PRODUCT_BITS + 1);
     const next = ((k - 1n) * guess + value / guess ** (k - 1n)) / k;
     if (next >= guess) return guess ** k === value ? guess : undefined;
     guess = next;
   }
 }
 
-export function bitLength(value: bigint): number {
+export function approximateBitLength(value: bigint): number {
   return (value < 0n ? -value : value).toString(16).length * 4;
 }
 
@@ -117,7 +117,7 @@ export function toNumber({ n, d }: Rational): number {
   if (d === 1n) return Number(n);
   if (n === 0n) return 0;
   // 66 bits and a sticky bit round like the whole quotient.
-  const shift = bitLength(d) - bitLength(n) + 70;
+  const shift = approximateBitLength(d) - approximateBitLength(n) + 70;
   const [top, bottom] = shift >= 0 ? [n << BigInt(shift), d] : [n, d << BigInt(-shift)];
   const quotient = top / bottom;
   const sticky = quotient * bottom === top ? 0n : n < 0n ? -1n : 1n;

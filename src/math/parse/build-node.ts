@@ -3,9 +3,9 @@ import {
   constant,
   inverse,
   type Node,
-  number,
   powerOf,
   productOf,
+  rationalNode,
   type SymbolNode,
   symbol,
 } from "../expression/node.ts";
@@ -22,7 +22,7 @@ export function inBase(node: Node, subscript: string): Node {
   if (node.kind !== "number" || !isInteger(node.value) || !(base >= 2 && base <= 10)) return node;
   const digits = [...node.value.n.toString()].map(Number);
   if (digits.some((digit) => digit >= base)) return node;
-  return number(rational(digits.reduce((total, digit) => total * BigInt(base) + BigInt(digit), 0n)));
+  return rationalNode(rational(digits.reduce((total, digit) => total * BigInt(base) + BigInt(digit), 0n)));
 }
 
 /** `e^x`. `e^{2 \ln x}` is `x^2`. */
@@ -40,14 +40,14 @@ export function exponential(exponent: Node): Node {
 /** Digits without a decimal point are exact. */
 export function numberNode(text: string): Node {
   const value = parseDecimal(text);
-  if (!/[.E]/.test(text)) return number(value);
+  if (!/[.E]/.test(text)) return rationalNode(value);
   return { kind: "float", value, digits: text.replace(/E.*|\D/g, "").replace(/^0+/, "").length };
 }
 
 /** Divides whole numbers to a fraction. Anything else stays a quotient. */
 export function quotient(top: Node, bottom: Node): Node {
   if (top.kind === "number" && bottom.kind === "number" && isInteger(top.value) && isInteger(bottom.value)) {
-    return isZero(bottom.value) ? constant("undefined") : number(divide(top.value, bottom.value));
+    return isZero(bottom.value) ? constant("undefined") : rationalNode(divide(top.value, bottom.value));
   }
   return productOf([top, inverse(bottom)]);
 }

@@ -1,5 +1,5 @@
 import { determinant } from "../expression/matrix.ts";
-import { integer, inverse, type Node, type SymbolNode, symbol } from "../expression/node.ts";
+import { integerNode, inverse, type Node, type SymbolNode, symbol } from "../expression/node.ts";
 import { quotient } from "./build-node.ts";
 import type { TokenReader } from "./tokens.ts";
 
@@ -66,7 +66,7 @@ export abstract class CompoundParser {
     const differential = this.insideIntegral ? reader.attempt(() => this.#readDifferential()) : undefined;
     if (differential) {
       this.#differential = differential;
-      top = integer(1);
+      top = integerNode(1);
     } else {
       top = this.outsideBars(() => this.fraction(this.additive()));
       if (this.insideIntegral)
@@ -144,7 +144,7 @@ export abstract class CompoundParser {
     this.insideIntegral = true;
     this.#differential = undefined;
     const body =
-      reader.token.text[0] === "d" && reader.token.text.length === 2 ? integer(1) : this.additive();
+      reader.token.text[0] === "d" && reader.token.text.length === 2 ? integerNode(1) : this.additive();
     const variable =
       this.#differential ?? reader.attempt(() => this.#readDifferential()) ?? symbol("x", this.real);
     this.insideIntegral = outside;

@@ -4,9 +4,9 @@ import {
   constant,
   type Node,
   negated,
-  number,
   powerOf,
   productOf,
+  rationalNode,
   sumOf,
   symbol,
 } from "../expression/node.ts";
@@ -226,7 +226,7 @@ export class ExpressionParser extends FunctionParser {
 function mixedNumber(left: Node | undefined, right: Node): Node | undefined {
   if (left?.kind !== "number" || right.kind !== "number") return undefined;
   const isMixed = isInteger(left.value) && left.value.n >= 0n && right.value.n > 0n;
-  return isMixed ? number(add(left.value, right.value)) : undefined;
+  return isMixed ? rationalNode(add(left.value, right.value)) : undefined;
 }
 
 function subscriptText(token: Token): string {

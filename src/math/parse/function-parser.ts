@@ -1,7 +1,7 @@
 import {
   call,
   constant,
-  integer,
+  integerNode,
   isMinusOne,
   type Node,
   powerOf,
@@ -194,12 +194,12 @@ export abstract class FunctionParser extends CompoundParser {
 
   #root(): Node {
     const { reader } = this;
-    let index: Node = integer(2);
+    let index: Node = integerNode(2);
     if (reader.take("[")) {
       index = this.additive();
       reader.expect("]");
     }
-    return powerOf(this.braced(), quotient(integer(1), index));
+    return powerOf(this.braced(), quotient(integerNode(1), index));
   }
 
   #listFunction(name: string): Node {
@@ -222,7 +222,7 @@ export abstract class FunctionParser extends CompoundParser {
     const inverseName = exponent && isMinusOne(exponent) ? INVERSES[name] : undefined;
     const argument = this.#argument();
     const args =
-      name === "log" ? [argument, base ?? (written === "ln" ? constant("e") : integer(10))] : [argument];
+      name === "log" ? [argument, base ?? (written === "ln" ? constant("e") : integerNode(10))] : [argument];
     const value = call(inverseName ?? name, ...args);
     return exponent && !inverseName ? powerOf(value, exponent) : value;
   }

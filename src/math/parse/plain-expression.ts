@@ -1,4 +1,4 @@
-import { inverse, type Node, negated, number, powerOf, productOf, sumOf } from "../expression/node.ts";
+import { inverse, type Node, negated, powerOf, productOf, rationalNode, sumOf } from "../expression/node.ts";
 import { divide, isZero } from "../numbers/rational.ts";
 import { numberNode } from "./build-node.ts";
 import { ParseError, TokenReader } from "./tokens.ts";
@@ -32,7 +32,7 @@ function product(reader: TokenReader): Node {
     const right = signed(reader);
     if (!divides) left = productOf([left, right]);
     else if (left.kind === "number" && right.kind === "number" && !isZero(right.value)) {
-      left = number(divide(left.value, right.value));
+      left = rationalNode(divide(left.value, right.value));
     } else left = productOf([left, inverse(right)]);
   }
   return left;

@@ -183,7 +183,7 @@ export class TokenReader {
   }
 
   /**
-   * Calls `read`. If it fails, or `accept` refuses the result, goes back and returns undefined. With a `rule`, a position at which
+   * Calls `read`. If it fails, or `accept` rejects the result, goes back and returns undefined. With a `rule`, a position at which
    * it failed is not tried again.
    */
   attempt<T>(read: () => T, accept: (value: T) => boolean = () => true, rule?: string): T | undefined {

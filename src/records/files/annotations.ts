@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { z } from "zod";
 import { invalidRow } from "../errors.ts";
 import type { RolloutIndices } from "../metrics/rollout-row.ts";
+import { runFileExists } from "../packed/run-file.ts";
 import { sidecarPath } from "./artifact-paths.ts";
 import { readRows } from "./jsonl-rows.ts";
 import { requireKey } from "./row-key.ts";
@@ -30,7 +30,7 @@ export async function readAnnotations(
   options: { signal?: AbortSignal } = {},
 ): Promise<Map<string, RolloutAnnotation>> {
   const annotations = new Map<string, RolloutAnnotation>();
-  if (!existsSync(path)) return annotations;
+  if (!runFileExists(path)) return annotations;
   for await (const { row, line } of readRows(path, { ...options, skipBlank: true, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     const parsed = Annotation.safeParse(row);

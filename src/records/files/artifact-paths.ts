@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { makeDirectory as make } from "../../base/files/make-directory.ts";
+import { makeDirectory as make } from "../../base/files/door.ts";
 import { fileError, notRegularError, RolloutError, RolloutFileError } from "../errors.ts";
 
 /** The files of a run, all next to its output. */
@@ -79,7 +79,7 @@ export async function healthReports(
 const STREAM = /^\/(dev\/(stdin|stdout|stderr|fd\/.*)|proc\/self\/fd\/.*)$/;
 
 /** An output must be a file in a directory: not a directory, a device, a pipe or a socket. */
-export async function refuseNonFile(path: string): Promise<void> {
+export async function assertRegularFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory())
     throw new RolloutError(
@@ -87,10 +87,10 @@ export async function refuseNonFile(path: string): Promise<void> {
       `'${path}' is a directory; --output must name a file.`,
     );
   if (STREAM.test(path) || (found && !found.isFile())) throw notRegularError(path);
-  if (!found) await refuseInsideFile(path);
+  if (!found) await rejectInsideFile(path);
 }
 
-async function refuseInsideFile(path: string): Promise<void> {
+async function rejectInsideFile(path: string): Promise<void> {
   for (let place = dirname(path); ; place = dirname(place)) {
     const found = await stat(place).catch(() => undefined);
     if (found?.isDirectory() || place === dirname(place)) return;
@@ -105,7 +105,7 @@ async function refuseInsideFile(path: string): Promise<void> {
 }
 
 /** Creates a directory and its parents; the error names what cannot be written. */
-export async function makeDirectory(path: string): Promise<void> {
+export async function makeOutputDirectory(path: string): Promise<void> {
   try {
     await make(path);
   } catch (error) {

@@ -1,8 +1,8 @@
 import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { replaceWith } from "../../base/files/durable-file.ts";
+import { replaceWith } from "../../base/files/door.ts";
 import { fileError, notRegularError } from "../errors.ts";
-import { makeDirectory } from "./artifact-paths.ts";
+import { makeOutputDirectory } from "./artifact-paths.ts";
 
 const CHUNK_CHARACTERS = 1024 * 1024;
 
@@ -22,7 +22,7 @@ export async function writeFileAtomically(
   const found = await stat(path).catch(() => undefined);
   // A rename would replace the device with a file, for all users.
   if (found && !found.isFile() && !found.isDirectory()) throw notRegularError(path);
-  await makeDirectory(dirname(path));
+  await makeOutputDirectory(dirname(path));
   const write = async (partial: string): Promise<void> => {
     const file = await open(partial, "w");
     try {

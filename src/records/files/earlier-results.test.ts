@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { replaceMerge, ShardedRollouts } from "../results/shards.ts";
 import { artifactPaths } from "./artifact-paths.ts";
-import { heldAt, refuseReplacingExport, setAside } from "./earlier-results.ts";
+import { heldAt, rejectReplacingExport, setAside } from "./earlier-results.ts";
 import { lockRun } from "./run-lock.ts";
 
 let folder: string;
@@ -130,18 +130,18 @@ describe("merging into an output", () => {
 });
 
 it("replaces an earlier export only", async () => {
-  const refuse = (name: string, format: string) => refuseReplacingExport(at(name), format);
+  const reject = (name: string, format: string) => rejectReplacingExport(at(name), format);
   put("sft.jsonl", '{"messages": []}\n');
   put("t.csv", "task_index,rollout_index,agent\n");
   put("t.parquet", "PAR1…");
-  await refuse("absent.jsonl", "sft");
-  await refuse("sft.jsonl", "dpo");
-  await refuse("t.csv", "csv");
-  await refuse("t.parquet", "parquet");
+  await reject("absent.jsonl", "sft");
+  await reject("sft.jsonl", "dpo");
+  await reject("t.csv", "csv");
+  await reject("t.parquet", "parquet");
   put("README.md", "# Read me\n");
   put("run.jsonl", rollout(0));
-  await expect(refuse("README.md", "sft")).rejects.toThrow("contains no sft export");
-  await expect(refuse("sft.jsonl", "csv")).rejects.toThrow("contains no csv export");
-  await expect(refuse("t.csv", "parquet")).rejects.toThrow("contains no parquet export");
-  await expect(refuse("run.jsonl", "sft")).rejects.toThrow("contains the rollouts of a run");
+  await expect(reject("README.md", "sft")).rejects.toThrow("contains no sft export");
+  await expect(reject("sft.jsonl", "csv")).rejects.toThrow("contains no csv export");
+  await expect(reject("t.csv", "parquet")).rejects.toThrow("contains no parquet export");
+  await expect(reject("run.jsonl", "sft")).rejects.toThrow("contains the rollouts of a run");
 });

@@ -42,8 +42,8 @@ function isRollout(row: Row): boolean {
   return placed ? scored || "response" in row || "_ng_failure_class" in row : scored && "response" in row;
 }
 
-/** Refuses to move files that do not belong to a run. */
-export async function refuseOtherFiles(paths: ArtifactPaths): Promise<void> {
+/** Rejects to move files that do not belong to a run. */
+export async function rejectOtherFiles(paths: ArtifactPaths): Promise<void> {
   if ((await heldAt(paths)) === "other") throw otherFileError(paths.output);
 }
 
@@ -55,8 +55,8 @@ export function otherFileError(path: string): RolloutError {
   );
 }
 
-/** Refuses to write a result over a run or its rollouts. */
-export async function refuseReplacingRun(path: string): Promise<void> {
+/** Rejects to write a result over a run or its rollouts. */
+export async function rejectReplacingRun(path: string): Promise<void> {
   if ((await sizeOf(path)) === 0) return;
   if (!(await belongsToRun(artifactPaths(path))) && !(await holdsRollouts(path))) return;
   throw new RolloutError(
@@ -66,8 +66,8 @@ export async function refuseReplacingRun(path: string): Promise<void> {
 }
 
 /** Allows replacing an earlier export; refuses to replace a run or a file that cannot be an export of this format. */
-export async function refuseReplacingExport(path: string, format: string): Promise<void> {
-  await refuseReplacingRun(path);
+export async function rejectReplacingExport(path: string, format: string): Promise<void> {
+  await rejectReplacingRun(path);
   const start = await startOf(path);
   if (start === "" || looksLikeExport(start, format)) return;
   throw new RolloutError(

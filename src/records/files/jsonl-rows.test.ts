@@ -107,7 +107,7 @@ describe("readRows", () => {
     ['\uFEFF{"a":1}\n', /in\.jsonl:1: the line begins with a byte order mark/],
     ["[1]\n", /in\.jsonl:1: the row is not a JSON object/],
     ["null\n", /not a JSON object/],
-  ])("refuses %j", async (content, message) => {
+  ])("rejects %j", async (content, message) => {
     await expect(rows(content)).rejects.toThrow(message);
   });
 

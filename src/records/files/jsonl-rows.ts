@@ -1,15 +1,8 @@
-import { open } from "node:fs/promises";
 import { errorMessage } from "../../base/errors.ts";
-import {
-  type FileLine,
-  fileChunks,
-  LineTooLongError,
-  lineBatches,
-  MAX_LINE_BYTES,
-} from "../../base/files/lines.ts";
-import { loads, loadsPlain } from "../../base/python/json/json-loads.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
+import { type FileLine, LineTooLongError, lineBatches, MAX_LINE_BYTES } from "../../base/files/door.ts";
+import { isObject, loads, loadsPlain } from "../../base/python/json/door.ts";
 import { fileError, invalidRow, RolloutLineError } from "../errors.ts";
+import { openRunFile, runFileChunks } from "../packed/run-file.ts";
 
 const CHUNK_BYTES = 512 * 1024;
 /** Number of leading bytes that identify a file type. */
@@ -39,7 +32,7 @@ export async function* readLineBatches(
 ): AsyncGenerator<JsonlLine[]> {
   const { signal, maxLineBytes = MAX_LINE_BYTES, chunkBytes = CHUNK_BYTES } = options;
   try {
-    for await (const lines of lineBatches(fileChunks(path, { chunkBytes, signal }), maxLineBytes)) {
+    for await (const lines of lineBatches(runFileChunks(path, { chunkBytes, signal }), maxLineBytes)) {
       const bad = lines.find(({ text }) => text === null);
       if (bad) throw new RolloutLineError("ROLLOUT_LINE_NOT_UTF8", path, bad.number, await notText(path));
       yield lines as JsonlLine[];
@@ -58,7 +51,7 @@ export async function* readLines(path: string, options: JsonlReadOptions = {}): 
 /** The type of a file that is not text, detected from its first bytes. */
 async function notText(path: string): Promise<string> {
   const bytes = Buffer.alloc(HEAD_BYTES);
-  const file = await open(path, "r");
+  const file = await openRunFile(path);
   await file.read(bytes, 0, HEAD_BYTES, 0).finally(() => file.close());
   const begins = (...start: number[]) => start.every((byte, index) => bytes[index] === byte);
   if (begins(0x1f, 0x8b)) return "the file is compressed with gzip; unpack it first (gunzip).";
@@ -105,7 +98,7 @@ function problemOf(text: string, error: unknown): string {
 }
 
 export interface ReadRowsOptions extends JsonlReadOptions {
-  /** Skips blank lines instead of refusing them (default false). */
+  /** Skips blank lines instead of rejecting them (default false). */
   skipBlank?: boolean;
   /**
    * Called with a last line without newline that is not JSON, which is then skipped. Without a callback, such a line is

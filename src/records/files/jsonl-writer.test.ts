@@ -1,7 +1,17 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { writeFileAtomically } from "./atomic-file.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
 
@@ -44,6 +54,31 @@ describe("JsonlWriter", () => {
       await writer.close();
     },
   );
+
+  it("syncs one at a time, so that none continues after the file is closed", async () => {
+    const writer = await JsonlWriter.open(path, { fsync: "interval", syncIntervalMs: 1 });
+    const other = await open(path, "r");
+    const handles = Object.getPrototypeOf(other) as FileHandle;
+    await other.close();
+    const { datasync } = handles;
+    const running: number[] = [0];
+    onTestFinished(() => {
+      handles.datasync = datasync;
+    });
+    handles.datasync = async function (this: FileHandle) {
+      running.push((running.at(-1) ?? 0) + 1);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      await datasync.call(this);
+      running.push((running.at(-1) ?? 0) - 1);
+    };
+    for (let index = 0; index < 10; index++) {
+      await writer.append(String(index));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await writer.close();
+    expect(Math.max(...running)).toBe(1);
+    expect(running.at(-1)).toBe(0);
+  });
 
   it("flushes lines to disk on request, with many calls at once", async () => {
     const writer = await JsonlWriter.open(path, { fsync: "never" });
@@ -100,7 +135,7 @@ describe("JsonlWriter", () => {
     expect(await readFile(path, "utf8")).toBe("new\n");
   });
 
-  it("refuses lines after close, and allows a second close", async () => {
+  it("rejects lines after close, and allows a second close", async () => {
     const writer = await JsonlWriter.open(path);
     await writer.close();
     await writer.close();

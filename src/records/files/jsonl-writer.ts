@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileError, RolloutFileError } from "../errors.ts";
-import { makeDirectory } from "./artifact-paths.ts";
+import { makeOutputDirectory } from "./artifact-paths.ts";
 
 /** `append` waits while more text than this is queued. */
 const MAX_QUEUED_CHARACTERS = 32 * 1024 * 1024;
@@ -82,7 +82,7 @@ export class JsonlWriter {
   static async open(path: string, options: JsonlWriterOptions = {}): Promise<JsonlWriter> {
     let file: FileHandle | undefined;
     try {
-      await makeDirectory(dirname(path));
+      await makeOutputDirectory(dirname(path));
       // Appends even to a new file: after a failed write has been truncated, the next one must go to the new end.
       const { O_RDWR, O_CREAT, O_APPEND, O_TRUNC } = constants;
       file = await open(path, O_RDWR | O_CREAT | O_APPEND | (options.truncate ? O_TRUNC : 0));
@@ -229,7 +229,7 @@ export class JsonlWriter {
     this.#syncTimer = setTimeout(() => {
       this.#syncTimer = undefined;
       // A failure is kept in #broken, where the next append and close find it.
-      this.#syncing = this.#sync().catch(() => undefined);
+      this.sync().catch(() => undefined);
     }, this.#syncIntervalMs);
     this.#syncTimer.unref();
   }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { fileError, RolloutFileError } from "../errors.ts";
+import { packedFile } from "../packed/run-file.ts";
 
 const INITIAL_BYTES = 16 * 1024;
 const NEWLINE = 0x0a;
@@ -7,13 +8,23 @@ const NEWLINE = 0x0a;
 /** Reads single lines of a file again, by their start offset. */
 export class LineAccess {
   readonly #path: string;
-  readonly #file: number;
+  readonly #readAt: (buffer: Buffer, at: number, position: number) => number;
+  readonly close: () => void;
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
 
   constructor(path: string) {
     this.#path = path;
+    const packed = packedFile(path);
+    if (packed) {
+      const { run, file } = packed;
+      this.#readAt = (buffer, at, position) => run.read(file, buffer, at, buffer.length - at, position);
+      this.close = () => {};
+      return;
+    }
     try {
-      this.#file = openSync(path, "r");
+      const file = openSync(path, "r");
+      this.#readAt = (buffer, at, position) => readSync(file, buffer, at, buffer.length - at, position);
+      this.close = () => closeSync(file);
     } catch (error) {
       throw fileError(error, path, "read");
     }
@@ -31,13 +42,9 @@ export class LineAccess {
     }
   }
 
-  close(): void {
-    closeSync(this.#file);
-  }
-
   #read(at: number, position: number): number {
     try {
-      const read = readSync(this.#file, this.#buffer, at, this.#buffer.length - at, position);
+      const read = this.#readAt(this.#buffer, at, position);
       if (read === 0 && at === 0) {
         throw new RolloutFileError(
           "ROLLOUT_FILE_UNREADABLE",

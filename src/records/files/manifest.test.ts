@@ -2,7 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
+import {
+  compareManifest,
+  createManifest,
+  digestFile,
+  judgesOfConfig,
+  readManifest,
+  writeManifest,
+} from "./manifest.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -30,7 +37,25 @@ describe("the run manifest", () => {
     expect(await readManifest(join(directory, "none.json"))).toBeUndefined();
   });
 
-  it("refuses other files", async () => {
+  it("names who judges", () => {
+    const servers = {
+      policy_model: { type: "responses_api_models", openai_model: "small" },
+      judge_model: { type: "responses_api_models", openai_model: "large" },
+      essays: {
+        type: "resources_servers",
+        judge_model_server: { type: "responses_api_models", name: "judge_model" },
+        simulator_model_server: { type: "responses_api_models", name: "policy_model" },
+      },
+      quiz: { type: "resources_servers", judge_model_server: "policy_model", judge_votes: 3 },
+    };
+    expect(judgesOfConfig({ servers })).toEqual([
+      { environment: "essays", key: "judge_model_server", server: "judge_model", model: "large" },
+      { environment: "quiz", key: "judge_model_server", server: "policy_model", model: "small" },
+    ]);
+    expect(manifest.judges).toEqual([]);
+  });
+
+  it("rejects other files", async () => {
     await writeFile(join(directory, "m.json"), '{"schema_version": 1}');
     await expect(readManifest(join(directory, "m.json"))).rejects.toMatchObject({
       code: "ROLLOUT_MANIFEST_INVALID",

@@ -3,10 +3,10 @@ import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { errorMessage } from "../../base/errors.ts";
-import { dumpsCompact } from "../../base/python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { dumpsCompact, isObject, type JsonObject } from "../../base/python/json/door.ts";
 import { maskSecrets } from "../../base/secrets.ts";
 import { fileError, RolloutError } from "../errors.ts";
+import { readRunFile } from "../packed/run-file.ts";
 import { artifactPaths } from "./artifact-paths.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import type { Row } from "./jsonl-rows.ts";
@@ -23,6 +23,17 @@ const Manifest = z.object({
   input: Digest.nullable(),
   materialized_inputs: Digest.extend({ rows: z.number().int(), tasks: z.number().int() }),
   config: z.record(z.string(), z.unknown()),
+  /** Who judges, by the config. Rows name the models that answered. */
+  judges: z
+    .array(
+      z.object({
+        environment: z.string(),
+        key: z.string(),
+        server: z.string(),
+        model: z.string().nullable(),
+      }),
+    )
+    .optional(),
 });
 
 /**
@@ -62,11 +73,28 @@ export function createManifest(parts: {
     input: parts.input,
     materialized_inputs: { path, bytes, sha256, rows, tasks },
     config: storedConfig(parts.config),
+    judges: judgesOfConfig(parts.config),
   };
 }
 
-/** A config as a reader of the manifest sees it, so that the two are comparable. */
-function storedConfig(config: Row): Row {
+/** The model servers that judge for environments: those that a key about a judge refers to. */
+export function judgesOfConfig(config: JsonObject): NonNullable<RunManifest["judges"]> {
+  const servers = isObject(config["servers"]) ? config["servers"] : {};
+  return Object.entries(servers).flatMap(([environment, block]) => {
+    if (!isObject(block) || block["type"] !== "resources_servers") return [];
+    return Object.entries(block).flatMap(([key, value]) => {
+      const name = isObject(value) ? value["name"] : value;
+      const model = typeof name === "string" ? servers[name] : undefined;
+      if (!JUDGE_KEY.test(key) || !isObject(model) || model["type"] !== "responses_api_models") return [];
+      return [{ environment, key, server: String(name), model: modelName(model) }];
+    });
+  });
+}
+
+const JUDGE_KEY = /judge|grader|rubric|genrm/i;
+
+/** A config as a reader of the manifest sees it, so that the two are comparable. Secrets are masked. */
+export function storedConfig(config: Row): Row {
   return JSON.parse(dumpsCompact(maskSecrets(config))) as Row;
 }
 
@@ -131,7 +159,8 @@ function inputDifferences(before: FileDigest | null, now: FileDigest | null): st
   return [`the input '${now.path}' has changed (${before.bytes} bytes then, ${now.bytes} now)`];
 }
 
-function valueDifferences(before: unknown, now: unknown, path: string): string[] {
+/** Describes how two values differ, each difference with its path. */
+export function valueDifferences(before: unknown, now: unknown, path: string): string[] {
   if (isObject(before) && isObject(now)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
     return keys.flatMap((key) =>
@@ -182,13 +211,33 @@ function modelName(server: JsonObject): string | null {
   return null;
 }
 
+/** The environment (resources server) of each agent, from the config in a manifest. */
+export function environmentsOfConfig(config: JsonObject): Map<string, string> {
+  const servers = isObject(config["servers"]) ? config["servers"] : {};
+  const environments = new Map<string, string>();
+  for (const [name, server] of Object.entries(servers)) {
+    const reference = isObject(server) ? server["resources_server"] : undefined;
+    const environment = isObject(reference) ? reference["name"] : undefined;
+    if (typeof environment === "string") environments.set(name, environment);
+  }
+  return environments;
+}
+
 /** The model of a rollouts file; null if no manifest names one. */
 export async function modelOfRun(rollouts: string): Promise<string | null> {
+  const { config } = await readManifestLoosely(artifactPaths(rollouts).manifest);
+  return isObject(config) ? modelOfConfig(config) : null;
+}
+
+/** Larger manifests are not shown. */
+const MAX_SHOWN_BYTES = 8 * 1024 * 1024;
+
+/** The content of a manifest that is only shown. Rollouts of other programs have none, so all errors are ignored. */
+export async function readManifestLoosely(path: string): Promise<JsonObject> {
   try {
-    const manifest: unknown = JSON.parse(await readFile(artifactPaths(rollouts).manifest, "utf8"));
-    return isObject(manifest) && isObject(manifest["config"]) ? modelOfConfig(manifest["config"]) : null;
+    const manifest: unknown = JSON.parse((await readRunFile(path, MAX_SHOWN_BYTES)) ?? "{}");
+    return isObject(manifest) ? manifest : {};
   } catch {
-    // Rollouts of other programs have no manifest, and the comparison does not depend on the model.
-    return null;
+    return {};
   }
 }

@@ -1,4 +1,4 @@
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/door.ts";
 import { invalidRow } from "../errors.ts";
 import { agentName } from "../metrics/rollout-row.ts";
 import type { JsonlLine, Row } from "./jsonl-rows.ts";

@@ -26,7 +26,7 @@ async function leaveLock(changes: Record<string, unknown>, ageMs = 0): Promise<v
   utimesSync(lockFile(), then, then);
 }
 
-it("refuses a second run, also in the same process, until the first has ended", async () => {
+it("rejects a second run, also in the same process, until the first has ended", async () => {
   const first = await lockRun(output);
   await expect(lockRun(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
   first.release();

@@ -1,7 +1,7 @@
-import { FileLock, type LockOptions } from "../../base/files/file-lock.ts";
+import { FileLock, type LockOptions } from "../../base/files/door.ts";
 import { fileError, RolloutError } from "../errors.ts";
 
-/** Locks an output. A second run on it is refused; the lock of a process that has ended is replaced. */
+/** Locks an output. A second run on it is rejected; the lock of a process that has ended is replaced. */
 export async function lockRun(output: string, options: LockOptions = {}): Promise<FileLock> {
   const path = `${output}.lock`;
   let lock: Awaited<ReturnType<typeof FileLock.take>>;

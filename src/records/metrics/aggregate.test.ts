@@ -16,7 +16,10 @@ describe("aggregateMetrics", () => {
       row(2, 0, { reward: 1 }),
       row(5, 0, { reward: 1, response: { usage: { output_tokens: 2 } } }),
     ]);
-    expect(result.agent_metrics).toEqual({
+    const { num_repeats, ...metrics } = result.agent_metrics;
+    expect(num_repeats).toBe(2);
+    const own = Object.entries(metrics).filter(([key]) => !key.includes("_across_repeats/"));
+    expect(Object.fromEntries(own)).toEqual({
       "mean/reward": 2 / 3,
       "mean/output_tokens": 3,
       "max/reward": 1,
@@ -117,21 +120,24 @@ describe("aggregateMetrics", () => {
       /'reward' of a rollout is infinite/,
     ],
     ["a row that is not an object", [null as unknown as Row], /not an object/],
-  ])("refuses %s", (_, rows, message) => {
+  ])("rejects %s", (_, rows, message) => {
     expect(() => aggregateMetrics(rows)).toThrow(message);
   });
 
   it("accepts any field name", () => {
-    const fields = loads('{"__proto__": 3, "constructor": 2, "hasOwnProperty": 1}') as Row;
+    const fields = loads('{"toString": 3, "constructor": 2, "hasOwnProperty": 1, "__proto__": 4}') as Row;
     const { agent_metrics: metrics } = aggregateMetrics([
       Object.assign(fields, { _ng_task_index: 0, _ng_rollout_index: 0 }),
     ]);
-    expect(metrics).toMatchObject({ "mean/__proto__": 3, "mean/constructor": 2, "mean/hasOwnProperty": 1 });
+    expect(metrics).toMatchObject({ "mean/toString": 3, "mean/constructor": 2, "mean/hasOwnProperty": 1 });
+    // Members that start with an underscore belong to the run.
+    expect(Object.keys(metrics)).not.toContain("mean/__proto__");
   });
 
   it("stores many different columns without a dense table", () => {
     const rows = Array.from({ length: 5000 }, (_, index) => row(index, 0, { [`field${index}`]: index }));
-    expect(Object.keys(aggregateMetrics(rows).agent_metrics)).toHaveLength(20_000);
+    const names = Object.keys(aggregateMetrics(rows).agent_metrics);
+    expect(names.filter((name) => name.startsWith("mean/"))).toHaveLength(5_000);
   });
 });
 
@@ -160,5 +166,51 @@ describe("usage and a field of the same name", () => {
   it("requires objects for response and usage", () => {
     expect(() => only([1])).toThrow("'usage'");
     expect(() => aggregateMetrics([{ ...row({}), response: null }])).toThrow("'response'");
+  });
+});
+
+describe("repeats and masked samples", () => {
+  const row = (task: number, rollout: number, reward: number, more: Row = {}) => ({
+    _ng_task_index: task,
+    _ng_rollout_index: rollout,
+    reward,
+    ...more,
+  });
+
+  it("describes each repeat and how they vary", () => {
+    const { agent_metrics, repeat_level_metrics } = aggregateMetrics([
+      row(0, 0, 1),
+      row(0, 1, 0),
+      row(1, 0, 1),
+    ]);
+    expect(repeat_level_metrics).toMatchObject([
+      { _ng_rollout_index: 0, sample_count: 2, missing_count: 0, "mean/reward": 1, "ci_low_95/reward": 1 },
+      { _ng_rollout_index: 1, sample_count: 1, missing_count: 1, "mean/reward": 0 },
+    ]);
+    expect(agent_metrics).toMatchObject({
+      num_repeats: 2,
+      "mean_across_repeats/mean/reward": 0.5,
+      "se_across_repeats/mean/reward": 0.5,
+    });
+  });
+
+  it("counts masked samples and leaves them out of everything else", () => {
+    const masked = { mask_sample: true, ng_perf: { num_turns: 2, completion_tokens: 8 } };
+    const result = aggregateMetrics([row(0, 0, 1), row(0, 1, 0, masked), row(1, 0, 0, masked)]);
+    const coverage = {
+      "coverage/measured_rollouts": 1,
+      "coverage/masked_rollouts": 2,
+      "coverage/measured_tasks": 1,
+      "coverage/fully_masked_tasks": 1,
+    };
+    expect(result.key_metrics).toEqual({ "mean/reward": 1, ...coverage });
+    expect(result.repeat_level_metrics).toEqual([]);
+    expect(result.perf_summary).toMatchObject({ mean_tokens_per_turn: 4 });
+    expect(aggregateMetrics([row(0, 0, 0, masked)]).agent_metrics).toEqual({
+      "coverage/measured_rollouts": 0,
+      "coverage/masked_rollouts": 1,
+      "coverage/measured_tasks": 0,
+      "coverage/fully_masked_tasks": 1,
+    });
   });
 });

@@ -1,3 +1,6 @@
+import { isTruthy } from "../../base/python/door.ts";
+import { perfSummary } from "./perf-summary.ts";
+import { acrossRepeats, repeatMetrics } from "./repeats.ts";
 import type { Row } from "./rollout-row.ts";
 import { type RecordFrame, RolloutTable, type TaskSlice } from "./rollout-table.ts";
 
@@ -6,6 +9,10 @@ export interface AggregateMetrics {
   group_level_metrics: Record<string, unknown>[];
   agent_metrics: Record<string, unknown>;
   key_metrics: Record<string, unknown>;
+  /** The statistics of each repeat, if there are several. Servers of others may omit them. */
+  repeat_level_metrics?: Record<string, unknown>[];
+  /** The summary of `ng_perf`; null without it. */
+  perf_summary?: Record<string, unknown> | null;
 }
 
 /** A server's own metrics. */
@@ -23,30 +30,62 @@ export interface MetricsHooks {
 const sample = { agent_ref: { name: "agent" } };
 
 /**
- * Statistics of verified rollouts: per task, over all of them, and the headline.
+ * Statistics of verified rollouts: per task, per repeat, over all of them, and the headline. Rollouts whose sample is
+ * masked are counted, and leave every other metric.
  * A missing index, a repeated (task, rollout) pair and an infinite value throw a MetricsError.
  */
 export function aggregateMetrics(
   verifyResponses: readonly Row[],
   hooks: MetricsHooks = {},
 ): AggregateMetrics {
-  if (verifyResponses.length === 0) return { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
+  const measured = verifyResponses.filter((row) => !isTruthy(row?.["mask_sample"]));
+  const coverage = measured.length < verifyResponses.length ? coverageOf(verifyResponses, measured) : {};
+  const perf = perfSummary(verifyResponses);
+  if (measured.length === 0)
+    return {
+      group_level_metrics: [],
+      agent_metrics: coverage,
+      key_metrics: coverage,
+      repeat_level_metrics: [],
+      perf_summary: perf,
+    };
   const table = new RolloutTable();
-  for (const row of verifyResponses) table.add(row);
+  for (const row of measured) table.add(row);
   const groups: Record<string, unknown>[] = [];
   const tasks: Row[][] = [];
   for (const task of table.tasks()) {
     groups.push(groupRecord(table, task, { sample, expected: task.rows.length }));
     // Rows in the order of the request, which is the order in the table.
     if (hooks.computeMetrics)
-      tasks.push([...task.rows].sort((a, b) => a - b).map((row) => verifyResponses[row] ?? {}));
+      tasks.push([...task.rows].sort((a, b) => a - b).map((row) => measured[row] ?? {}));
   }
   const { per_task_metrics: perTask, ...computed } = hooks.computeMetrics?.(tasks) ?? {};
-  const agentMetrics = { ...table.statistics(table.allRows()), ...computed };
+  const ownMetrics = { ...table.statistics(table.allRows()), ...computed };
+  const repeats = repeatMetrics(table);
+  const indices = new Set(verifyResponses.map((row) => row?.["_ng_rollout_index"]));
   return {
     group_level_metrics: withPerTaskMetrics(groups, perTask),
-    agent_metrics: agentMetrics,
-    key_metrics: hooks.keyMetrics?.(agentMetrics) ?? meanMetrics(agentMetrics),
+    agent_metrics: {
+      ...ownMetrics,
+      ...acrossRepeats(repeats),
+      ...coverage,
+      num_repeats: indices.size,
+    },
+    key_metrics: { ...(hooks.keyMetrics?.(ownMetrics) ?? meanMetrics(ownMetrics)), ...coverage },
+    repeat_level_metrics: repeats,
+    perf_summary: perf,
+  };
+}
+
+/** How many rollouts and tasks the metrics cover, when some rollouts are masked. */
+function coverageOf(all: readonly Row[], measured: readonly Row[]): Record<string, number> {
+  const tasksOf = (rows: readonly Row[]) => new Set(rows.map((row) => row["_ng_task_index"])).size;
+  const tasks = tasksOf(measured);
+  return {
+    "coverage/measured_rollouts": measured.length,
+    "coverage/masked_rollouts": all.length - measured.length,
+    "coverage/measured_tasks": tasks,
+    "coverage/fully_masked_tasks": tasksOf(all) - tasks,
   };
 }
 

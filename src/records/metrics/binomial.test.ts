@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { binomial, drawBinomial } from "./binomial.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { seededNumbers } from "./seeded-random.ts";
 
 const DRAWS = 40_000;
 
 function draw(trials: number, chance: number): number[] {
-  const random = seededRandom(7);
+  const random = seededNumbers(7);
   return Array.from({ length: DRAWS }, () => drawBinomial(trials, chance, random));
 }
 
@@ -45,7 +45,7 @@ describe("drawBinomial", () => {
   });
 
   it("returns certain results without a draw", () => {
-    const random = seededRandom(1);
+    const random = seededNumbers(1);
     expect([drawBinomial(0, 0.5, random), drawBinomial(9, 0, random), drawBinomial(9, 1, random)]).toEqual([
       0, 0, 9,
     ]);

@@ -21,13 +21,23 @@ export function ratio(numerator: bigint, denominator: bigint): number {
 const ratios = new Map<string, number>();
 const MAX_RATIOS = 100_000;
 
+/** Exact coefficients take time that grows with the square of the number of draws. */
+const MAX_EXACT_DRAWS = 128;
+
+/** C(part, k) / C(whole, k), with an error of about k units in the last place. */
+function product(part: number, whole: number, k: number): number {
+  let value = 1;
+  for (let index = 0; index < k; index++) value *= (part - index) / (whole - index);
+  return value;
+}
+
 /** C(part, k) / C(whole, k): the probability that k draws without replacement are all in the part. */
 export function allInPart(part: number, whole: number, k: number): number {
   if (part < k) return 0;
   const key = `${part} ${whole} ${k}`;
   const known = ratios.get(key);
   if (known !== undefined) return known;
-  const value = ratio(binomial(part, k), binomial(whole, k));
+  const value = k <= MAX_EXACT_DRAWS ? ratio(binomial(part, k), binomial(whole, k)) : product(part, whole, k);
   // One run has few distinct triples; the bound protects long-lived processes.
   if (ratios.size >= MAX_RATIOS) ratios.clear();
   ratios.set(key, value);

@@ -1,7 +1,7 @@
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { incompleteBeta, tTwoSided } from "./distributions.ts";
 import { clusteredMean, type Estimate, type IntervalOptions, meanEstimate } from "./intervals.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { seededNumbers } from "./seeded-random.ts";
 
 /** Up to this many differences, all assignments of signs are tried. */
 const EXACT_UP_TO = 20;
@@ -130,7 +130,7 @@ export function permutationTest(
   if (values.length <= EXACT_UP_TO) return exactTest(values, reached);
   const affordable = Math.floor(MAX_DRAWS / values.length);
   const resamples = options.resamples ?? Math.max(MIN_RESAMPLES, Math.min(RESAMPLES, affordable));
-  const random = seededRandom(options.seed ?? 0);
+  const random = seededNumbers(options.seed ?? 0);
   let extreme = 0;
   for (let sample = 0; sample < resamples; sample++) {
     let sum = 0;
@@ -143,7 +143,8 @@ export function permutationTest(
   return { p: (extreme + 1) / (resamples + 1), exact: false, resamples };
 }
 
-function exactTest(values: Float64Array, reached: number): PermutationTest {
+/** All assignments of signs; `reached` is the smallest sum that counts as extreme. */
+export function exactTest(values: Float64Array, reached: number): PermutationTest {
   const assignments = 2 ** values.length;
   let sum = values.reduce((all, value) => all + value, 0);
   const negative = new Uint8Array(values.length);

@@ -1,4 +1,4 @@
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
 import { type RolloutIndices, type Row, rowIndices } from "./rollout-row.ts";
 

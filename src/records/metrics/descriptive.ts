@@ -31,3 +31,12 @@ export function sortAscending(values: Float64Array): Float64Array {
   }
   return values;
 }
+
+/** Interpolates linearly, like numpy's default. */
+export function quantileOfSorted(sorted: Float64Array, probability: number): number {
+  const place = probability * (sorted.length - 1);
+  const below = Math.floor(place);
+  const low = sorted[below] ?? Number.NaN;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? Number.NaN;
+  return low + (place - below) * (high - low);
+}

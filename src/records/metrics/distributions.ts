@@ -95,13 +95,25 @@ export function tTwoSided(t: number, degreesOfFreedom: number): number {
   return Math.min(1, 2 * tTail(Math.abs(t), degreesOfFreedom));
 }
 
+/** A board asks for the same quantile for every run and test. */
+const quantiles = new Map<string, number>();
+const MAX_QUANTILES = 10_000;
+
 /** The value that Student's t stays below with probability `probability`. */
 export function tQuantile(probability: number, degreesOfFreedom: number): number {
   if (!(probability > 0 && probability < 1) || !(degreesOfFreedom > 0)) return Number.NaN;
   if (probability === 0.5) return 0;
   if (probability < 0.5) return -tQuantile(1 - probability, degreesOfFreedom);
-  const tail = 1 - probability;
-  const freedom = Math.min(degreesOfFreedom, NORMAL_FROM);
+  const key = `${probability} ${degreesOfFreedom}`;
+  const known = quantiles.get(key);
+  if (known !== undefined) return known;
+  const value = upperQuantile(1 - probability, Math.min(degreesOfFreedom, NORMAL_FROM));
+  if (quantiles.size >= MAX_QUANTILES) quantiles.clear();
+  quantiles.set(key, value);
+  return value;
+}
+
+function upperQuantile(tail: number, freedom: number): number {
   let low = 0;
   let high = 1;
   while (tTail(high, freedom) > tail) {

@@ -4,7 +4,7 @@ import { tQuantile, tTwoSided } from "./distributions.ts";
 import { bootstrapMean, clusteredMean, meanEstimate, passEstimates } from "./intervals.ts";
 import { RolloutTable } from "./rollout-table.ts";
 import { rewardsByTask, runStatistics } from "./run-statistics.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { seededNumbers } from "./seeded-random.ts";
 
 describe("Student's t", () => {
   it.each([
@@ -88,7 +88,7 @@ describe("clusteredMean", () => {
   });
 
   it("covers the true mean as often as its level states", () => {
-    const random = seededRandom(7);
+    const random = seededNumbers(7);
     let covered = 0;
     const runs = 400;
     for (let run = 0; run < runs; run++) {
@@ -105,7 +105,7 @@ describe("clusteredMean", () => {
 });
 
 describe("bootstrapMean", () => {
-  const random = seededRandom(1);
+  const random = seededNumbers(1);
   const tasks = Array.from({ length: 200 }, () => [random(), random()]);
 
   it("depends only on the seed", () => {

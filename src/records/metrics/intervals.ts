@@ -1,8 +1,8 @@
 import { allInPart, drawBinomial } from "./binomial.ts";
-import { mean, sampleDeviation } from "./descriptive.ts";
+import { mean, quantileOfSorted, sampleDeviation } from "./descriptive.ts";
 import { tQuantile } from "./distributions.ts";
 import { GrowableDoubles } from "./growable-array.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { seededNumbers } from "./seeded-random.ts";
 import { type TaskKind, TaskTotals } from "./task-totals.ts";
 
 const LEVEL = 0.95;
@@ -77,7 +77,7 @@ export function bootstrapMean(tasks: TaskRewards, options: BootstrapOptions = {}
 
 /** The mean of each resample. If many tasks are equal, the frequency of each kind is drawn instead of each task. */
 function resampledMeans(totals: TaskTotals, { seed = 0, resamples }: BootstrapOptions): Float64Array {
-  const random = seededRandom(seed);
+  const random = seededNumbers(seed);
   const kinds = totals.kinds(Math.floor(totals.tasks / TASKS_WORTH_A_KIND));
   const draws = kinds ? kinds.length * TASKS_WORTH_A_KIND : totals.tasks;
   const samples = resamples ?? Math.round(clamp(MAX_DRAWS / draws, MIN_RESAMPLES, MAX_RESAMPLES));
@@ -170,15 +170,6 @@ function withinUnit(estimate: Estimate): Estimate {
 
 function totalsOf(tasks: TaskRewards, threshold = 1): TaskTotals {
   return tasks instanceof TaskTotals ? tasks : TaskTotals.of(tasks, threshold);
-}
-
-/** Interpolates linearly, like numpy's default. */
-function quantileOfSorted(sorted: Float64Array, probability: number): number {
-  const place = probability * (sorted.length - 1);
-  const below = Math.floor(place);
-  const low = sorted[below] ?? Number.NaN;
-  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? Number.NaN;
-  return low + (place - below) * (high - low);
 }
 
 function powersOfTwoUpTo(limit: number): number[] {

@@ -12,6 +12,9 @@ describe("binomial", () => {
     expect(ratio(binomial(3000, 1500), binomial(3001, 1500))).toBeCloseTo(1501 / 3001, 12);
     expect(allInPart(1, 4, 2)).toBe(0);
     expect(allInPart(2, 4, 2)).toBeCloseTo(1 / 6, 15);
+    const exact = ratio(binomial(5000, 300), binomial(6000, 300));
+    expect(allInPart(5000, 6000, 300) / exact).toBeCloseTo(1, 12);
+    expect(allInPart(5000, 6000, 5000)).toBe(0);
   });
 });
 
@@ -56,7 +59,7 @@ describe("passMajorityMetrics", () => {
     expect(metrics["pass@1/accuracy"]).toBeCloseTo(100 / 7, 0);
   });
 
-  it("refuses rows without a reward and answers that are not scalars", () => {
+  it("rejects rows without a reward and answers that are not scalars", () => {
     expect(() => passMajorityMetrics([[{ points: 1 }]])).toThrow(/no numeric 'reward'/);
     expect(() => passMajorityMetrics([[{ reward: 1, answer: {} }]], { answerField: "answer" })).toThrow(
       /voted on/,
@@ -110,7 +113,7 @@ describe("values other than ordinary numbers", () => {
     });
   });
 
-  it.each([null, "1", [1]])("refuse %j as a score", (score) => {
+  it.each([null, "1", [1]])("reject %j as a score", (score) => {
     const scores = () => ({ s: score as unknown as number });
     expect(() => passMajorityMetrics([[{}]], { scores })).toThrow("not a number");
   });

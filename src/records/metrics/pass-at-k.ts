@@ -1,6 +1,4 @@
-import { byCodePoint } from "../../base/python/code-points.ts";
-import { pyStr } from "../../base/python/repr.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { byCodePoint, isTruthy, pyStr } from "../../base/python/door.ts";
 import { allInPart } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { MetricsError } from "./errors.ts";

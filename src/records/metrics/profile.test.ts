@@ -82,7 +82,7 @@ describe("profileRollouts", () => {
       [rollout(0, 0, 1)],
       /does not name its agent/,
     ],
-  ])("refuses %s", (_, inputs, rollouts, message) => {
+  ])("rejects %s", (_, inputs, rollouts, message) => {
     expect(() => profileRollouts(inputs, rollouts)).toThrow(message);
   });
 });

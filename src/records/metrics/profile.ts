@@ -1,4 +1,4 @@
-import { byCodePoint } from "../../base/python/code-points.ts";
+import { byCodePoint } from "../../base/python/door.ts";
 import { groupRecord } from "./aggregate.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { MetricsError } from "./errors.ts";
@@ -108,7 +108,7 @@ export class ProfileBuilder<Sample> {
         `${this.extra.length} rollouts have no materialized input: ${listed(this.extra)}.`,
       );
     }
-    if (!options.allowPartialRollouts) this.refuseMissing();
+    if (!options.allowPartialRollouts) this.rejectMissing();
     return {
       tasks: this.records(options.sampleOf),
       agentMetrics: this.agentMetrics(),
@@ -116,7 +116,7 @@ export class ProfileBuilder<Sample> {
     };
   }
 
-  private refuseMissing(): void {
+  private rejectMissing(): void {
     const missing: string[] = [];
     for (const [task, rollout] of this.keys.entries()) {
       if (!this.done.has(task, rollout)) missing.push(`${task}:${rollout}`);

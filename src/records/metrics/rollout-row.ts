@@ -1,6 +1,6 @@
-import { isObject } from "../../base/python/json/json-object.ts";
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { PyFloat } from "../../base/python/numbers/door.ts";
 import { MetricsError } from "./errors.ts";
 
 export type Row = Record<string, unknown>;

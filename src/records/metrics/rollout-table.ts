@@ -75,7 +75,8 @@ export class RolloutTable {
     const number = this.size;
     const usage = usageOf(row);
     for (const name in row) {
-      if (name === "_ng_task_index" || name === "_ng_rollout_index") continue;
+      // Members of the run itself, such as `_ng_attempt_index`, are not results.
+      if (name.startsWith("_") || name === "mask_sample") continue;
       const value = numberOf(row[name]);
       if (value === undefined) continue;
       // For a field that usage also has, only usage counts, even if its value there is not a number.
@@ -162,6 +163,30 @@ export class RolloutTable {
     const rows = new Uint32Array(this.size);
     for (let row = 0; row < rows.length; row++) rows[row] = row;
     return rows;
+  }
+
+  /** The rows of each rollout index, ascending. */
+  repeats(): { rolloutIndex: number; rows: Uint32Array }[] {
+    const byIndex = new Map<number, number[]>();
+    for (const row of this.allRows()) {
+      const rolloutIndex = this.rolloutIndices.at(row);
+      const rows = byIndex.get(rolloutIndex);
+      if (rows) rows.push(row);
+      else byIndex.set(rolloutIndex, [row]);
+    }
+    return [...byIndex]
+      .sort(([left], [right]) => left - right)
+      .map(([rolloutIndex, rows]) => ({ rolloutIndex, rows: Uint32Array.from(rows) }));
+  }
+
+  /** The values of every column that has one in these rows, ascending. */
+  valuesOf(rows: Uint32Array): [string, Float64Array][] {
+    return this.gather(rows).map((column) => {
+      const start = this.offsets[column] ?? 0;
+      const values = this.scratch.slice(start, start + (this.counts[column] ?? 0));
+      this.counts[column] = 0;
+      return [this.columns[column] ?? "", sortAscending(values)];
+    });
   }
 
   /** The reward of one row as a number (a boolean counts as 0 or 1); undefined if it has none. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clusteredMean } from "./intervals.ts";
 import { RunningClusteredMean } from "./running-mean.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { seededNumbers } from "./seeded-random.ts";
 
 describe("RunningClusteredMean", () => {
   it.each([
@@ -9,7 +9,7 @@ describe("RunningClusteredMean", () => {
     [1e6, 1],
     [-3, 0.001],
   ])("equals the clustered mean after every reward (around %d, spread %d)", (origin, spread) => {
-    const random = seededRandom(7);
+    const random = seededNumbers(7);
     const tasks = new Map<number, number[]>();
     const running = new RunningClusteredMean();
     for (let step = 0; step < 300; step++) {

@@ -1,5 +1,5 @@
 /** Numbers in [0, 1) that depend only on the seed (sfc32). */
-export function seededRandom(seed: number): () => number {
+export function seededNumbers(seed: number): () => number {
   let a = 0x9e3779b9 ^ seed;
   let b = 0x243f6a88 ^ Math.floor(seed / 0x1_0000_0000);
   let c = 0xb7e15162;

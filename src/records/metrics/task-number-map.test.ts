@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { seededRandom } from "./seeded-random.ts";
+import { seededNumbers } from "./seeded-random.ts";
 import { TaskNumberMap } from "./task-number-map.ts";
 
 it("agrees with a Map for any indices in any order", () => {
-  const random = seededRandom(1);
+  const random = seededNumbers(1);
   for (const spread of [10, 5_000, 2 ** 40]) {
     const [ours, map] = [new TaskNumberMap(), new Map<number, number>()];
     for (let step = 0; step < 20_000; step++) {

@@ -137,7 +137,7 @@ describe("compareFiles", () => {
     ]);
   });
 
-  it("refuses runs without a common task, and repeated rollouts", async () => {
+  it("rejects runs without a common task, and repeated rollouts", async () => {
     const before = await run("a", [rollout(0, 0, 1)]);
     const after = await run("b", [rollout(1, 0, 1)]);
     await expect(compareFiles(before, after)).rejects.toThrow(/no task in common \(1 and 1 tasks/);

@@ -1,8 +1,8 @@
 import {
   checkOptions,
-  number,
+  numberOption,
   type OptionTable,
-  oneOf,
+  oneOfWords,
   signal as signalOption,
 } from "../../base/check-options.ts";
 import { RolloutError } from "../errors.ts";
@@ -12,7 +12,7 @@ import { modelOfRun } from "../files/manifest.ts";
 import { type CompareOptions, compareRuns, type RunComparison } from "../metrics/compare.ts";
 import type { Coverage } from "../metrics/coverage.ts";
 import { type MatchedTask, matchTasks, TASK_MATCHINGS, type TaskMatching } from "./match-tasks.ts";
-import { type ContentKind, promptOf, type RunTasks, readRunTasks } from "./run-tasks.ts";
+import { type ContentKind, type RunTasks, readRunTasks, taskPromptOf } from "./run-tasks.ts";
 
 /** Maximum length of the excerpt of a task's prompt. */
 const MAX_EXCERPT = 200;
@@ -67,10 +67,10 @@ export interface CompareFilesOptions extends CompareOptions {
 }
 
 const optionTable: OptionTable<CompareFilesOptions> = {
-  level: number.optional(),
-  passThreshold: number.optional(),
-  seed: number.optional(),
-  matchBy: oneOf(TASK_MATCHINGS).optional(),
+  level: numberOption.optional(),
+  passThreshold: numberOption.optional(),
+  seed: numberOption.optional(),
+  matchBy: oneOfWords(TASK_MATCHINGS).optional(),
   signal: signalOption.optional(),
 };
 
@@ -166,7 +166,7 @@ function flippedTasks(
         after,
         difference,
         agent: task?.agent ?? null,
-        prompt: row ? excerptOf(promptOf(row)) : null,
+        prompt: row ? excerptOf(taskPromptOf(row)) : null,
       };
     });
   } finally {

@@ -111,7 +111,7 @@ describe("profileTasks", () => {
     });
   });
 
-  it("refuses rollouts of other tasks", async () => {
+  it("rejects rollouts of other tasks", async () => {
     const inputPath = await file("tasks.jsonl", ['{"q":"a"}']);
     const rolloutsPath = await file("out.jsonl", [rollout(3, 0, 1)]);
     await expect(profileTasks({ inputPath, rolloutsPath, outputPath: join(directory, "o") })).rejects.toThrow(

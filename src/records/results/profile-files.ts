@@ -1,7 +1,12 @@
-import { checkOptions, flag, number, type OptionTable, signal, text } from "../../base/check-options.ts";
-import { dumpsCompact } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import { copyWith } from "../../base/python/json/key-order.ts";
+import {
+  checkOptions,
+  flag,
+  numberOption,
+  type OptionTable,
+  signal,
+  text,
+} from "../../base/check-options.ts";
+import { copyWith, dumpsCompact, loads } from "../../base/python/json/door.ts";
 import { invalidRow, RolloutError } from "../errors.ts";
 import { artifactPaths } from "../files/artifact-paths.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
@@ -15,7 +20,7 @@ import { type CompletionSummary, ProfileBuilder, taskProfile } from "../metrics/
 import { agentName } from "../metrics/rollout-row.ts";
 import { RolloutTable } from "../metrics/rollout-table.ts";
 import { rewardsByTask } from "../metrics/run-statistics.ts";
-import { refuseOtherInputs, refuseOtherPrompt } from "./same-inputs.ts";
+import { rejectOtherInputs, rejectOtherPrompt } from "./same-inputs.ts";
 
 export interface ProfiledRun {
   rewardProfilingPath: string;
@@ -44,7 +49,7 @@ const optionTable: OptionTable<ProfileRunOptions> = {
   materializedInputsPath: text,
   rolloutsPath: text,
   allowPartialRollouts: flag.optional(),
-  passThreshold: number.optional(),
+  passThreshold: numberOption.optional(),
   signal: signal.optional(),
 };
 
@@ -64,7 +69,7 @@ export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRu
   }
   const { rolloutsPath, passThreshold = 1 } = options;
   const files = { inputsPath: materializedInputsPath, rolloutsPath };
-  const isKnown = await refuseOtherInputs(files, read);
+  const isKnown = await rejectOtherInputs(files, read);
   const inputs = new LineAccess(materializedInputsPath);
   const passes = new Map<unknown, PassCount>();
   // In batches: one step of an async generator per row would cost as much as the statistics.
@@ -75,7 +80,7 @@ export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRu
         const offset = located(rolloutsPath, line, () => builder.addRollout(row));
         // One rollout of a task is enough.
         if (!isKnown && offset !== undefined && !passes.has(row["_ng_task_index"]))
-          refuseOtherPrompt(files, JSON.parse(inputs.lineAt(offset)) as Row, row);
+          rejectOtherPrompt(files, JSON.parse(inputs.lineAt(offset)) as Row, row);
         countPass(passes, row, passThreshold);
       }
     }
@@ -172,7 +177,7 @@ export async function profileTasks(options: {
   }
   const rewards = rewardsByTask(table);
   const offsets = await taskOffsets(options.inputPath, read);
-  refuseForeign(rewards.keys(), offsets, options);
+  rejectForeign(rewards.keys(), offsets, options);
   const tasks = [...offsets.keys()].filter((task) => rewards.has(task)).sort((left, right) => left - right);
   const inputs = new LineAccess(options.inputPath);
   const profiled = function* (): Generator<Row> {
@@ -206,7 +211,7 @@ async function taskOffsets(path: string, read: { signal?: AbortSignal }): Promis
   return offsets;
 }
 
-function refuseForeign(
+function rejectForeign(
   tasks: Iterable<number>,
   offsets: Map<number, number>,
   options: { inputPath: string; rolloutsPath: string },

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loadsPlain } from "../../base/python/json/json-loads.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { dumps, isObject, loadsPlain } from "../../base/python/json/door.ts";
 import { invalidRow } from "../errors.ts";
 import { artifactPaths } from "../files/artifact-paths.ts";
 import { parseRow, type Row, readLines, readRows } from "../files/jsonl-rows.ts";
@@ -13,8 +11,9 @@ import { agentNameOf } from "../files/row-fields.ts";
 import { materializedKey, requireKey } from "../files/row-key.ts";
 import type { Coverage } from "../metrics/coverage.ts";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
+import { PACKED_SUFFIX, runFileExists } from "../packed/run-file.ts";
 import { coverageOf } from "./coverage-of-files.ts";
-import { rewardOf } from "./export/export-selection.ts";
+import { rewardOfRow } from "./export/export-selection.ts";
 
 /** The rollouts of one task. */
 export interface RunTask {
@@ -33,12 +32,19 @@ export interface RunTasks {
   masked: number;
   withoutReward: number;
   coverage: Coverage;
+  /** The model that answered, by the first row that names one. */
+  model?: string | undefined;
+  /** The cost of the rollouts; undefined without prices. */
+  cost?: number | undefined;
+  /** The number of an incomplete last line. */
+  tornLine?: number | undefined;
 }
 
 /** Reads the rewards of a rollouts file; a directory means its `rollouts.jsonl`. */
 export async function readRunTasks(given: string, options: { signal?: AbortSignal } = {}): Promise<RunTasks> {
   const isDirectory = (await stat(given).catch(() => undefined))?.isDirectory() ?? false;
-  const path = isDirectory ? join(given, "rollouts.jsonl") : given;
+  const isOneOfMany = isDirectory || given.endsWith(PACKED_SUFFIX);
+  const path = isOneOfMany ? join(given, "rollouts.jsonl") : given;
   const { failures, materializedInputs } = artifactPaths(path);
   const coverage = await coverageOf({
     failures: [failures],
@@ -48,14 +54,22 @@ export async function readRunTasks(given: string, options: { signal?: AbortSigna
   const tasks = new Map<number, RunTask>();
   const seen = new RolloutKeyMap();
   const counts = { rollouts: 0, masked: 0, withoutReward: 0 };
-  for await (const { row, line } of readRows(path, { ...options, onTornLine: () => {} })) {
+  const about: Pick<RunTasks, "model" | "cost" | "tornLine"> = {};
+  const onTornLine = ({ number }: { number: number }) => {
+    about.tornLine = number;
+  };
+  for await (const { row, line } of readRows(path, { ...options, onTornLine })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     if (seen.has(taskIndex, rolloutIndex)) {
       throw invalidRow(path, line, `rollout ${rolloutIndex} of task ${taskIndex} occurs twice.`);
     }
     seen.set(taskIndex, rolloutIndex, 0);
     coverage.complete(row);
-    const reward = rewardOf(row);
+    const response = isObject(row["response"]) ? row["response"] : {};
+    if (typeof response["model"] === "string") about.model ??= response["model"];
+    const cost = isObject(response["usage"]) ? response["usage"]["ng_cost"] : undefined;
+    if (typeof cost === "number") about.cost = (about.cost ?? 0) + cost;
+    const reward = rewardOfRow(row);
     if (isTruthy(row["mask_sample"])) counts.masked++;
     else if (reward === undefined) counts.withoutReward++;
     else {
@@ -65,7 +79,26 @@ export async function readRunTasks(given: string, options: { signal?: AbortSigna
       else tasks.set(taskIndex, { rewards: [reward], agent: agentNameOf(row), offset: line.offset });
     }
   }
-  return { path, tasks, ...counts, coverage: coverage.result() };
+  return { path, tasks, ...counts, coverage: coverage.result(), ...about };
+}
+
+/** A task whose rewards differ between two runs of the same rollouts; sorted, because rows may be in another order. */
+export interface ChangedReward {
+  task: number;
+  before: number[];
+  after: number[];
+}
+
+/** The tasks whose rewards changed when their rollouts were scored again. Tasks without new rewards are left out. */
+export function changedRewards(before: RunTasks, after: RunTasks): ChangedReward[] {
+  const changed: ChangedReward[] = [];
+  for (const [task, { rewards }] of after.tasks) {
+    const [old, now] = [before.tasks.get(task)?.rewards ?? [], rewards].map((own) =>
+      [...own].sort((a, b) => a - b),
+    );
+    if (old?.join() !== now?.join()) changed.push({ task, before: old ?? [], after: now ?? [] });
+  }
+  return changed;
 }
 
 /** The content that equal tasks share: the whole input row or, without input rows, the prompt. */
@@ -73,7 +106,7 @@ export type ContentKind = "inputs" | "prompts";
 
 /** Whether the input rows of a run exist next to its rollouts. */
 export function hasInputs(run: RunTasks): boolean {
-  return existsSync(artifactPaths(run.path).materializedInputs);
+  return runFileExists(artifactPaths(run.path).materializedInputs);
 }
 
 /** A digest of the content of each task; settings of the run (sampling, agent, skills) are excluded. */
@@ -88,7 +121,7 @@ export async function taskContents(
   const file = new LineAccess(run.path);
   try {
     for (const [taskIndex, { offset }] of run.tasks) {
-      const prompt = promptOf(loadsPlain(file.lineAt(offset), { allowNonFinite: true }) as Row);
+      const prompt = taskPromptOf(loadsPlain(file.lineAt(offset), { allowNonFinite: true }) as Row);
       if (prompt !== undefined) contents.set(taskIndex, digest(prompt));
     }
   } finally {
@@ -116,13 +149,13 @@ function inputContent(row: Row): Row {
   const content: Row = {};
   for (const [key, value] of Object.entries(row)) {
     if (key.startsWith("_ng_") || key === "agent_ref" || key === "skills_ref") continue;
-    content[key] = key === "responses_create_params" ? promptOf(row) : value;
+    content[key] = key === "responses_create_params" ? taskPromptOf(row) : value;
   }
   return content;
 }
 
 /** The prompt of a row, without sampling settings. */
-export function promptOf(row: Row): unknown {
+export function taskPromptOf(row: Row): unknown {
   const params = row["responses_create_params"];
   if (params === null || typeof params !== "object") return undefined;
   const { input, instructions } = params as Row;

@@ -47,7 +47,7 @@ for (const [name, use] of [
   ["profile", profiled],
   ["export", exported],
 ] as const) {
-  it(`${name} refuses inputs that differ from those next to the rollouts`, async () => {
+  it(`${name} rejects inputs that differ from those next to the rollouts`, async () => {
     await file("run_materialized_inputs.jsonl", own);
     const other = await file("other.jsonl", [own[0] as object, row(1, "question 1", { answer: 3 })]);
     const before = await readdir(directory).then((names) => [...names, "run.jsonl"].sort());

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isObject } from "../../base/python/json/json-object.ts";
+import { isObject } from "../../base/python/json/door.ts";
 import { RolloutError } from "../errors.ts";
 import { artifactPaths } from "../files/artifact-paths.ts";
 import type { Row } from "../files/jsonl-rows.ts";
@@ -13,11 +13,11 @@ export interface InputsAndRollouts {
 }
 
 /**
- * Refuses input rows that do not belong to the rollouts, because indices match in any two runs. Compares them with the
+ * Rejects input rows that do not belong to the rollouts, because indices match in any two runs. Compares them with the
  * inputs next to the rollouts. Without those it returns false, and the caller compares the rows with
- * `refuseOtherPrompt`.
+ * `rejectOtherPrompt`.
  */
-export async function refuseOtherInputs(
+export async function rejectOtherInputs(
   files: InputsAndRollouts,
   options: { signal?: AbortSignal } = {},
 ): Promise<boolean> {
@@ -32,8 +32,8 @@ export async function refuseOtherInputs(
   return true;
 }
 
-/** Refuses an input row whose prompt ends with a text that the rollout's prompt does not have. Agents may add to a prompt. */
-export function refuseOtherPrompt(files: InputsAndRollouts, input: Row, rollout: Row): void {
+/** Rejects an input row whose prompt ends with a text that the rollout's prompt does not have. Agents may add to a prompt. */
+export function rejectOtherPrompt(files: InputsAndRollouts, input: Row, rollout: Row): void {
   const asked = promptTexts(rollout);
   const last = promptTexts(input).at(-1);
   if (last === undefined || asked.length === 0 || asked.some((text) => text.includes(last))) return;

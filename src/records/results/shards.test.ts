@@ -54,7 +54,7 @@ describe("shards", () => {
     expect(names(leftOut)).toEqual(["a_failures.jsonl", "a_materialized_inputs.jsonl", "all.jsonl"]);
   });
 
-  it("refuses a rollout that is in two shards, and names both", async () => {
+  it("rejects a rollout that is in two shards, and names both", async () => {
     const paths = [await file("a.jsonl", [rollout(0, 0, 1)]), await file("b.jsonl", ["", rollout(0, 0, 0)])];
     await expect(ShardedRollouts.index(paths)).rejects.toThrow(
       /b\.jsonl:2: rollout 0 of task 0 is also in '.*a\.jsonl'/,

@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { shellGlob } from "../../base/files/glob.ts";
-import { dumpsCompact } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
+import { shellGlob } from "../../base/files/door.ts";
+import { dumpsCompact, loads } from "../../base/python/json/door.ts";
 import { invalidRow, RolloutError } from "../errors.ts";
-import { type ArtifactPaths, artifactPaths, makeDirectory, VERDICTS_FILE } from "../files/artifact-paths.ts";
+import {
+  type ArtifactPaths,
+  artifactPaths,
+  makeOutputDirectory,
+  VERDICTS_FILE,
+} from "../files/artifact-paths.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import { belongsToRun, heldAt, otherFileError, setAside } from "../files/earlier-results.ts";
 import { type Row, readLines, readRows } from "../files/jsonl-rows.ts";
@@ -148,7 +152,7 @@ export class ShardedRollouts {
 
 /**
  * Merges shards into an output without losing data: an earlier merge is replaced if the new one contains all its
- * rollouts, rollouts of another run are moved away, and an output that is one of the shards or another file is refused.
+ * rollouts, rollouts of another run are moved away, and an output that is one of the shards or another file is rejected.
  */
 export async function replaceMerge(
   shards: ShardedRollouts,
@@ -165,7 +169,7 @@ export async function replaceMerge(
     }
     options.onNotice(`'${output}' contains another run; it was moved to '${await setAside(paths)}'.`);
   };
-  await makeDirectory(dirname(output));
+  await makeOutputDirectory(dirname(output));
   // The files of a running run must not be moved.
   const lock = await lockRun(output);
   try {

@@ -1,7 +1,6 @@
 import type { FailureStage } from "../../base/failures.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import type { JsonlWriter } from "../../records/files/jsonl-writer.ts";
-import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
+import type { JsonlWriter, Row } from "../../records/files/door.ts";
+import type { ProgressSnapshot } from "../../records/light-door.ts";
 import type { PendingRow } from "../resume/resume.ts";
 import type { AttachedRow } from "../trajectory/captures.ts";
 import type { Failure } from "./outcome.ts";
@@ -13,6 +12,8 @@ import type { StartedRollout } from "./started-rollout.ts";
 export interface CollectLimits {
   /** Concurrent rollouts; null: automatic. */
   concurrency: number | null;
+  /** By agent: number of rollouts of a task that wait for each other, so that all of them must run at once. */
+  cohorts?: ReadonlyMap<string, number>;
   /** Total attempts per rollout, including failed ones of earlier runs. */
   maxAttempts: number;
   /** Time limit of one rollout in milliseconds; null: no limit. */

@@ -253,7 +253,7 @@ describe("Collection", () => {
     expect(lines).toHaveLength(2);
   });
 
-  it("counts resumable failures, and names the lines of refused rows", async () => {
+  it("counts resumable failures, and names the lines of rejected rows", async () => {
     const output = await JsonlWriter.open(at("o.jsonl"));
     const failures = await JsonlWriter.open(at("f.jsonl"));
     const replies = [

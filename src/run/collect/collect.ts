@@ -1,5 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
-import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
+import type { ProgressSnapshot } from "../../records/light-door.ts";
 import type { CollectOptions, CollectResult, RolloutSink, RunResult, Tried } from "./collect-contract.ts";
 import { CollectionProgress } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
@@ -10,6 +10,8 @@ import { StartedRollout } from "./started-rollout.ts";
 
 /** How long the collection waits for an unreachable agent. */
 const LONGEST_OUTAGE_MS = 300_000;
+
+const NO_COHORTS: ReadonlyMap<string, number> = new Map();
 
 /** Runs every pending rollout with bounded concurrency, fairly among agents, and writes each result when it arrives. */
 export class Collection implements RolloutSink {
@@ -32,7 +34,9 @@ export class Collection implements RolloutSink {
   constructor(options: CollectOptions) {
     this.#options = options;
     this.#rows = new FairQueue(options.rows);
-    this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
+    const { concurrency, cohorts } = options.limits;
+    const waitingTogether = [...(cohorts?.values() ?? [])].reduce((sum, size) => sum + size, 0);
+    this.concurrency = new ConcurrencyLimit(concurrency, waitingTogether);
     this.progress = new CollectionProgress(options);
     this.#recorder = new OutcomeRecorder(options, {
       concurrency: this.concurrency,
@@ -188,12 +192,25 @@ export class Collection implements RolloutSink {
     if (again) return again;
     // Rows that wait for a retry are held in memory, so new rows wait when too many accumulate.
     if (this.#retries.size >= 2 * this.concurrency.current) return undefined;
+    // A rollout that is tried again needs its slot: others may wait for it.
+    if (this.#cohorts.size > 0 && this.#running.size + this.#retries.size >= this.concurrency.current)
+      return undefined;
     const next = await this.#rows.next((agent) =>
-      this.#outages.has(agent) ? Number.POSITIVE_INFINITY : (this.#runningByAgent.get(agent) ?? 0),
+      this.#outages.has(agent) ? Number.POSITIVE_INFINITY : this.#share(agent),
     );
     if (next && this.#outages.hold(next)) return undefined;
     if (next && this.#isOver(next)) return this.#take();
     return this.#isStopping ? undefined : next;
+  }
+
+  /** Running rollouts of an agent; those of an incomplete cohort do not count, so that it is completed first. */
+  #share(agent: string): number {
+    const running = this.#runningByAgent.get(agent) ?? 0;
+    return Math.floor(running / (this.#cohorts.get(agent) ?? 1));
+  }
+
+  get #cohorts(): ReadonlyMap<string, number> {
+    return this.#options.limits.cohorts ?? NO_COHORTS;
   }
 
   #isOver(queued: QueuedRow): boolean {

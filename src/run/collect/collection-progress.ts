@@ -1,7 +1,7 @@
 import type { FailureStage } from "../../base/failures.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import type { FailedRow, ProgressSnapshot, TroubleSnapshot } from "../../records/progress-snapshot.ts";
-import { tellsOfLoss } from "../../wire/convert/conversion-loss.ts";
+import type { Row } from "../../records/files/door.ts";
+import type { FailedRow, ProgressSnapshot, TroubleSnapshot } from "../../records/light-door.ts";
+import { tellsOfLoss } from "../../wire/convert/door.ts";
 import type { CollectOptions } from "./collect-contract.ts";
 import type { Outcome } from "./outcome.ts";
 import { RolloutTally } from "./rollout-tally.ts";

@@ -11,11 +11,15 @@ const OVERLOAD: ReadonlySet<string> = new Set<FailureClass>(["provider_rate_limi
 
 /** The limit on concurrent rollouts: fixed, or adapted to failures of the servers. */
 export class ConcurrencyLimit {
-  #limit = START;
+  readonly #smallest: number;
+  #limit: number;
   #fixed = false;
   #quietUntil = 0;
 
-  constructor(limit: number | null) {
+  /** `smallest` is the lowest automatic limit. */
+  constructor(limit: number | null, smallest: number = SMALLEST) {
+    this.#smallest = Math.max(smallest, SMALLEST);
+    this.#limit = Math.max(START, this.#smallest);
     this.set(limit);
   }
 
@@ -39,7 +43,7 @@ export class ConcurrencyLimit {
 
   failed(failureClass: string, now: number = performance.now()): void {
     if (this.#fixed || !OVERLOAD.has(failureClass) || now < this.#quietUntil) return;
-    this.#limit = Math.max(SMALLEST, this.#limit / 2);
+    this.#limit = Math.max(this.#smallest, this.#limit / 2);
     this.#quietUntil = now + COOL_DOWN_MS;
   }
 }

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { userDirectory } from "../../base/files/private-directory.ts";
-import type { CollectionSnapshot, RunningSnapshot } from "../../records/progress-snapshot.ts";
+import { userDirectory } from "../../base/files/door.ts";
+import type { CollectionSnapshot, RunningSnapshot } from "../../records/light-door.ts";
 import type { Collection } from "./collect.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 

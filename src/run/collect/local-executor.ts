@@ -1,19 +1,21 @@
 import { errorMessage } from "../../base/errors.ts";
 import { failure as failureOf } from "../../base/failures.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { neverReached } from "../../servers/calls/run-client.ts";
+import { type Environment, environmentOfAgent, RELAY } from "../../config/door.ts";
+import type { Row } from "../../records/files/door.ts";
 import {
   callServer,
+  neverReached,
   type RequiredCall,
   type ServerClient,
   type ServerReply,
-} from "../../servers/calls/server-client.ts";
+} from "../../servers/calls/door.ts";
 import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
 import type { CallTarget, Executor, RolloutSink, RunResult } from "./collect-contract.ts";
 import { type Failure, type Outcome, outcomeOfError, outcomeOfReply, RolloutCancelled } from "./outcome.ts";
 import { failureRow, lineOf, modelCallsOf, outputRow } from "./output-row.ts";
 import type { QueuedRow } from "./row-queues.ts";
 import type { StartedRollout } from "./started-rollout.ts";
+import type { RolloutTraces } from "./trace-rollouts.ts";
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -21,10 +23,14 @@ export interface LocalExecutorOptions {
   client: ServerClient;
   /** The server that receives a row. Default: its agent's `/run`. */
   target?: (row: QueuedRow) => CallTarget;
+  /** The environment servers of the run, which results name. Default: results name none. */
+  environments?: readonly Environment[];
   /** Recordings of the servers about the rollouts. */
   captures?: RolloutCaptures;
   /** Updates the addresses of servers before a probe of one that was unreachable. */
-  findAgain?: (signal: AbortSignal) => Promise<void>;
+  refreshAddresses?: (signal: AbortSignal) => Promise<void>;
+  /** Records a trace of each rollout. Default: none. */
+  traces?: RolloutTraces;
 }
 
 type ModelListener = Pick<RolloutSink, "modelCalled" | "modelAnswered">;
@@ -45,10 +51,28 @@ export class LocalExecutor implements Executor {
     if (own) return own;
     let usual = this.#runs.get(queued.agent);
     if (!usual) {
-      usual = { server: queued.agent, path: "/run", stage: "run" };
+      const environment = this.#environmentOf(queued.agent);
+      // A relay would pass the row on unread.
+      const server =
+        environment === undefined || environment.kind === RELAY ? queued.agent : environment.name;
+      usual = { server, path: "/run", stage: "run" };
       this.#runs.set(queued.agent, usual);
     }
     return usual;
+  }
+
+  #environmentOf(agent: string): Environment | undefined {
+    return environmentOfAgent(this.#options.environments ?? [], agent);
+  }
+
+  /** Adds the environment server of a rollout to its row. */
+  #stamped(row: Row, { queued }: StartedRollout): Row {
+    const environment = this.#environmentOf(queued.agent);
+    if (environment === undefined) return row;
+    return Object.assign(row, {
+      _ng_environment_server: environment.name,
+      _ng_result_type: environment.kind,
+    });
   }
 
   start(rollout: StartedRollout, sink: RolloutSink): void {
@@ -63,16 +87,18 @@ export class LocalExecutor implements Executor {
   }
 
   async probe(server: string, signal: AbortSignal): Promise<void> {
-    await this.#options.findAgain?.(signal);
+    await this.#options.refreshAddresses?.(signal);
     await this.#options.client.get(server, "/", { signal, timeoutMs: PROBE_TIMEOUT_MS });
   }
 
   /** Not async, because an async function would use more memory for each of thousands of waiting rollouts. */
   run(rollout: StartedRollout, listener?: ModelListener): Promise<RunResult> {
-    const { captures } = this.#options;
-    return captures
-      ? captures.prepare(rollout.queued.row).then(() => this.#ask(rollout, listener))
-      : this.#ask(rollout, listener);
+    const { captures, traces } = this.#options;
+    const ask = () =>
+      captures
+        ? captures.prepare(rollout.queued.row).then(() => this.#ask(rollout, listener))
+        : this.#ask(rollout, listener);
+    return traces ? traces.trace(rollout, ask) : ask();
   }
 
   #ask(rollout: StartedRollout, listener: ModelListener | undefined): Promise<RunResult> {
@@ -123,7 +149,8 @@ export class LocalExecutor implements Executor {
     const { row: input } = rollout.queued;
     try {
       if (outcome.status === "completed") {
-        const attached = this.#attach(outputRow(outcome.row, input, timing), input, "completed");
+        const output = this.#stamped(outputRow(outcome.row, input, timing), rollout);
+        const attached = this.#attach(output, input, "completed");
         // Without captures the row is available immediately.
         const { row, settle } = attached instanceof Promise ? await attached : attached;
         return { status: "completed", row, line: lineOf(row), modelCalls: modelCallsOf(row), settle };
@@ -132,7 +159,8 @@ export class LocalExecutor implements Executor {
       const { failure, persist } = outcome;
       if (!persist) return { status: "failed", failure, persist };
       const reply = "row" in outcome ? outcome.row : undefined;
-      const { row } = await this.#attach(failureRow(failure, input, { reply, timing }), input, "failed");
+      const failed = this.#stamped(failureRow(failure, input, { reply, timing }), rollout);
+      const { row } = await this.#attach(failed, input, "failed");
       return { status: "failed", failure, persist, line: lineOf(row), modelCalls: modelCallsOf(row) };
     } catch (error) {
       return this.#notJson(rollout, error);

@@ -61,11 +61,11 @@ async function collecting(agents: Record<string, Agent>, rowsPerAgent: number, l
   const total = rowsPerAgent * names.length;
   const notices: string[] = [];
   const drain = new AbortController();
-  const findAgain = async () => {
+  const refreshAddresses = async () => {
     for (const [name, { url }] of Object.entries(agents)) addresses.set(name, url);
   };
   const collection = new Collection({
-    executor: new LocalExecutor({ client, findAgain }),
+    executor: new LocalExecutor({ client, refreshAddresses }),
     rows: (async function* () {
       for (let task = 0; task < total; task++) {
         const row = { agent_ref: { name: names[task % names.length] } };

@@ -1,4 +1,4 @@
-import { type FailureClass, isInfrastructureFailure } from "../../base/failures.ts";
+import { isFailureOf, isInfrastructureFailure } from "../../base/failures.ts";
 import type { CollectOptions, Tried } from "./collect-contract.ts";
 import type { CollectionProgress } from "./collection-progress.ts";
 import type { ConcurrencyLimit } from "./concurrency.ts";
@@ -8,13 +8,8 @@ import type { QueuedRow, RetryQueue } from "./row-queues.ts";
 /** Maximum number of permanently failed rollouts kept for a retry on request. */
 const MAX_LOST_KEPT = 1_000;
 
-/** The run ends after this many refused credentials without a success, because the rest would fail too. */
+/** The run ends after this many rejected credentials without a success, because the rest would fail too. */
 const GIVE_UP_AFTER_REFUSALS = 10;
-/**
- * Failures in the model stage that also end the run once a rollout has no attempts left: the endpoint does not exist,
- * or is not a model API.
- */
-const ENDPOINT_FAULTS: ReadonlySet<string> = new Set<FailureClass>(["connection", "invalid_response"]);
 
 interface LostRollout {
   queued: QueuedRow;
@@ -22,7 +17,7 @@ interface LostRollout {
   attempts: number;
 }
 
-interface Surroundings {
+interface RecorderContext {
   concurrency: ConcurrencyLimit;
   progress: CollectionProgress;
   retries: RetryQueue;
@@ -40,15 +35,15 @@ export class OutcomeRecorder {
   outOfAttempts: number;
   #refusals = 0;
   readonly #options: CollectOptions;
-  readonly #surroundings: Surroundings;
+  readonly #context: RecorderContext;
   /** Rollouts that failed permanently, kept so that they can be run again during the collection. */
   readonly #lost = new Map<string, LostRollout>();
   /** Rollouts to run again once they are stopped. */
   readonly #again = new Set<string>();
 
-  constructor(options: CollectOptions, surroundings: Surroundings) {
+  constructor(options: CollectOptions, context: RecorderContext) {
     this.#options = options;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.outOfAttempts = options.alreadyLost?.outOfAttempts ?? 0;
   }
 
@@ -63,7 +58,7 @@ export class OutcomeRecorder {
     if (lost === undefined) return undefined;
     this.#lost.delete(id);
     this.#countLoss(lost, -1);
-    this.#surroundings.progress.retried();
+    this.#context.progress.retried();
     return lost.queued;
   }
 
@@ -80,7 +75,7 @@ export class OutcomeRecorder {
 
   async #complete({ row, line, settle }: Extract<Tried, { status: "completed" }>): Promise<false> {
     const { output, totals } = this.#options;
-    const { progress, concurrency } = this.#surroundings;
+    const { progress, concurrency } = this.#context;
     const written = output.append(line);
     // Counted in the order of the file. If the write fails, the run fails and its totals are not used.
     totals?.addUnwritten(row);
@@ -92,7 +87,7 @@ export class OutcomeRecorder {
   }
 
   #cancel(queued: QueuedRow): boolean {
-    const { retries, isStopping } = this.#surroundings;
+    const { retries, isStopping } = this.#context;
     const isAgain = this.#again.delete(idOf(queued)) && !isStopping();
     if (isAgain) retries.add(queued, 0);
     return isAgain;
@@ -103,7 +98,7 @@ export class OutcomeRecorder {
     { failure, persist, line }: Extract<Tried, { status: "failed" }>,
   ): Promise<boolean> {
     const { failures, totals, limits, countAttempts } = this.#options;
-    const { retries, concurrency, stopEarly } = this.#surroundings;
+    const { retries, concurrency, stopEarly } = this.#context;
     concurrency.failed(failure.class);
     if (line !== undefined) {
       await failures.append(line);
@@ -125,8 +120,8 @@ export class OutcomeRecorder {
   }
 
   #countLoss({ failure, attempts }: LostRollout, by: 1 | -1): void {
-    // A refused row must be corrected, which makes it a different run, so it is not resumable.
-    if (failure.terminal || failure.class === "invalid_row") return;
+    // A rejected row must be corrected, which makes it a different run, so it is not resumable.
+    if (failure.terminal || isFailureOf(failure, "invalid_row")) return;
     const isOut = attempts >= this.#options.limits.maxAttempts && !isInfrastructureFailure(failure.class);
     if (isOut) this.outOfAttempts += by;
     else this.resumable += by;
@@ -134,9 +129,11 @@ export class OutcomeRecorder {
 
   /** The reason to end the run after this failure, if any. */
   #reasonToEnd(failure: Failure, willRetry: boolean): string | undefined {
-    if (failure.class === "budget_exhausted") return failure.message;
-    const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;
-    if ((failure.class !== "provider_auth" && !endpointIsWrong) || this.#surroundings.progress.completed > 0)
+    if (isFailureOf(failure, "budget_exhausted")) return failure.message;
+    // The endpoint does not exist, or is not a model API.
+    const endpointIsWrong =
+      failure.stage === "model" && isFailureOf(failure, "connection", "invalid_response") && !willRetry;
+    if ((!isFailureOf(failure, "provider_auth") && !endpointIsWrong) || this.#context.progress.completed > 0)
       return undefined;
     return ++this.#refusals >= GIVE_UP_AFTER_REFUSALS ? failure.message : undefined;
   }

@@ -74,7 +74,7 @@ describe("outcomeOfReply", () => {
     expect(outcomeOfReply({ _ng_no_persist: true })).toMatchObject({ status: "failed", persist: false });
   });
 
-  it.each([[null], [[]], ["text"], [undefined]])("refuses %j", (reply) => {
+  it.each([[null], [[]], ["text"], [undefined]])("rejects %j", (reply) => {
     expect(failureOf(outcomeOfReply(reply))).toMatchObject({ class: "invalid_response", stage: "run" });
   });
 });
@@ -86,7 +86,7 @@ const coded = (code: string) => Object.assign(new Error(code), { code });
 describe("outcomeOfError", () => {
   it.each<[string, unknown, object]>([
     [
-      "a refused key",
+      "a rejected key",
       call(401, { class: "provider_auth", stage: "model", retryable: true }),
       { class: "provider_auth", stage: "model", retryable: false },
     ],
@@ -106,7 +106,7 @@ describe("outcomeOfError", () => {
       { class: "provider_error", retryable: true },
     ],
     [
-      "a refused request",
+      "a rejected request",
       call(422, { class: "invalid_request", stage: "model" }),
       { class: "invalid_request", retryable: false },
     ],
@@ -116,7 +116,7 @@ describe("outcomeOfError", () => {
       { class: "verifier_error", stage: "verify" },
     ],
     [
-      "a refused row",
+      "a rejected row",
       call(422, { class: "invalid_row", stage: "seed" }),
       { class: "invalid_row", stage: "seed", retryable: false },
     ],

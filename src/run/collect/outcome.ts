@@ -6,11 +6,11 @@ import {
   type FailureStage,
   failure as failureOf,
 } from "../../base/failures.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { isTruthy } from "../../base/python/truth.ts";
-import { transportFailure } from "../../base/transport/errors.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { isServerCallError, type ServerCallError } from "../../servers/calls/errors.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { transportFailure } from "../../base/transport/door.ts";
+import type { Row } from "../../records/files/door.ts";
+import { isServerCallError, type ServerCallError } from "../../servers/calls/door.ts";
 
 /** Maximum length of a failure message; longer ones are truncated. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
@@ -68,7 +68,7 @@ export function outcomeOfReply(reply: unknown, server: string): Outcome {
     reply["_ng_failure_judge_error"],
     reply["_ng_failure_message"],
     reply["error"],
-    `The agent reported '${name}' without saying more.`,
+    `The agent reported '${name}' without a message.`,
   ];
   const message = texts.find((text): text is string => typeof text === "string" && text !== "") ?? "";
   const failure: Failure = {
@@ -114,7 +114,7 @@ export function outcomeOfError(
   return failed(failureOf(classOfStage(stage), errorMessage(error), { retryable: false }), stage);
 }
 
-/** A refused key never works a second time, and a rate limit always passes. */
+/** A rejected key never works a second time, and a rate limit always passes. */
 function failureOfCall({ info }: ServerCallError): FailureInfo {
   const name = info.class as FailureClass;
   const retryable = name === "provider_rate_limit" || (name !== "provider_auth" && info.retryable);

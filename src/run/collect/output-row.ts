@@ -1,10 +1,10 @@
 import { errorMessage } from "../../base/errors.ts";
-import { copyWith } from "../../base/python/json/key-order.ts";
+import { copyWith } from "../../base/python/json/door.ts";
 import { RolloutError } from "../../records/errors.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { countOf } from "../../wire/convert/usage.ts";
-import { resultJson } from "../../wire/result-json.ts";
-import { maskMembers } from "../../wire/result-members.ts";
+import type { Row } from "../../records/files/door.ts";
+import { countOf } from "../../wire/convert/door.ts";
+import { resultJson } from "../../wire/door.ts";
+import { maskMembers } from "../../wire/light-door.ts";
 import type { Failure } from "./outcome.ts";
 
 /** Start and duration of an attempt; an object, so that the metrics do not treat it as a column. */

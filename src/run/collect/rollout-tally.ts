@@ -1,15 +1,26 @@
-import { isObject } from "../../base/python/json/json-object.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { RunningClusteredMean } from "../../records/metrics/running-mean.ts";
-import type { TurnBoundaries } from "../../records/progress-snapshot.ts";
-import { countOf } from "../../wire/convert/usage.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import type { Row } from "../../records/files/door.ts";
+import type { TurnBoundaries } from "../../records/light-door.ts";
+import { RunningClusteredMean } from "../../records/metrics/door.ts";
+import { countOf } from "../../wire/convert/door.ts";
 import {
   addJudgeCalls,
   emptyJudgeTally,
+  type JudgeCalls,
   type JudgeTally,
   type ToolExceptions,
-} from "../../wire/result-members.ts";
+} from "../../wire/light-door.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
+
+/** Who judged, from `_ng_judge` of a row. */
+export function judgeCallsOf(judged: unknown): JudgeCalls[] {
+  const judges = isObject(judged) && Array.isArray(judged["judges"]) ? judged["judges"].filter(isObject) : [];
+  return judges.map(({ server, model, calls }) => ({
+    server: String(server),
+    model: typeof model === "string" ? model : null,
+    calls: countOf(calls) ?? 0,
+  }));
+}
 
 /** Sums over completed rollouts, including those of earlier sessions. */
 export class RolloutTally {
@@ -61,13 +72,7 @@ export class RolloutTally {
     this.judge ??= emptyJudgeTally();
     for (const key of ["calls", "input_tokens", "output_tokens", "unreadable"] as const)
       this.judge[key] += countOf(judged[key]) ?? 0;
-    const judges = Array.isArray(judged["judges"]) ? judged["judges"].filter(isObject) : [];
-    for (const { server, model, calls } of judges)
-      addJudgeCalls(this.judge.judges, {
-        server: String(server),
-        model: typeof model === "string" ? model : null,
-        calls: countOf(calls) ?? 0,
-      });
+    for (const calls of judgeCallsOf(judged)) addJudgeCalls(this.judge.judges, calls);
   }
 
   /** Adds the row of a completed rollout as written to the output, including its captured data. */

@@ -1,4 +1,4 @@
-import { agentNameOf } from "../../records/files/row-fields.ts";
+import { agentNameOf } from "../../records/files/door.ts";
 import type { PendingRow } from "../resume/resume.ts";
 
 /** Number of rows read ahead, so that every agent has work even if the file lists one agent after the other. */
@@ -10,6 +10,8 @@ const MAX_DELAY_MS = 30_000;
 
 export interface QueuedRow extends PendingRow {
   agent: string;
+  /** The `traceparent` of the collector, for a rollout on a worker. */
+  trace?: string;
 }
 
 /**

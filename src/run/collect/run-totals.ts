@@ -1,9 +1,9 @@
-import { isObject } from "../../base/python/json/json-object.ts";
-import { isTruthy } from "../../base/python/truth.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { agentNameOf } from "../../records/files/row-fields.ts";
-import { CoverageCounter } from "../../records/metrics/coverage.ts";
-import { RolloutTable } from "../../records/metrics/rollout-table.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { agentNameOf, type Row } from "../../records/files/door.ts";
+import { CoverageCounter, RolloutTable } from "../../records/metrics/door.ts";
+import { addJudgeCalls, type JudgeCalls } from "../../wire/light-door.ts";
+import { judgeCallsOf } from "./rollout-tally.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 /** With more rows than this for one agent, its servers are not asked, because the request would not fit in memory. */
@@ -16,6 +16,8 @@ export class RunTotals {
   readonly coverage: CoverageCounter;
   readonly boundaries = new TurnBoundaryCounter();
   readonly byAgent = new Map<string, AgentRows>();
+  /** Who judged the rollouts. */
+  readonly judges: JudgeCalls[] = [];
 
   readonly #keepsEntries: boolean;
 
@@ -48,6 +50,7 @@ export class RunTotals {
   #add(row: Row, entry: Row): void {
     this.coverage.complete(entry);
     this.boundaries.add(row);
+    for (const calls of judgeCallsOf(row["_ng_judge"])) addJudgeCalls(this.judges, calls);
     const agent = agentNameOf(entry) ?? "";
     let rows = this.byAgent.get(agent);
     if (!rows) {
@@ -64,6 +67,8 @@ export class AgentRows {
   /** Indices of the rows whose reward does not count. */
   readonly masked = new Set<number>();
   entries: Row[] | undefined;
+  /** The environment server of the rows, if they name one. */
+  environment: string | undefined;
 
   constructor(keepsEntries: boolean) {
     this.entries = keepsEntries ? [] : undefined;
@@ -72,6 +77,8 @@ export class AgentRows {
   add(entry: Row): void {
     if (isTruthy(entry["mask_sample"])) this.masked.add(this.table.size);
     this.table.add(entry);
+    const environment = entry["_ng_environment_server"];
+    if (typeof environment === "string") this.environment = environment;
     if (!this.entries) return;
     this.entries.push(entry);
     if (this.entries.length > MAX_ROWS_PER_REQUEST) this.entries = undefined;
@@ -87,12 +94,16 @@ const LEFT_OUT = new Set([
   "ng_trajectory",
 ]);
 
-/** A rollout row as sent to `/aggregate_metrics`: without large members, but with the token usage. */
+/** A rollout row as sent to `/aggregate_metrics`: without large members, but with the token usage and why a response was cut. */
 export function aggregateEntry(row: Row): Row {
   const entry: Row = {};
   for (const [key, value] of Object.entries(row)) if (!LEFT_OUT.has(key)) entry[key] = value;
   const response = row["response"];
-  const usage = isObject(response) ? response["usage"] : undefined;
-  if (isObject(usage) && Object.keys(usage).length > 0) entry["response"] = { usage };
+  const { usage, incomplete_details } = isObject(response) ? response : {};
+  const kept = {
+    ...(isObject(usage) && Object.keys(usage).length > 0 && { usage }),
+    ...(isObject(incomplete_details) && { incomplete_details }),
+  };
+  if (Object.keys(kept).length > 0) entry["response"] = kept;
   return entry;
 }

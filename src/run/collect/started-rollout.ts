@@ -1,6 +1,6 @@
 import type { FailureStage } from "../../base/failures.ts";
-import { abortController, LONGEST_TIMER_MS } from "../../base/transport/deadline.ts";
-import type { StageListener } from "../../servers/calls/server-client.ts";
+import { abortController, LONGEST_TIMER_MS } from "../../base/transport/light-door.ts";
+import type { StageListener } from "../../servers/calls/door.ts";
 import type { CallTarget } from "./collect-contract.ts";
 import { DeadlineExceeded } from "./outcome.ts";
 import type { RolloutTiming } from "./output-row.ts";

@@ -1,7 +1,7 @@
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import type { TurnBoundaries } from "../../records/progress-snapshot.ts";
-import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
-import { callsOf, classifyCalls } from "../../wire/tokens/token-continuity.ts";
+import type { Row } from "../../records/files/door.ts";
+import type { TurnBoundaries } from "../../records/light-door.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/door.ts";
+import { callsOf, classifyCalls } from "../../wire/tokens/light-door.ts";
 
 /** Counts the turn boundaries of a row; undefined without token ids. */
 function turnBoundariesOf(row: Row): TurnBoundaries | undefined {

@@ -1,7 +1,8 @@
-import type { ResolvedConfig } from "../../config/resolve.ts";
+import type { ResolvedConfig } from "../../config/door.ts";
 import { RolloutError } from "../../records/errors.ts";
-import { readManifest } from "../../records/files/manifest.ts";
-import type { ServerClient } from "../../servers/calls/server-client.ts";
+import { readManifest } from "../../records/files/door.ts";
+import type { ServerClient } from "../../servers/calls/door.ts";
+import type { RolloutTraces } from "../collect/trace-rollouts.ts";
 import { findMetricServers, type MetricServers } from "../metric-servers.ts";
 import type { Evaluation, Run } from "../run.ts";
 import type { QueueOptions } from "./queue-options.ts";
@@ -13,6 +14,7 @@ interface WorkersOptions {
   agents: readonly string[];
   roots: readonly string[];
   installRoot: string;
+  traces?: RolloutTraces;
   drain?: AbortSignal;
   signal?: AbortSignal;
 }

@@ -1,16 +1,18 @@
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import { copyWith } from "../../base/python/json/key-order.ts";
+import { copyWith } from "../../base/python/json/door.ts";
+import type { Telemetry } from "../../base/telemetry/door.ts";
+import type { ResolvedConfig, ResolveOptions } from "../../config/door.ts";
+import { environmentsOf } from "../../config/door.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
-import type { ResolvedConfig, ResolveOptions } from "../../config/resolve.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { RunClient } from "../../servers/calls/run-client.ts";
-import type { ServerClient } from "../../servers/calls/server-client.ts";
-import type { RunEvent as ServerEvent } from "../../servers/hosting/processes/run-servers.ts";
-import type { CostMeter } from "../../servers/model-endpoint/cost.ts";
+import type { Row } from "../../records/files/door.ts";
+import { RunClient, type ServerClient } from "../../servers/calls/door.ts";
+import type { ServersEvent as ServerEvent } from "../../servers/hosting/door.ts";
+import type { CostMeter } from "../../servers/model-endpoint/door.ts";
 import type { RunResult } from "../collect/collect-contract.ts";
 import { LocalExecutor } from "../collect/local-executor.ts";
 import { StartedRollout } from "../collect/started-rollout.ts";
+import { RolloutTraces } from "../collect/trace-rollouts.ts";
 import { gymVersion } from "../gym-version.ts";
 import { headUrl, runningServers } from "../head.ts";
 import type { RunRecord } from "../queue/board.ts";
@@ -21,7 +23,7 @@ import type { RolloutRef } from "../queue/subjects.ts";
 import { startResolved } from "../start-servers.ts";
 import { openCaptures } from "../trajectory/open-captures.ts";
 import { SharedStore } from "./run-directory.ts";
-import { refuseNoSandbox, resolveForWorker } from "./shared-config.ts";
+import { rejectNoSandbox, resolveForWorker } from "./shared-config.ts";
 
 export interface JoinOptions {
   broker: Pick<BrokerSettings, "owner">;
@@ -43,6 +45,7 @@ export interface JoinOptions {
 
 interface Servers {
   client: ServerClient;
+  telemetry?: Telemetry;
   close(): Promise<void>;
   crashed?: Promise<never>;
 }
@@ -87,7 +90,7 @@ export class JoinedRun {
     signal.addEventListener("abort", abandon);
     try {
       const config = await resolveForWorker(await (shared ?? store).config(), resolve);
-      if (!options.allowNoSandbox) refuseNoSandbox(config);
+      if (!options.allowNoSandbox) rejectNoSandbox(config);
       const { installRoot = packageRoot(), env = process.env, cwd } = resolve;
       const warning = otherVersion(find(), gymVersion(installRoot));
       if (warning !== undefined) onNotice(warning);
@@ -109,7 +112,9 @@ export class JoinedRun {
         findFile: (file) => findPath(file, roots),
         onNotice,
       });
-      const runner = new LocalExecutor({ client: servers.client, captures });
+      const environments = environmentsOf(config.servers);
+      const traces = servers.telemetry && new RolloutTraces(servers.telemetry.tracer);
+      const runner = new LocalExecutor({ client: servers.client, captures, environments, traces });
       return new JoinedRun({ find, worker, store, shared, servers, runner, onNotice });
     } catch (error) {
       await shared?.close();
@@ -151,6 +156,7 @@ export class JoinedRun {
       rolloutIndex: ref.rollout,
       attempt: ref.attempt,
       agent: ref.agent,
+      trace: ref.trace,
     };
     return new StartedRollout(
       queued,

@@ -1,5 +1,5 @@
-import type { ResolveOptions } from "../../config/resolve.ts";
-import type { RunEvent as ServerEvent } from "../../servers/hosting/processes/run-servers.ts";
+import type { ResolveOptions } from "../../config/door.ts";
+import type { ServersEvent as ServerEvent } from "../../servers/hosting/door.ts";
 import type { WorkerRecord } from "../queue/board.ts";
 import type { BrokerSettings } from "../queue/broker-settings.ts";
 
@@ -23,7 +23,7 @@ export interface WorkerOptions {
   /** Tags of this machine, in addition to the detected ones (`sandbox`, `gpu`). */
   tags?: readonly string[];
   noServe?: boolean;
-  /** Joins runs whose config has `sandbox: none`: their code has all rights of this user. Default: refuses them. */
+  /** Joins runs whose config has `sandbox: none`: their code has all rights of this user. Default: rejects them. */
   allowNoSandbox?: boolean;
   /** Path of the shared directories of runs on this machine. Default: the collector's path. */
   storeDirectory?: string;

@@ -1,5 +1,4 @@
-import { parseRow, type Row } from "../../records/files/jsonl-rows.ts";
-import { keyOfRow } from "../../records/files/row-key.ts";
+import { keyOfRow, parseRow, type Row } from "../../records/files/door.ts";
 import type { Tried } from "../collect/collect-contract.ts";
 import type { Failure } from "../collect/outcome.ts";
 import { modelCallsOf } from "../collect/output-row.ts";
@@ -11,7 +10,7 @@ import type { ResultHead } from "../queue/store-server.ts";
  */
 export function readResult(head: ResultHead, line: string, file: string): Tried {
   const { task, rollout } = head;
-  const row = line === "" && head.status === "failed" ? undefined : readRow(line, file);
+  const row = line === "" && head.status === "failed" ? undefined : readResultRow(line, file);
   if (row && !isRowOf(head, row))
     throw new Error(`the result is not that of rollout ${rollout} of task ${task}`);
   if (head.status === "failed")
@@ -27,7 +26,7 @@ export function readResult(head: ResultHead, line: string, file: string): Tried 
   return { status: "completed", row, line, modelCalls: modelCallsOf(row) };
 }
 
-export function readRow(text: string, file: string): Row {
+export function readResultRow(text: string, file: string): Row {
   return parseRow(file, { text, number: 0, offset: 0, byteLength: 0, terminated: true });
 }
 

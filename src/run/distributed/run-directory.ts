@@ -2,10 +2,8 @@ import { constants } from "node:fs";
 import { copyFile, type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import { replaceWith } from "../../base/files/durable-file.ts";
-import { makeDirectory } from "../../base/files/make-directory.ts";
-import { writeFileAtomically } from "../../records/files/atomic-file.ts";
-import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
+import { makeDirectory, replaceWith } from "../../base/files/door.ts";
+import { JsonlWriter, writeFileAtomically } from "../../records/files/door.ts";
 import { QueueError } from "../queue/errors.ts";
 import { ResultHead, type RowAddress } from "../queue/store-server.ts";
 

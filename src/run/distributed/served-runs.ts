@@ -1,7 +1,7 @@
 import { errorMessage } from "../../base/errors.ts";
-import { leastSharedLimit, shareAmongWorkers } from "../../servers/model-endpoint/limit-shares.ts";
+import { leastSharedLimit, shareAmongWorkers } from "../../servers/model-endpoint/door.ts";
 import type { RunResult } from "../collect/collect-contract.ts";
-import type { Board, RunRecord } from "../queue/board.ts";
+import type { RunBoard, RunRecord } from "../queue/board.ts";
 import type { JetStreamQueue } from "../queue/jetstream-queue.ts";
 import { ResourceMeter } from "../scale/resources.ts";
 import { JoinedRun } from "./joined-run.ts";
@@ -21,7 +21,7 @@ const COLLECTOR_AWAY_MS = 60_000;
 
 interface ServedRunsOptions {
   worker: string;
-  board: Board;
+  board: RunBoard;
   queue: JetStreamQueue<RunResult>;
   options: WorkerOptions;
   tags: readonly string[];

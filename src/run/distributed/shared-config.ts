@@ -2,11 +2,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { hidesContents, isSecretName, MASK, maskUserInfo } from "../../base/secrets.ts";
-import { type ConfigNode, type DictNode, scalar } from "../../config/node.ts";
-import { readConfigText } from "../../config/read-config-file.ts";
-import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../../config/resolve.ts";
-import { serverBlocks } from "../../config/servers/server-schema.ts";
-import { writeYaml } from "../../config/yaml/write.ts";
+import {
+  type ResolvedConfig,
+  type ResolveOptions,
+  readConfigText,
+  resolveConfig,
+  serverBlocks,
+} from "../../config/door.ts";
+import { type ConfigNode, type DictNode, scalar } from "../../config/light-door.ts";
+import { writeYaml } from "../../config/yaml/door.ts";
 import { QueueError } from "../queue/errors.ts";
 
 /** Keys that are specific to the collector's machine. */
@@ -84,7 +88,7 @@ export async function resolveForWorker(text: string, options: ResolveOptions): P
 }
 
 /** A run must not decide that code of models runs on this machine without a sandbox. */
-export function refuseNoSandbox(config: ResolvedConfig): void {
+export function rejectNoSandbox(config: ResolvedConfig): void {
   const places = config.servers.flatMap(({ name, type, implementation, config: settings }) =>
     findNoSandbox(settings, `${name}.${type}.${implementation}`),
   );

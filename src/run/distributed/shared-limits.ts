@@ -1,6 +1,5 @@
-import type { CostMeter } from "../../servers/model-endpoint/cost.ts";
-import { onSlowDown, slowDownEndpoint } from "../../servers/model-endpoint/endpoint.ts";
-import type { Board } from "../queue/board.ts";
+import { type CostMeter, onSlowDown, slowDownEndpoint } from "../../servers/model-endpoint/door.ts";
+import type { RunBoard } from "../queue/board.ts";
 
 /** The longest pause accepted from another worker. */
 const LONGEST_PAUSE_MS = 60 * 60_000;
@@ -10,7 +9,7 @@ const SHARE_MS = 1_000;
  * Pauses all workers when a model endpoint asks one of them to wait (429 with or without Retry-After, 503). Returns a
  * function that ends it.
  */
-export async function shareSlowDowns(board: Board, worker: string): Promise<() => void> {
+export async function shareSlowDowns(board: RunBoard, worker: string): Promise<() => void> {
   const timers = new Set<NodeJS.Timeout>();
   const watch = await board.watchSlowDowns((endpoint, record) => {
     const { pause_ms: pauseMs, factor } = record;
@@ -39,7 +38,7 @@ export async function shareSlowDowns(board: Board, worker: string): Promise<() =
  * does not see the spending of others between two checks, so the limit can be exceeded by what all workers spend in
  * about a second. Returns a function that ends it.
  */
-export function shareBudget(board: Board, run: string, worker: string, meter: CostMeter): () => void {
+export function shareBudget(board: RunBoard, run: string, worker: string, meter: CostMeter): () => void {
   let own = 0;
   let published = 0;
   meter.subscribe((cost) => {

@@ -2,11 +2,9 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { failure as failureOf } from "../../base/failures.ts";
-import type { ResolvedConfig } from "../../config/resolve.ts";
-import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
-import { LineAccess } from "../../records/files/line-access.ts";
-import type { RunManifest } from "../../records/files/manifest.ts";
-import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
+import type { ResolvedConfig } from "../../config/door.ts";
+import { JsonlWriter, LineAccess, type RunManifest } from "../../records/files/door.ts";
+import { RolloutKeyMap } from "../../records/metrics/door.ts";
 import type { Collection } from "../collect/collect.ts";
 import type { CallTarget, Executor, RolloutSink, Tried } from "../collect/collect-contract.ts";
 import { answerControl } from "../collect/control.ts";
@@ -14,7 +12,8 @@ import type { Failure } from "../collect/outcome.ts";
 import { failureRow, lineOf } from "../collect/output-row.ts";
 import type { QueuedRow } from "../collect/row-queues.ts";
 import { StartedRollout } from "../collect/started-rollout.ts";
-import { Board, type RunRecord } from "../queue/board.ts";
+import type { RolloutTraces } from "../collect/trace-rollouts.ts";
+import { RunBoard, type RunRecord } from "../queue/board.ts";
 import { awayTooLong, type Broker, connectBroker } from "../queue/broker.ts";
 import { collectorSubject, serveControl } from "../queue/control.ts";
 import { JetStreamQueue } from "../queue/jetstream-queue.ts";
@@ -26,13 +25,13 @@ import {
   removeReference,
   renewConsumers,
 } from "../queue/run-stream.ts";
-import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../queue/store-server.ts";
+import { type ResultHead, type ResultStatus, type RowAddress, StoreServer } from "../queue/store-server.ts";
 import type { RolloutRef } from "../queue/subjects.ts";
 import type { Run } from "../run.ts";
 import type { RunResources } from "../scale/resources.ts";
 import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS } from "./options.ts";
 import type { QueueOptions } from "./queue-options.ts";
-import { isRowOf, readResult, readRow } from "./read-result.ts";
+import { isRowOf, readResult, readResultRow } from "./read-result.ts";
 import { DeliveryWatch, withdrawals } from "./references.ts";
 import { SharedResults, shareRun } from "./run-directory.ts";
 import { configForWorkers } from "./shared-config.ts";
@@ -57,19 +56,21 @@ interface HubOptions {
   agents: readonly string[];
   queue: QueueOptions;
   manifest: RunManifest;
+  traces?: RolloutTraces;
 }
 
 /** The parts of a hub that are opened before it. */
 interface HubParts {
   run: string;
   broker: Broker;
-  board: Board;
+  board: RunBoard;
   store: StoreServer;
   late: JsonlWriter;
   record: RunRecord;
   stream: RunStreamSettings;
   /** Whether the stream existed. */
   isResumed: boolean;
+  traces: RolloutTraces | undefined;
 }
 
 /** Runs rollouts on workers: publishes references, serves rows and receives results. */
@@ -80,7 +81,7 @@ export class WorkerHub implements Executor {
   readonly #opened: Run;
   readonly #notice: (text: string) => void;
   readonly #broker: Broker;
-  #board: Board;
+  #board: RunBoard;
   readonly #queue: JetStreamQueue<never>;
   readonly #rows: LineAccess;
   readonly #store: StoreServer;
@@ -105,13 +106,15 @@ export class WorkerHub implements Executor {
   readonly #roster: WorkerRoster;
   readonly #deliveries: DeliveryWatch;
   readonly #withdraw: (ref: RolloutRef) => void;
+  readonly #traces: RolloutTraces | undefined;
 
   private constructor(
     notice: (text: string) => void,
     opened: Run,
     outageSeconds: number,
-    { run, broker, board, store, late, record, stream, isResumed }: HubParts,
+    { run, broker, board, store, late, record, stream, isResumed, traces }: HubParts,
   ) {
+    this.#traces = traces;
     this.run = run;
     this.#opened = opened;
     this.#notice = notice;
@@ -136,14 +139,17 @@ export class WorkerHub implements Executor {
     this.#control = serveControl(broker, collectorSubject(run), (request) => this.#answer(request));
   }
 
-  static async open(opened: Run, { config, agents, queue, manifest }: HubOptions): Promise<WorkerHub> {
+  static async open(
+    opened: Run,
+    { config, agents, queue, manifest, traces }: HubOptions,
+  ): Promise<WorkerHub> {
     const { paths, rollouts, notice } = opened;
     const run = runId(manifest);
     const broker = await connectBroker(queue.broker, { name: `gym collector ${run}`, onNotice: notice });
     let store: StoreServer | undefined;
     try {
       const leaseMs = (queue.leaseSeconds ?? LEASE_SECONDS) * 1000;
-      const board = await Board.open(broker);
+      const board = await RunBoard.open(broker);
       const stream = { run, agents, leaseMs, maxDeliver: queue.maxDeliver ?? MAX_DELIVER };
       const isResumed = await openRunStream(broker.jsm, stream);
       const text = configForWorkers(config);
@@ -179,7 +185,7 @@ export class WorkerHub implements Executor {
       };
       const late = await JsonlWriter.open(paths.lateResults);
       const { outageSeconds = OUTAGE_SECONDS } = queue;
-      const parts = { run, broker, board, store, late, record, stream, isResumed };
+      const parts = { run, broker, board, store, late, record, stream, isResumed, traces };
       hub = new WorkerHub(notice, opened, outageSeconds, parts);
       return hub;
     } catch (error) {
@@ -243,6 +249,7 @@ export class WorkerHub implements Executor {
 
   start(rollout: StartedRollout): Promise<void> {
     this.#started.set(rollout.id, rollout);
+    this.#traces?.queued(rollout);
     return this.#enqueue(rollout);
   }
 
@@ -253,8 +260,8 @@ export class WorkerHub implements Executor {
     return this.#queue.enqueue(this.#refOf(queued));
   }
 
-  #refOf({ agent, taskIndex, rolloutIndex, attempt, offset = 0 }: QueuedRow): RolloutRef {
-    return { run: this.run, agent, task: taskIndex, rollout: rolloutIndex, attempt, at: offset };
+  #refOf({ agent, taskIndex, rolloutIndex, attempt, offset = 0, trace }: QueuedRow): RolloutRef {
+    return { run: this.run, agent, task: taskIndex, rollout: rolloutIndex, attempt, at: offset, trace };
   }
 
   /** Withdraws the rollout from the broker or its worker. It counts as cancelled at once; a later result is late. */
@@ -291,7 +298,7 @@ export class WorkerHub implements Executor {
    * Accepts the result of a worker. The first success of a rollout counts. A failure counts only for the expected
    * attempt: a disconnected worker may report one after another worker has replaced it.
    */
-  async #accept(queued: QueuedRow, result: Tried): Promise<Verdict> {
+  async #accept(queued: QueuedRow, result: Tried): Promise<ResultStatus> {
     const { taskIndex, rolloutIndex, attempt } = queued;
     const id = `${taskIndex}-${rolloutIndex}`;
     if (this.#isSettled(taskIndex, rolloutIndex) || this.#settling.has(id)) return "late";
@@ -306,6 +313,7 @@ export class WorkerHub implements Executor {
     const { taskIndex, rolloutIndex } = rollout.queued;
     const sink: RolloutSink = this.#collection ?? unready();
     this.#settling.add(rollout.id);
+    this.#traces?.settled(rollout, result);
     if (result.status === "completed") this.#settled.set(taskIndex, rolloutIndex, 0);
     try {
       const willRetry = await sink.settle(rollout, result);
@@ -353,7 +361,7 @@ export class WorkerHub implements Executor {
     });
   }
 
-  async #result(head: ResultHead, line: string): Promise<Verdict> {
+  async #result(head: ResultHead, line: string): Promise<ResultStatus> {
     const { task: taskIndex, rollout: rolloutIndex, attempt, agent } = head;
     if (!this.#collection) return unready();
     this.#checkRollout(head);
@@ -371,7 +379,7 @@ export class WorkerHub implements Executor {
   #checkRollout({ task, rollout, at }: ResultHead): void {
     if (this.#started.has(`${task}-${rollout}`) || this.#isSettled(task, rollout)) return;
     const file = this.#opened.paths.materializedInputs;
-    if (!isRowOf({ task, rollout }, readRow(this.#rows.lineAt(at), file)))
+    if (!isRowOf({ task, rollout }, readResultRow(this.#rows.lineAt(at), file)))
       throw new Error(`rollout ${rollout} of task ${task} does not belong to this run`);
   }
 
@@ -408,9 +416,9 @@ export class WorkerHub implements Executor {
 
   async #publishAgain(collection: Collection): Promise<void> {
     this.#notice(
-      `The broker at ${this.#broker.name} has lost what this run sent to it; ${collection.inFlight} rollouts are sent again.`,
+      `The broker at ${this.#broker.name} lost the messages of this run; ${collection.inFlight} rollouts are sent again.`,
     );
-    this.#board = await Board.open(this.#broker);
+    this.#board = await RunBoard.open(this.#broker);
     await openRunStream(this.#broker.jsm, this.#stream);
     await this.#board.putRun(this.#record);
     // The queue ignores references that it still holds.
@@ -428,7 +436,7 @@ export class WorkerHub implements Executor {
   async #giveUp(ref: RolloutRef): Promise<void> {
     const { agent, task: taskIndex, rollout: rolloutIndex, attempt } = ref;
     const deliveries = this.#stream.maxDeliver;
-    const message = `${deliveries} workers took this rollout and none came back with a result; it may be what ends them`;
+    const message = `${deliveries} workers started this rollout and none returned a result; it may be crashing them`;
     const failure: Failure = { ...failureOf("worker_lost", message), stage: "run" };
     const input = JSON.parse(this.#rows.lineAt(ref.at)) as Record<string, unknown>;
     const line = lineOf(failureRow(failure, input));

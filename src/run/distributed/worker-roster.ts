@@ -1,4 +1,4 @@
-import type { Board, WorkerRecord } from "../queue/board.ts";
+import type { RunBoard, WorkerRecord } from "../queue/board.ts";
 import type { Broker } from "../queue/broker.ts";
 import { askControl, workerSubject } from "../queue/control.ts";
 import type { RunResources } from "../scale/resources.ts";
@@ -20,7 +20,7 @@ export class WorkerRoster {
   }
 
   /** The workers that serve the run. Problems of others are reported. */
-  async list(board: Board): Promise<WorkerRecord[]> {
+  async list(board: RunBoard): Promise<WorkerRecord[]> {
     const all = await board.workers();
     for (const { worker, problems } of all) this.#reportProblem(worker, problems?.[this.#run]);
     const workers = all.filter(({ runs }) => runs[this.#run] !== undefined);
@@ -29,7 +29,7 @@ export class WorkerRoster {
   }
 
   /** Worker ids, oldest first, so that a new worker does not change the position of the others. */
-  async idsByAge(board: Board): Promise<string[]> {
+  async idsByAge(board: RunBoard): Promise<string[]> {
     const workers = await this.list(board);
     workers.sort((a, b) =>
       a.started === b.started ? (a.worker < b.worker ? -1 : 1) : a.started < b.started ? -1 : 1,
@@ -38,12 +38,12 @@ export class WorkerRoster {
   }
 
   /** Whether a responding worker runs rollouts of the run. */
-  async anyRunning(board: Board): Promise<boolean> {
+  async anyRunning(board: RunBoard): Promise<boolean> {
     return (await this.#ask(board)).some(({ runs }) => (runs[this.#run] ?? 0) > 0);
   }
 
   /** For lost workers, their last report counts. */
-  async resources(board: Board): Promise<RunResources["workers"]> {
+  async resources(board: RunBoard): Promise<RunResources["workers"]> {
     for (const record of await this.#ask(board)) this.#seen.set(record.worker, record);
     const found: RunResources["workers"] = {};
     for (const { worker, resources } of this.#seen.values())
@@ -52,7 +52,7 @@ export class WorkerRoster {
   }
 
   /** Asks the workers of the run for their current state; omits workers that do not answer. */
-  async #ask(board: Board): Promise<WorkerRecord[]> {
+  async #ask(board: RunBoard): Promise<WorkerRecord[]> {
     const ask = ({ worker }: WorkerRecord) =>
       askControl<WorkerRecord>(this.#broker, workerSubject(worker), { command: "show" }, worker);
     const answers = await Promise.allSettled((await this.list(board)).map(ask));

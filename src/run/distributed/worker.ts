@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { errorMessage } from "../../base/errors.ts";
 import type { RunResult } from "../collect/collect-contract.ts";
 import { ConcurrencyLimit } from "../collect/concurrency.ts";
-import { Board, WORKER_REPORT_MS, type WorkerRecord } from "../queue/board.ts";
+import { RunBoard, WORKER_REPORT_MS, type WorkerRecord } from "../queue/board.ts";
 import { awayTooLong, type Broker, connectBroker } from "../queue/broker.ts";
 import { serveControl, workerSubject } from "../queue/control.ts";
 import type { QueueError } from "../queue/errors.ts";
@@ -29,7 +29,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerSummary> 
   const id = `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${randomBytes(2).toString("hex")}`;
   const broker = await connectBroker(options.broker, { name: `gym worker ${id}`, onNotice });
   try {
-    return await new Worker(id, broker, await Board.open(broker), options).run();
+    return await new Worker(id, broker, await RunBoard.open(broker), options).run();
   } finally {
     await broker.close();
   }
@@ -38,7 +38,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerSummary> 
 class Worker {
   readonly #id: string;
   readonly #broker: Broker;
-  readonly #board: Board;
+  readonly #board: RunBoard;
   readonly #options: WorkerOptions;
   readonly #queue: JetStreamQueue<RunResult>;
   readonly #concurrency: ConcurrencyLimit;
@@ -56,7 +56,7 @@ class Worker {
   #idleSince = performance.now();
   #changed: () => void = () => {};
 
-  constructor(id: string, broker: Broker, board: Board, options: WorkerOptions) {
+  constructor(id: string, broker: Broker, board: RunBoard, options: WorkerOptions) {
     this.#id = id;
     this.#broker = broker;
     this.#board = board;

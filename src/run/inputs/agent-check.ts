@@ -1,14 +1,14 @@
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggest } from "../../base/suggest.ts";
 import { RolloutError } from "../../records/errors.ts";
-import type { JsonlLine } from "../../records/files/jsonl-rows.ts";
+import type { JsonlLine } from "../../records/files/door.ts";
 
 /** Maximum number of unknown agents that the error names. */
 const MAX_NAMED = 10;
 
-/** Refuses an agent that is not running. `isType`: code with that name exists, and `--agent-type` would run it. */
+/** Rejects an agent that is not running. `isType`: code with that name exists, and `--agent-type` would run it. */
 export function checkAgentName(agent: string, known: readonly string[], isType: boolean): void {
   if (known.includes(agent)) return;
-  const [nearest] = getCloseMatches(agent, known, 1, 0.6);
+  const nearest = suggest(agent, known);
   const similar = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
   const hint = isType ? ` To run the environment with this agent, use --agent-type ${agent}.` : similar;
   throw new RolloutError(
@@ -22,8 +22,12 @@ export class AgentCheck {
   readonly #known: ReadonlySet<string> | undefined;
   readonly #unknown = new Map<string, { rows: number; line: number }>();
 
-  constructor(known: readonly string[] | undefined) {
+  readonly #chosen: string | null | undefined;
+
+  /** `chosen` is the agent for rows that name none. */
+  constructor(known: readonly string[] | undefined, chosen?: string | null) {
     this.#known = known && new Set(known);
+    this.#chosen = chosen;
   }
 
   accepts(agent: string, line: JsonlLine): boolean {
@@ -38,14 +42,15 @@ export class AgentCheck {
     if (this.#unknown.size === 0) return;
     const known = [...(this.#known ?? [])];
     const named = [...this.#unknown].slice(0, MAX_NAMED).map(([agent, { rows, line }]) => {
-      const [nearest] = getCloseMatches(agent, known, 1, 0.6);
+      const nearest = suggest(agent, known);
       const hint = nearest === undefined ? "" : `; did you mean '${nearest}'?`;
-      return `  - '${agent}' (${rows} ${rows === 1 ? "row" : "rows"}, first at ${path}:${line}${hint})`;
+      const origin = agent === this.#chosen ? ", named by --agent (agent_name)" : "";
+      return `  - '${agent}'${origin} (${rows} ${rows === 1 ? "row" : "rows"}, first at ${path}:${line}${hint})`;
     });
     const more = this.#unknown.size > MAX_NAMED ? `\n  … and ${this.#unknown.size - MAX_NAMED} more` : "";
     throw new RolloutError(
       "ROLLOUT_UNKNOWN_AGENT",
-      `Rows name agents that are not running:\n${named.join("\n")}${more}\nAgents: ${known.join(", ") || "none"}.`,
+      `Rows are for agents that are not running:\n${named.join("\n")}${more}\nAgents: ${known.join(", ") || "none"}.`,
     );
   }
 }

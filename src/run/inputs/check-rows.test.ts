@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** Replies of agents by name; refuses rows with `bad`. */
+/** Replies of agents by name; rejects rows with `bad`. */
 function clientOf(statuses: Record<string, number>, reply?: () => unknown) {
   const asked: number[] = [];
   const post = async (agent: string, _path: string, body: unknown): Promise<ServerReply> => {
@@ -46,7 +46,7 @@ async function check(rows: object[], statuses: Record<string, number>, repeats =
 }
 
 describe("checkRows", () => {
-  it("refuses a run with the lines of all invalid rows, with one request per task", async () => {
+  it("rejects a run with the lines of all invalid rows, with one request per task", async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, bad: id === 3 || id === 38 }));
     const { error, asked } = await check(rows, { agent: 200 }, 4);
     expect(error).toMatch(

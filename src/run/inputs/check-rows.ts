@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { errorMessage } from "../../base/errors.ts";
 import { RolloutError } from "../../records/errors.ts";
-import { agentNameOf } from "../../records/files/row-fields.ts";
-import type { ServerClient, ServerReply } from "../../servers/calls/server-client.ts";
+import { agentNameOf } from "../../records/files/door.ts";
+import { TaskNumberMap } from "../../records/metrics/door.ts";
+import type { ServerClient, ServerReply } from "../../servers/calls/door.ts";
 import type { PendingRow } from "../resume/resume.ts";
 import { type ExpandOptions, expandRows } from "./expand.ts";
 
@@ -22,7 +23,7 @@ interface CheckOptions {
 type Task = Pick<PendingRow, "taskIndex" | "row">;
 
 /**
- * Asks the servers whether they can run and score these rows. If not, refuses the run before the first model call, with
+ * Asks the servers whether they can run and score these rows. If not, rejects the run before the first model call, with
  * all problems. Agents without this check (those in Python) are skipped.
  */
 export async function checkRows(rows: AsyncIterable<Task>, options: CheckOptions): Promise<void> {
@@ -30,7 +31,7 @@ export async function checkRows(rows: AsyncIterable<Task>, options: CheckOptions
   const unaskable = new Set<string>();
   const batches = new Map<string, Task[]>();
   let tasks = 0;
-  let previous: number | undefined;
+  const seen = new TaskNumberMap();
   const send = async (agent: string, batch: readonly Task[]) => {
     const found = await askAgent(agent, batch, options);
     if (found === undefined) unaskable.add(agent);
@@ -38,9 +39,9 @@ export async function checkRows(rows: AsyncIterable<Task>, options: CheckOptions
   };
   for await (const { taskIndex, row } of rows) {
     const agent = agentNameOf(row);
-    // The repeats of a task are consecutive and differ only in their seed.
-    if (agent === undefined || taskIndex === previous) continue;
-    previous = taskIndex;
+    // The repeats of a task differ only in their seed.
+    if (agent === undefined || seen.get(taskIndex) !== undefined) continue;
+    seen.set(taskIndex, 1);
     tasks++;
     if (unaskable.has(agent)) {
       if (options.expand.knownAgents?.every((name) => unaskable.has(name))) return;
@@ -118,7 +119,7 @@ async function refusal(
   );
 }
 
-/** The input line of each task. The file is read again, because only refused runs need the lines. */
+/** The input line of each task. The file is read again, because only rejected runs need the lines. */
 async function linesOf(tasks: readonly number[], expand: ExpandOptions): Promise<Map<number, number>> {
   const lines = new Map<number, number>();
   for await (const { taskIndex, lineNumber } of expandRows(expand)) {

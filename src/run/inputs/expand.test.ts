@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadPromptConfig } from "../../data/prompt-config.ts";
 import { artifactPaths, sidecarPath } from "../../records/files/artifact-paths.ts";
 import type { Row } from "../../records/files/jsonl-rows.ts";
-import { loadPromptConfig } from "../../records/prompt-config.ts";
 import { type ExpandOptions, expandRows, materializeInputs } from "./expand.ts";
 import { loadSkills } from "./skills.ts";
 
@@ -32,6 +32,29 @@ const line = (input: string, rest = "") => `{"responses_create_params": {"input"
 const keys = (rows: Row[]) => rows.map((row) => [row["_ng_task_index"], row["_ng_rollout_index"]]);
 
 describe("expandRows", () => {
+  it("says that the command line named an agent that is not running", async () => {
+    const rejected = expanded(line("a"), { agentName: "bob", knownAgents: ["eve"] });
+    await expect(rejected).rejects.toThrow(/'bob', named by --agent \(agent_name\) \(1 row/);
+  });
+
+  it("goes over all tasks before the next repeat", async () => {
+    const content = line("a") + line("b", ', "agent_ref": {"name": "eve"}') + line("a");
+    const repeats = { eve: 3, _default: 2 };
+    const deep = await expanded(content, { repeats });
+    const broad = await expanded(content, { repeats, repeatOrder: "breadth" });
+    expect(keys(broad)).toEqual([
+      [0, 0],
+      [1, 0],
+      [0, 2],
+      [0, 1],
+      [1, 1],
+      [0, 3],
+      [1, 2],
+    ]);
+    const sorted = (rows: Row[]) => rows.map((row) => JSON.stringify(row)).sort();
+    expect(sorted(broad)).toEqual(sorted(deep));
+  });
+
   it("numbers tasks by their text and rollouts by their task", async () => {
     const rows = await expanded(line("a") + line("b") + line("a"), { repeats: 2 });
     expect(keys(rows)).toEqual([
@@ -104,7 +127,7 @@ describe("expandRows", () => {
     expect(warnings).toEqual(["num_repeats names agents that no row has: y."]);
   });
 
-  it.each([[0], [1.5], [-1], [{ a: 0 }]])("refuses %j repeats", async (repeats) => {
+  it.each([[0], [1.5], [-1], [{ a: 0 }]])("rejects %j repeats", async (repeats) => {
     await expect(expanded(line("a"), { repeats: repeats as number })).rejects.toThrow(
       /whole number of at least 1/,
     );
@@ -181,7 +204,7 @@ describe("expandRows", () => {
     ["user: a\nsystem: 5\n", /'system' that is not text/],
     ["user: '{'\n", /malformed template under 'user'/],
     ["a: b: c\n", /cannot be read/],
-  ])("refuses the prompt config %j", async (content, message) => {
+  ])("rejects the prompt config %j", async (content, message) => {
     await expect(loadPromptConfig(await file("p.yaml", content))).rejects.toThrow(message);
     await expect(loadPromptConfig(join(directory, "none.yaml"))).rejects.toThrow(/does not exist/);
   });
@@ -212,7 +235,7 @@ describe("expandRows", () => {
   });
 
   it.each([["no front matter"], ["---\ndescription: x\n---\n"], ["---\na: b: c\n---\n"]])(
-    "refuses the skill %j",
+    "rejects the skill %j",
     async (content) => {
       await file("skills/a/SKILL.md", content);
       await expect(loadSkills(join(directory, "skills"))).rejects.toMatchObject({ code: "ROLLOUT_SKILLS" });

@@ -1,23 +1,28 @@
 import { createHash } from "node:crypto";
 import { errorMessage } from "../../base/errors.ts";
-import { PositionRanges } from "../../base/files/position-ranges.ts";
-import { dumps, dumpsCompact } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { copyWith } from "../../base/python/json/key-order.ts";
+import { PositionRanges } from "../../base/files/door.ts";
+import { copyWith, dumps, dumpsCompact, isObject, loads } from "../../base/python/json/door.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../../data/light-door.ts";
 import { invalidRow, RolloutError } from "../../records/errors.ts";
-import { writeFileAtomically } from "../../records/files/atomic-file.ts";
-import { type JsonlLine, type Row, readRows } from "../../records/files/jsonl-rows.ts";
-import { LineNumbering } from "../../records/files/line-identity.ts";
-import { agentNameOf, givenTaskIndex } from "../../records/files/row-fields.ts";
-import { TaskNumberMap } from "../../records/metrics/task-number-map.ts";
-import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../../records/prompt-config.ts";
+import {
+  agentNameOf,
+  givenTaskIndex,
+  type JsonlLine,
+  LineNumbering,
+  type Row,
+  readRows,
+  writeFileAtomically,
+} from "../../records/files/door.ts";
+import { TaskNumberMap } from "../../records/metrics/door.ts";
 import { AgentCheck } from "./agent-check.ts";
 import { Repeats, type RepeatsSetting } from "./repeats.ts";
 import type { SkillsReference } from "./skills.ts";
+import { overrideTexts, type TextOverrides } from "./text-overrides.ts";
 
 /** Maximum number of ranges of rows that an error names. */
 const MAX_RANGES = 200;
+
+export type RepeatOrder = "depth" | "breadth";
 
 export interface ExpandOptions {
   inputPath: string;
@@ -25,19 +30,23 @@ export interface ExpandOptions {
   agentName?: string | null;
   /** Agents that replace those named in rows. */
   agentMap?: Readonly<Record<string, string>>;
-  /** The available agents; rows for others are refused. Default: every name is accepted. */
+  /** The available agents; rows for others are rejected. Default: every name is accepted. */
   knownAgents?: readonly string[];
   /** The current name of a renamed agent. */
   renamedAgent?: (name: string) => string | undefined;
   /** Maximum number of input lines, before repeats; null and 0 mean all. */
   limit?: number | null;
   repeats?: RepeatsSetting;
+  /** `breadth`: every task once, then again for the next repeat. Default: `depth`, all repeats of a task together. */
+  repeatOrder?: RepeatOrder;
   /** Adds the rollout index as `seed` to each row's `metadata.extra_body`. */
   addSeed?: boolean;
   promptConfig?: PromptConfig;
   skills?: SkillsReference;
   /** Replaces top-level members of each row's `responses_create_params`. */
   overrides?: Readonly<Row>;
+  /** Replaces texts in each row's `responses_create_params`. */
+  textOverrides?: TextOverrides;
   /** Called for settings that have no effect. */
   onWarning?: (message: string) => void;
   signal?: AbortSignal;
@@ -60,12 +69,24 @@ export interface ExpandedRow {
  */
 export async function* expandRows(options: ExpandOptions): AsyncGenerator<ExpandedRow> {
   const repeats = new Repeats(options.repeats);
-  await refusePopulatedInputs(options);
+  await rejectPopulatedInputs(options);
+  const passes = options.repeatOrder === "breadth" ? repeats.most : 1;
+  for (let pass = 0; pass < passes; pass++)
+    yield* expandOnce(options, repeats, passes === 1 ? undefined : pass);
+  repeats.finish(options.onWarning);
+}
+
+/** One pass over the file; with `repeat`, only this repeat of each row. */
+async function* expandOnce(
+  options: ExpandOptions,
+  repeats: Repeats,
+  repeat: number | undefined,
+): AsyncGenerator<ExpandedRow> {
   const numbering = new LineNumbering();
   /** Number of rollouts of each task so far. */
   const rolloutCounts = new TaskNumberMap();
   const withoutAgent = new PositionRanges();
-  const agents = new AgentCheck(options.knownAgents);
+  const agents = new AgentCheck(options.knownAgents, options.agentName);
   for await (const { row: given, line } of inputRows(options)) {
     const row = withCurrentAgent(prepareRow(given, line, options), options);
     const agent = agentNameOf(row);
@@ -79,6 +100,7 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
     const first = rolloutCounts.get(taskIndex) ?? 0;
     rolloutCounts.set(taskIndex, first + count);
     for (let rolloutIndex = first; rolloutIndex < first + count; rolloutIndex++) {
+      if (repeat !== undefined && rolloutIndex !== first + repeat) continue;
       const emitted = copyWith(row, { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex });
       yield {
         row: options.addSeed ? seeded(emitted, rolloutIndex, options.inputPath, line) : emitted,
@@ -89,9 +111,8 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
       };
     }
   }
-  refuseWithoutAgent(withoutAgent, options.inputPath);
+  rejectWithoutAgent(withoutAgent, options.inputPath);
   agents.finish(options.inputPath);
-  repeats.finish(options.onWarning);
 }
 
 /** The rows, tasks and bytes that `materializeInputs` wrote. */
@@ -129,7 +150,7 @@ function inputRows(options: ExpandOptions) {
 }
 
 /** With a prompt config, no row may have an input. All rows that have one are reported before any row is produced. */
-async function refusePopulatedInputs(options: ExpandOptions): Promise<void> {
+async function rejectPopulatedInputs(options: ExpandOptions): Promise<void> {
   if (!options.promptConfig) return;
   const positions = new PositionRanges();
   for await (const { row, line } of inputRows(options))
@@ -170,8 +191,9 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
         : "has 'responses_create_params' that is not an object";
     throw invalidRow(options.inputPath, line, `the row ${problem}.`);
   }
+  const texts = options.textOverrides ? overrideTexts(params, options.textOverrides) : params;
   return copyWith(row, {
-    responses_create_params: options.overrides ? copyWith(params, options.overrides) : params,
+    responses_create_params: options.overrides ? copyWith(texts, options.overrides) : texts,
     ...(options.skills && { skills_ref: options.skills }),
   });
 }
@@ -193,7 +215,7 @@ function seeded(row: Row, seed: number, path: string, line: JsonlLine): Row {
   }
 }
 
-function refuseWithoutAgent(positions: PositionRanges, path: string): void {
+function rejectWithoutAgent(positions: PositionRanges, path: string): void {
   if (positions.count === 0) return;
   throw new RolloutError(
     "ROLLOUT_ROWS_WITHOUT_AGENT",

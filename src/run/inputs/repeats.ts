@@ -1,8 +1,7 @@
-import { byCodePoint } from "../../base/python/code-points.ts";
-import { parsePyInt } from "../../base/python/numbers/parse-number.ts";
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
+import { byCodePoint } from "../../base/python/door.ts";
+import { PyFloat, parsePyInt } from "../../base/python/numbers/door.ts";
 import { RolloutError } from "../../records/errors.ts";
-import { numberOf } from "../../records/metrics/rollout-row.ts";
+import { numberOf } from "../../records/metrics/door.ts";
 
 /** A number for all agents, or a map from agent to number with `_default` for the others; null means 1. */
 export type RepeatsSetting = number | string | boolean | null | Readonly<Record<string, number | string>>;
@@ -26,6 +25,11 @@ export class Repeats {
       );
       this.all = this.byAgent.get(DEFAULT_KEY);
     }
+  }
+
+  /** The largest number of repeats that an agent has. */
+  get most(): number {
+    return Math.max(this.all ?? 1, ...this.byAgent.values());
   }
 
   /** The repeats of one agent; 0 for an agent without any, which `finish` reports. */

@@ -3,7 +3,7 @@ import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import { byCodePoint } from "../../base/python/code-points.ts";
+import { byCodePoint } from "../../base/python/door.ts";
 import { RolloutError } from "../../records/errors.ts";
 
 const MAX_FILES = 10_000;
@@ -69,7 +69,7 @@ async function readSkill(
   if (match === null)
     throw unusable(directory, `'${file}' does not begin with YAML front matter between '---' lines`);
   // Loaded lazily, because few runs have skills.
-  const { parseYamlText } = await import("../../config/yaml/read.ts");
+  const { parseYamlText } = await import("../../config/yaml/door.ts");
   let front: unknown;
   try {
     front = parseYamlText(match[1] ?? "", file);

@@ -78,7 +78,7 @@ export interface SlowDownRecord {
 }
 
 /** The records of runs and workers, in the key-value store of the broker. */
-export class Board {
+export class RunBoard {
   readonly #jsm: JetStreamManager;
   readonly #runs: KV;
   readonly #workers: KV;
@@ -93,13 +93,13 @@ export class Board {
     this.#endpoints = endpoints;
   }
 
-  static async open({ jsm, kvm, name }: Broker): Promise<Board> {
+  static async open({ jsm, kvm, name }: Broker): Promise<RunBoard> {
     try {
       const runs = await kvm.create(RUNS, { history: 1 });
       const workers = await kvm.create(WORKERS, { history: 1, ttl: WORKER_TTL_MS });
       const spending = await kvm.create(SPENDING, { history: 1 });
       const endpoints = await kvm.create(ENDPOINTS, { history: 1, ttl: SLOW_DOWN_TTL_MS });
-      return new Board(jsm, runs, workers, spending, endpoints);
+      return new RunBoard(jsm, runs, workers, spending, endpoints);
     } catch (error) {
       if (error instanceof JetStreamApiError) throw error;
       throw new QueueError(

@@ -46,7 +46,7 @@ export async function connectBroker(
   const { servers, tls, user, password } = readUrl(settings.url);
   const name = servers.join(",");
   let connection: NatsConnection;
-  let refused: (error: Error) => void = () => {};
+  let rejected: (error: Error) => void = () => {};
   try {
     connection = await connectChecked({
       servers,
@@ -55,7 +55,7 @@ export async function connectBroker(
       pingInterval: PING_MS,
       maxPingOut: 2,
       maxReconnectAttempts: -1,
-      // A broker that is started again may refuse the login until its settings are right again.
+      // A broker that is started again may reject the login until its settings are right again.
       ignoreAuthErrorAbort: true,
       reconnectTimeWait: RECONNECT_MS,
       reconnectJitter: RECONNECT_MS,
@@ -67,13 +67,13 @@ export async function connectBroker(
       })),
       ...(await tlsOptions(settings, tls)),
       trustedOwner: settings.owner,
-      onStranger: (error) => refused(error),
+      onStranger: (error) => rejected(error),
     });
   } catch (error) {
     throw connectError(name, error);
   }
   const { awayMs, onRefused } = watch(connection, name, options.onNotice);
-  refused = onRefused;
+  rejected = onRefused;
   try {
     const jsm = await jetstreamManager(connection);
     const js = jetstream(connection);
@@ -213,7 +213,7 @@ function connectError(name: string, error: unknown): QueueError {
   if (/authorization|authentication|permission/i.test(message))
     return new QueueError(
       "QUEUE_REFUSED",
-      `The broker at ${name} refused the login: ${message}. Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY.`,
+      `The broker at ${name} rejected the login: ${message}. Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY.`,
       { cause: error },
     );
   return new QueueError(

@@ -3,7 +3,7 @@ import type { NodeConnectionOptions } from "@nats-io/transport-node/lib/connect.
 // The package exports no other way to see the socket between its opening and the login.
 import { NodeTransport, nodeResolveHost } from "@nats-io/transport-node/lib/node_transport.js";
 import type { QueueError } from "./errors.ts";
-import { refuseStranger } from "./refuse-stranger.ts";
+import { rejectStranger } from "./reject-stranger.ts";
 
 interface CheckedOptions extends NodeConnectionOptions {
   /** See `BrokerSettings.owner`. */
@@ -31,7 +31,7 @@ class CheckedTransport extends NodeTransport {
     await super.connect(address, options);
     if (this.isEncrypted()) return;
     try {
-      await refuseStranger(this.socket, `${address.hostname}:${address.port}`, options.trustedOwner);
+      await rejectStranger(this.socket, `${address.hostname}:${address.port}`, options.trustedOwner);
     } catch (error) {
       options.onStranger?.(error as QueueError);
       this.socket.destroy();

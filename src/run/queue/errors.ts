@@ -25,7 +25,7 @@ export const queueErrorCodes = {
       fix: "Start one (`gym queue up`), or correct --queue or NATS_URL.",
     },
     QUEUE_REFUSED: {
-      when: "The broker refused the login.",
+      when: "The broker rejected the login.",
       fix: "Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY, or the keys queue_user, queue_password, queue_creds_file or queue_nkey_file.",
     },
     QUEUE_UNTRUSTED: {

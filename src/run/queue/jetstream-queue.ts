@@ -8,7 +8,7 @@ import {
   agentToken,
   payloadOf,
   type RolloutRef,
-  readReference,
+  readRolloutRef,
   streamOf,
   subjectOf,
   suspectSubjectOf,
@@ -205,7 +205,7 @@ export class JetStreamQueue<Result> {
 
   /**
    * Returns a reference that this consumer did not run. The broker stops delivering a reference after `max_deliver`
-   * deliveries, refused ones included, so the reference is acknowledged and published again with a new count. If the
+   * deliveries, rejected ones included, so the reference is acknowledged and published again with a new count. If the
    * consumer dies between the two steps, the collector finds the reference missing and publishes it.
    */
   async giveBack(lease: Lease<Result>): Promise<void> {
@@ -323,7 +323,7 @@ export class JetStreamQueue<Result> {
   }
 
   #receive(feed: Feed<Result>, message: JsMsg): void {
-    const ref = readReference(feed.run, message);
+    const ref = readRolloutRef(feed.run, message);
     const lease = new Lease(message, ref, feed);
     this.#held.add(lease);
     if (feed.isSuspects) this.#suspect = lease;

@@ -11,7 +11,7 @@ import { type Broker, flush } from "./broker.ts";
 import {
   agentToken,
   type RolloutRef,
-  readReference,
+  readRolloutRef,
   streamOf,
   subjectOf,
   subjectsOfRun,
@@ -56,10 +56,10 @@ export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSe
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     discard: DiscardPolicy.New,
-    // Refuses a reference that is still queued, so that publishing again after a crash cannot duplicate it.
+    // Rejects a reference that is still queued, so that publishing again after a crash cannot duplicate it.
     max_msgs_per_subject: 1,
     discard_new_per_subject: true,
-    // Not limited in bytes: nats-server 2.9 drops old messages of a stream that reaches `max_bytes` instead of refusing
+    // Not limited in bytes: nats-server 2.9 drops old messages of a stream that reaches `max_bytes` instead of rejecting
     // new ones.
     max_msgs: maxMessages,
   };
@@ -195,7 +195,7 @@ export async function exhaustedReferences(
   const found: RolloutRef[] = [];
   for (const subject of Object.keys(state.subjects ?? {})) {
     const message = await jsm.streams.getMessage(streamOf(run), { last_by_subj: subject });
-    if (message) found.push(readReference(run, message));
+    if (message) found.push(readRolloutRef(run, message));
   }
   return found;
 }

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { buildConnector, Pool } from "undici";
 import { errorMessage } from "../../base/errors.ts";
 import { QueueError } from "./errors.ts";
-import { refuseStranger } from "./refuse-stranger.ts";
-import type { ResultHead, RowAddress, Verdict } from "./store-server.ts";
+import { rejectStranger } from "./reject-stranger.ts";
+import type { ResultHead, ResultStatus, RowAddress } from "./store-server.ts";
 
 const MAX_BATCH = 256;
 const MAX_BATCH_CHARACTERS = 4 * 1024 * 1024;
@@ -30,7 +30,7 @@ export class StoreClient {
   readonly #connect: buildConnector.connector;
   readonly #closed = new AbortController();
   readonly #rows: Batches<RowAddress, string | null>;
-  readonly #results: Batches<string, Verdict>;
+  readonly #results: Batches<string, ResultStatus>;
   #pool: { url: string; pool: Pool } | undefined;
   #isAway = false;
   /** Whether the current outage was reported. */
@@ -53,7 +53,7 @@ export class StoreClient {
     });
     this.#results = new Batches(async (batch) => {
       const text = await this.#insist("POST", "/results", batch.join("\n"));
-      return JSON.parse(text) as Verdict[];
+      return JSON.parse(text) as ResultStatus[];
     });
   }
 
@@ -72,7 +72,7 @@ export class StoreClient {
   }
 
   /** Resolves when the collector has written the result to its file. */
-  save(head: ResultHead, line: string): Promise<Verdict> {
+  save(head: ResultHead, line: string): Promise<ResultStatus> {
     return this.#results.add(`${JSON.stringify(head)}\n${line}`, line.length);
   }
 
@@ -157,7 +157,7 @@ function checkedConnector(owner: number | "any" | undefined): buildConnector.con
     connect(options, (error, socket) => {
       if (error) return callback(error, null);
       const name = `${options.hostname}:${options.port}`;
-      refuseStranger(socket as Socket, name, owner).then(
+      rejectStranger(socket as Socket, name, owner).then(
         () => callback(null, socket),
         (refusal: Error) => {
           socket.destroy();

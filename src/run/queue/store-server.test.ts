@@ -38,7 +38,7 @@ it("requires the token", async () => {
   expect(await post("/rows", "[]", "wrong")).toMatch(/^401/);
 });
 
-it("refuses an invalid request as a whole", async () => {
+it("rejects an invalid request as a whole", async () => {
   for (const text of ["", "null", "[1]", "[[0,0,0,-1]]", '[["0",0,0,0]]', "[[0,0,0,1.5]]"])
     expect(await post("/rows", text)).toMatch(/^400/);
   for (const wrong of ["x", "null", "{}", JSON.stringify({ ...head, status: "failed" })])

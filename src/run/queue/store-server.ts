@@ -39,7 +39,7 @@ export const ResultHead = z.discriminatedUnion("status", [
 export type ResultHead = z.infer<typeof ResultHead>;
 
 /** Whether a result counts. A late result is kept but not counted. */
-export type Verdict = "counted" | "late" | "superseded";
+export type ResultStatus = "counted" | "late" | "superseded";
 
 interface StoreHandlers {
   /** The config of the run as YAML, without secrets. */
@@ -47,7 +47,7 @@ interface StoreHandlers {
   /** Rows as JSON texts; null for a rollout that is settled. */
   rows(addresses: readonly RowAddress[]): (string | null)[];
   /** Resolves when the result is in its file. */
-  result(head: ResultHead, line: string): Promise<Verdict>;
+  result(head: ResultHead, line: string): Promise<ResultStatus>;
 }
 
 /** Serves rows and receives results over HTTP, for workers that do not share a directory with the collector. */

@@ -9,6 +9,8 @@ export interface RolloutRef {
   attempt: number;
   /** Byte offset of its row in the materialized inputs. */
   at: number;
+  /** The `traceparent` of the collector. */
+  trace?: string;
 }
 
 const STREAM_PREFIX = "gym-";
@@ -39,14 +41,14 @@ function subjectWith(token: string, { run, task, rollout, attempt }: RolloutRef)
 }
 
 /** The data of a message beyond its subject. */
-export function payloadOf({ agent, at }: RolloutRef): string {
-  return JSON.stringify({ agent, at });
+export function payloadOf({ agent, at, trace }: RolloutRef): string {
+  return JSON.stringify({ agent, at, trace });
 }
 
-export function readReference(run: string, message: { subject: string; json<T>(): T }): RolloutRef {
-  const { agent, at } = message.json<{ agent: string; at: number }>();
+export function readRolloutRef(run: string, message: { subject: string; json<T>(): T }): RolloutRef {
+  const { agent, at, trace } = message.json<{ agent: string; at: number; trace?: string }>();
   const [task = 0, rollout = 0, attempt = 0] = message.subject.split(".").slice(-3).map(Number);
-  return { run, agent, task, rollout, attempt, at };
+  return { run, agent, task, rollout, attempt, at, trace };
 }
 
 export const subjectsOfToken = (run: string, token: string): string => `gym.run.${run}.${token}.>`;

@@ -10,9 +10,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { artifactPaths, makeDirectory, refuseNonFile } from "../../records/files/artifact-paths.ts";
+import { artifactPaths, assertRegularFile, makeOutputDirectory } from "../../records/files/artifact-paths.ts";
 import { writeFileAtomically } from "../../records/files/atomic-file.ts";
-import { prepareRun, refuseOverwriting } from "./prepare-run.ts";
+import { assertNotOverwriting, prepareRun } from "./prepare-run.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -45,15 +45,15 @@ it("never overwrites its own input under any path", async () => {
 
 it("never overwrites a file that does not belong to the run", async () => {
   writeFileSync(join(folder, "run_failures.jsonl"), "{}\n");
-  const refuse = (output: string) =>
-    refuseOverwriting(
+  const reject = (output: string) =>
+    assertNotOverwriting(
       "a dataset of the config",
       ["in.jsonl", "absent.jsonl", "run_failures.jsonl"].map((name) => join(folder, name)),
       artifactPaths(join(folder, output)),
     );
-  await expect(refuse("in.jsonl")).rejects.toThrow("would overwrite a dataset of the config");
-  await expect(refuse("run.jsonl")).rejects.toThrow("run_failures.jsonl");
-  await refuse("absent.jsonl");
+  await expect(reject("in.jsonl")).rejects.toThrow("would overwrite a dataset of the config");
+  await expect(reject("run.jsonl")).rejects.toThrow("run_failures.jsonl");
+  await reject("absent.jsonl");
 });
 
 it("moves the results of an earlier run away when it begins, with a notice", async () => {
@@ -96,7 +96,7 @@ it("moves only results of runs", async () => {
   expect(readdirSync(folder).sort()).toEqual(["README.md", "in.jsonl"]);
 });
 
-it("changes no file when it refuses or the run does not begin", async () => {
+it("changes no file when it rejects or the run does not begin", async () => {
   writeFileSync(join(folder, "empty.jsonl"), "");
   await expect(prepare("new.jsonl", "empty.jsonl")).rejects.toThrow("has no rows");
   await (await prepare("out.jsonl")).begin();
@@ -131,22 +131,23 @@ it("refuses to resume results whose inputs are missing", async () => {
 });
 
 it("creates directories, and reports when it cannot", async () => {
-  await makeDirectory(join(folder, "a/b/c"));
+  await makeOutputDirectory(join(folder, "a/b/c"));
   expect(existsSync(join(folder, "a/b/c"))).toBe(true);
-  await expect(makeDirectory(join(folder, "in.jsonl/x"))).rejects.toThrow(
+  await expect(makeOutputDirectory(join(folder, "in.jsonl/x"))).rejects.toThrow(
     /in\.jsonl' is a file; a directory is needed there/,
   );
-  if (existsSync("/proc")) await expect(makeDirectory("/proc/nemo-gym/x")).rejects.toThrow("/proc/nemo-gym");
+  if (existsSync("/proc"))
+    await expect(makeOutputDirectory("/proc/nemo-gym/x")).rejects.toThrow("/proc/nemo-gym");
 });
 
 it("accepts only files as outputs", async () => {
-  await refuseNonFile(join(folder, "new.jsonl"));
-  await refuseNonFile(join(folder, "in.jsonl"));
-  await expect(refuseNonFile(folder)).rejects.toThrow("is a directory");
-  await expect(refuseNonFile(join(folder, "in.jsonl/a/b.jsonl"))).rejects.toThrow(
+  await assertRegularFile(join(folder, "new.jsonl"));
+  await assertRegularFile(join(folder, "in.jsonl"));
+  await expect(assertRegularFile(folder)).rejects.toThrow("is a directory");
+  await expect(assertRegularFile(join(folder, "in.jsonl/a/b.jsonl"))).rejects.toThrow(
     /b\.jsonl' cannot be created: '.*in\.jsonl' is a file, not a directory/,
   );
-  await expect(refuseNonFile("/dev/stdout")).rejects.toThrow("is a device");
-  await expect(refuseNonFile("/dev/null")).rejects.toThrow("is a device");
+  await expect(assertRegularFile("/dev/stdout")).rejects.toThrow("is a device");
+  await expect(assertRegularFile("/dev/null")).rejects.toThrow("is a device");
   await expect(writeFileAtomically("/dev/null", ["x"])).rejects.toThrow("is a device");
 });

@@ -1,14 +1,16 @@
 import { realpath, rename, rm } from "node:fs/promises";
 import { RolloutError } from "../../records/errors.ts";
-import type { ArtifactPaths } from "../../records/files/artifact-paths.ts";
-import { heldAt, refuseOtherFiles, setAside } from "../../records/files/earlier-results.ts";
 import {
+  type ArtifactPaths,
   compareManifest,
   createManifest,
   digestFile,
+  heldAt,
   readManifest,
+  rejectOtherFiles,
+  setAside,
   writeManifest,
-} from "../../records/files/manifest.ts";
+} from "../../records/files/door.ts";
 import { materializeInputs } from "../inputs/expand.ts";
 import type { RunPlan } from "../run.ts";
 import { missingForResume, planFresh, planResume, type ResumePlan } from "./resume.ts";
@@ -32,14 +34,14 @@ export interface PreparedRun {
   discard(): Promise<void>;
 }
 
-/** Determines the rollouts of a fresh or resumed run, and refuses an invalid one. */
+/** Determines the rollouts of a fresh or resumed run, and rejects an invalid one. */
 export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
   const { paths, onNotice } = options;
-  await refuseOverwriting("its own input", [options.expand.inputPath], paths);
+  await assertNotOverwriting("its own input", [options.expand.inputPath], paths);
   if (options.resume) {
     const missing = await missingForResume(paths);
     if (missing.length === 0) {
-      await refuseOtherRun(options);
+      await rejectOtherRun(options);
       const nothing = async () => undefined;
       const { limits, retryFailed, signal } = options;
       const rollouts = await planResume(paths, { maxAttempts: limits.maxAttempts, retryFailed, signal });
@@ -48,7 +50,7 @@ export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> 
     if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
     onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting a new run.`);
   }
-  await refuseOtherFiles(paths);
+  await rejectOtherFiles(paths);
   return prepareFresh(options);
 }
 
@@ -119,8 +121,8 @@ function unresumable(paths: ArtifactPaths, missing: readonly string[]): RolloutE
   );
 }
 
-/** Refuses a run whose output is its input, or another file that does not belong to it, under any path. */
-export async function refuseOverwriting(
+/** Rejects a run whose output is its input, or another file that does not belong to it, under any path. */
+export async function assertNotOverwriting(
   what: string,
   files: readonly string[],
   paths: Partial<ArtifactPaths>,
@@ -141,7 +143,7 @@ export async function refuseOverwriting(
   }
 }
 
-async function refuseOtherRun(options: PrepareOptions): Promise<void> {
+async function rejectOtherRun(options: PrepareOptions): Promise<void> {
   const { paths, force, onNotice } = options;
   const manifest = await readManifest(paths.manifest);
   if (!manifest) {

@@ -134,7 +134,7 @@ describe("planResume", () => {
       { inputs: four, output: "", failures: "{\n{}\n" },
       /failures\.jsonl:1: the line is not JSON/,
     ],
-  ])("refuses %s", async (_, files, message) => {
+  ])("rejects %s", async (_, files, message) => {
     await expect(planned(files)).rejects.toThrow(message);
   });
 

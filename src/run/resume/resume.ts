@@ -1,20 +1,22 @@
 import { readFile, stat } from "node:fs/promises";
 import { isInfrastructureFailure } from "../../base/failures.ts";
-import { copyWith } from "../../base/python/json/key-order.ts";
-import { parsePyInt } from "../../base/python/numbers/parse-number.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { copyWith } from "../../base/python/json/door.ts";
+import { parsePyInt } from "../../base/python/numbers/door.ts";
 import { invalidRow, RolloutLineError } from "../../records/errors.ts";
-import type { ArtifactPaths } from "../../records/files/artifact-paths.ts";
 import {
+  type ArtifactPaths,
+  agentNameOf,
   type JsonlReadOptions,
+  keyOfRow,
+  materializedKey,
   parseRow,
   type Row,
   readLineBatches,
   readRows,
-} from "../../records/files/jsonl-rows.ts";
-import { agentNameOf } from "../../records/files/row-fields.ts";
-import { keyOfRow, materializedKey, requireKey } from "../../records/files/row-key.ts";
-import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
+  requireKey,
+} from "../../records/files/door.ts";
+import { RolloutKeyMap } from "../../records/metrics/door.ts";
 import { RolloutTally } from "../collect/rollout-tally.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 3;
@@ -106,6 +108,19 @@ export function planFresh(paths: Pick<ResumePaths, "materializedInputs">, rows: 
     earlier: new RolloutTally(),
     isDone: () => false,
     rows: (options) => pendingRows(paths.materializedInputs, new RolloutKeyMap(), 1, options),
+  };
+}
+
+/** The plan without these tasks; their rollouts count as failed for good. */
+export function withoutTasks(plan: ResumePlan, tasks: ReadonlySet<number>, rollouts: number): ResumePlan {
+  const { summary } = plan;
+  const { remaining, terminal } = summary;
+  return {
+    ...plan,
+    summary: { ...summary, remaining: remaining - rollouts, terminal: terminal + rollouts },
+    async *rows(options) {
+      for await (const pending of plan.rows(options)) if (!tasks.has(pending.taskIndex)) yield pending;
+    },
   };
 }
 

@@ -1,12 +1,17 @@
 import { existsSync } from "node:fs";
 import { RolloutFileError, RolloutLineError } from "../../records/errors.ts";
-import { artifactPaths } from "../../records/files/artifact-paths.ts";
-import { parseRow, type Row, readLineBatches, readRows } from "../../records/files/jsonl-rows.ts";
-import { LineAccess } from "../../records/files/line-access.ts";
-import { agentNameOf } from "../../records/files/row-fields.ts";
-import { materializedKey, requireKey } from "../../records/files/row-key.ts";
-import { GrowableDoubles, GrowableIntegers } from "../../records/metrics/growable-array.ts";
-import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
+import {
+  agentNameOf,
+  artifactPaths,
+  LineAccess,
+  materializedKey,
+  parseRow,
+  type Row,
+  readLineBatches,
+  readRows,
+  requireKey,
+} from "../../records/files/door.ts";
+import { GrowableDoubles, GrowableIntegers, RolloutKeyMap } from "../../records/metrics/door.ts";
 
 export interface ReverifySources {
   materializedInputsPath: string;
@@ -65,7 +70,7 @@ export class ReverifyPlan {
     }
     const index = await indexInputs(materializedInputsPath, signal);
     const plan = new ReverifyPlan(sourcePath, materializedInputsPath, index);
-    const seen = judgeFailedOnly ? await keysOf(rolloutsPath, signal) : new RolloutKeyMap();
+    const seen = judgeFailedOnly ? await rolloutKeysOf(rolloutsPath, signal) : new RolloutKeyMap();
     const limit = sources.limit ?? Number.POSITIVE_INFINITY;
     const lenient = judgeFailedOnly ? { skipBlank: true, onTornLine: () => {} } : {};
     for await (const { row, line } of readRows(sourcePath, { signal, ...lenient })) {
@@ -149,7 +154,7 @@ async function indexInputs(path: string, signal: AbortSignal | undefined): Promi
 }
 
 /** The keys of the rollouts in a file. */
-export async function keysOf(path: string, signal?: AbortSignal): Promise<RolloutKeyMap> {
+export async function rolloutKeysOf(path: string, signal?: AbortSignal): Promise<RolloutKeyMap> {
   const keys = new RolloutKeyMap();
   for await (const { row, line } of readRows(path, { signal, onTornLine: () => {} })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);

@@ -3,7 +3,7 @@ import {
   checkOptions,
   flag,
   type OptionTable,
-  oneOf,
+  oneOfWords,
   record,
   seconds,
   signal as signalOption,
@@ -11,14 +11,11 @@ import {
   texts,
   whole,
 } from "../../base/check-options.ts";
+import { DUMMY_MODEL, type ResolvedConfig } from "../../config/door.ts";
 import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
-import type { ResolvedConfig } from "../../config/resolve.ts";
-import { DUMMY_MODEL } from "../../config/servers/no-model.ts";
 import { RolloutError } from "../../records/errors.ts";
-import { type ArtifactPaths, artifactPaths, refuseNonFile } from "../../records/files/artifact-paths.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { failureOf } from "../../servers/calls/errors.ts";
-import type { ServerClient } from "../../servers/calls/server-client.ts";
+import { type ArtifactPaths, artifactPaths, assertRegularFile, type Row } from "../../records/files/door.ts";
+import { failureOf, type ServerClient } from "../../servers/calls/door.ts";
 import { eitherSignal, serverSettings } from "../evaluate.ts";
 import { gymVersion } from "../gym-version.ts";
 import { showingLive } from "../live-run.ts";
@@ -26,6 +23,7 @@ import { maxAttemptsFrom } from "../resume/resume.ts";
 import { type RunConfig, resolveRun } from "../run-config.ts";
 import type { EvaluationRun, ScoredRun } from "../run-evaluation.ts";
 import { type RunEvent, withEvents } from "../run-events.ts";
+import { runSettings } from "../settings.ts";
 import { onlyServers, startResolved } from "../start-servers.ts";
 import { type RunTracking, startTracking } from "../tracking.ts";
 import { ReverifyPlan, type ReverifySources } from "./reverify-plan.ts";
@@ -37,8 +35,6 @@ import {
   unsafeOutput,
 } from "./score-again.ts";
 
-const DEFAULT_TIMEOUT_SECONDS = 7200;
-
 export interface ReverifyOptions {
   /** Stored rollouts. */
   rollouts: string;
@@ -46,7 +42,7 @@ export interface ReverifyOptions {
   materializedInputs?: string;
   /** Where the rollouts with new scores go. With `force`, unsafe scores go to `unsafe_<name>` in the same directory. */
   output: string;
-  /** How to treat existing results. Default: `fresh`, which refuses them. */
+  /** How to treat existing results. Default: `fresh`, which rejects them. */
   existing?: ExistingOutput;
   /** Also scores with servers that do not declare that this is safe. */
   force?: boolean;
@@ -74,7 +70,7 @@ const optionTable: OptionTable<ReverifyOptions> = {
   rollouts: text,
   materializedInputs: text.optional(),
   output: text,
-  existing: oneOf(EXISTING_OUTPUT).optional(),
+  existing: oneOfWords(EXISTING_OUTPUT).optional(),
   force: flag.optional(),
   judgeFailedOnly: flag.optional(),
   limit: whole(0).optional(),
@@ -115,7 +111,7 @@ async function run(
   checkOptions("reverify", optionTable, options);
   const { existing = "fresh", force = false, judgeFailedOnly = false, limit, drain, signal } = options;
   const { installRoot = packageRoot(), roots = searchRoots({ installRoot }), env = process.env } = options;
-  const { rolloutTimeoutSeconds: timeout = DEFAULT_TIMEOUT_SECONDS } = options;
+  const { rolloutTimeoutSeconds: timeout = runSettings.rolloutTimeoutSeconds.default } = options;
   const { cwd = process.cwd() } = options;
   const notice = (text: string) => emit({ type: "notice", text });
   const stopping = eitherSignal(options);
@@ -129,7 +125,7 @@ async function run(
     signal: stopping,
   };
   const asked = path.resolve(options.output);
-  await refuseNonFile(asked);
+  await assertRegularFile(asked);
   // With `force` the output name depends on the servers' answers.
   if (!force) checkOutput(asked, sources, existing);
   const { config, definitions } = await resolveRun(given, { noModel: true });

@@ -1,34 +1,43 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
 import { RolloutError } from "../../records/errors.ts";
-import { type ArtifactPaths, artifactPaths, makeDirectory } from "../../records/files/artifact-paths.ts";
-import { type Row, readRows } from "../../records/files/jsonl-rows.ts";
-import { JsonlWriter } from "../../records/files/jsonl-writer.ts";
 import {
+  type ArtifactPaths,
+  artifactPaths,
   compareManifest,
   createManifest,
   digestFile,
+  JsonlWriter,
+  keyOfRow,
+  lockRun,
+  makeOutputDirectory,
+  type Row,
   readManifest,
+  readRows,
+  requireKey,
   writeManifest,
-} from "../../records/files/manifest.ts";
-import { keyOfRow, requireKey } from "../../records/files/row-key.ts";
-import { lockRun } from "../../records/files/run-lock.ts";
-import { RolloutKeyMap } from "../../records/metrics/rollout-key-map.ts";
-import type { ServerClient } from "../../servers/calls/server-client.ts";
+} from "../../records/files/door.ts";
+import { RolloutKeyMap } from "../../records/metrics/door.ts";
+import type { ServerClient } from "../../servers/calls/door.ts";
 import { Collection } from "../collect/collect.ts";
 import type { CollectLimits, CollectResult } from "../collect/collect-contract.ts";
 import { LocalExecutor } from "../collect/local-executor.ts";
 import type { PendingRow } from "../resume/resume.ts";
 import { closing, type Evaluation, type EvaluationEvent } from "../run.ts";
 import { summarize } from "../summarize.ts";
-import { keysOf, type ReverifyPlan, type ReverifySources, type StoredRollout } from "./reverify-plan.ts";
+import {
+  type ReverifyPlan,
+  type ReverifySources,
+  rolloutKeysOf,
+  type StoredRollout,
+} from "./reverify-plan.ts";
 
 /** Number of lines passed to the writer before waiting for it. */
 const COPIED_TOGETHER = 500;
 
-/** How to treat existing results; `fresh` refuses them. */
+/** How to treat existing results; `fresh` rejects them. */
 export const EXISTING_OUTPUT = ["fresh", "overwrite", "resume", "append"] as const;
 export type ExistingOutput = (typeof EXISTING_OUTPUT)[number];
 
@@ -55,7 +64,7 @@ export function unsafeOutput(output: string): string {
   return join(dirname(output), `unsafe_${basename(output)}`);
 }
 
-/** Refuses outputs that would overwrite the inputs or mix with earlier results. */
+/** Rejects outputs that would overwrite the inputs or mix with earlier results. */
 export function checkOutput(
   output: string,
   { materializedInputsPath, rolloutsPath, judgeFailedOnly }: ReverifySources,
@@ -88,7 +97,7 @@ export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation
   const { output, sources, existing, onEvent } = options;
   const paths = artifactPaths(output);
   const onNotice = (text: string) => onEvent({ type: "notice", text });
-  await makeDirectory(dirname(output));
+  await makeOutputDirectory(dirname(output));
   const lock = await lockRun(output);
   try {
     checkOutput(output, sources, existing);
@@ -197,7 +206,7 @@ async function settledKeys(
   paths: Pick<ArtifactPaths, "output" | "failures">,
   maxAttempts: number | undefined,
 ): Promise<RolloutKeyMap> {
-  const settled = await keysOf(paths.output);
+  const settled = await rolloutKeysOf(paths.output);
   if (maxAttempts === undefined) return settled;
   const attempts = new RolloutKeyMap();
   for await (const { row } of readRows(paths.failures, { skipBlank: true, onTornLine: () => {} })) {

@@ -2,9 +2,8 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { artifactPaths } from "../../records/files/artifact-paths.ts";
-import { writeFileAtomically } from "../../records/files/atomic-file.ts";
-import { memoryMb, processTree } from "../../servers/hosting/processes/process-tree.ts";
+import { artifactPaths, writeFileAtomically } from "../../records/files/door.ts";
+import { memoryMb, processTree } from "../../servers/hosting/light-door.ts";
 
 const SAMPLE_MS = 1_000;
 /** Approximate maximum share of time spent on sampling, even on machines with many processes. */

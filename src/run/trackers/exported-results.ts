@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { dumpsCompact } from "../../base/python/json/json-dumps.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import type { ArtifactPaths } from "../../records/files/artifact-paths.ts";
-import { writeFileAtomically } from "../../records/files/atomic-file.ts";
-import { type Row, readRows } from "../../records/files/jsonl-rows.ts";
+import { dumpsCompact, isObject } from "../../base/python/json/door.ts";
+import { type ArtifactPaths, type Row, readRows, writeFileAtomically } from "../../records/files/door.ts";
 import type { RunSummary } from "../summarize.ts";
 import type { MetricValues } from "./run-exporters.ts";
 

@@ -79,7 +79,7 @@ describe("MlflowExporter", () => {
     expect(run?.params.get("k0")).toHaveLength(6000);
   });
 
-  it("warns if the service refuses or fails, and never shows the token", async () => {
+  it("warns if the service rejects or fails, and never shows the token", async () => {
     server.fail({ match: /runs\/log-batch/, status: 500, body: { message: `boom ${token}` }, times: 9 });
     const exporters = new RunExporters([exporter()], { onWarning: (text) => warnings.push(text) });
     await exporters.metrics({ m: 1 });

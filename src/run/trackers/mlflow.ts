@@ -1,12 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { withTemporaryDirectory } from "../../base/files/private-directory.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { pyStr } from "../../base/python/repr.ts";
-import { RemoteError } from "../../data/remote/errors.ts";
-import type { RetryPolicy } from "../../data/remote/retry.ts";
-import { callJson, putFile, type RemoteService } from "../../data/remote/service.ts";
+import { withTemporaryDirectory } from "../../base/files/door.ts";
+import { pyStr } from "../../base/python/door.ts";
+import { dumps, isObject } from "../../base/python/json/door.ts";
+import {
+  callJson,
+  putFile,
+  RemoteError,
+  type RemoteService,
+  type RetryPolicy,
+} from "../../data/remote/light-door.ts";
 import { writeTable } from "./exported-results.ts";
 import { EXPORT_RETRIES, type ExportedRun, type Exporter, type MetricValues } from "./run-exporters.ts";
 

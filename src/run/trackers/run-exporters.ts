@@ -1,5 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
-import type { RetryPolicy } from "../../data/remote/retry.ts";
+import type { RetryPolicy } from "../../data/remote/light-door.ts";
 
 /** Few and short, because the user waits for a finished run. */
 export const EXPORT_RETRIES: RetryPolicy = { attempts: 4, baseDelayMs: 300, maxDelayMs: 5_000 };

@@ -1,6 +1,10 @@
-import { RemoteError } from "../../data/remote/errors.ts";
-import type { RetryPolicy } from "../../data/remote/retry.ts";
-import { callJson, putFile, type RemoteService } from "../../data/remote/service.ts";
+import {
+  callJson,
+  putFile,
+  RemoteError,
+  type RemoteService,
+  type RetryPolicy,
+} from "../../data/remote/light-door.ts";
 import { EXPORT_RETRIES } from "./run-exporters.ts";
 
 const VIEWER = "query Viewer { viewer { id entity } }";

@@ -174,7 +174,7 @@ describe("WandbExporter", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("keeps the run on disk if the service refuses it, and never shows the key", async () => {
+  it("keeps the run on disk if the service rejects it, and never shows the key", async () => {
     const places = await runThrough(exporter(true, { apiKey: "wrong-verysecret" }));
     expect(places[0]?.place).toContain("offline-run-20260131_120000-abcd1234");
     expect(warnings).toHaveLength(1);

@@ -3,7 +3,7 @@ import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import { makeDirectory } from "../../base/files/make-directory.ts";
+import { makeDirectory } from "../../base/files/door.ts";
 import { type TableFile, writeTable } from "./exported-results.ts";
 import type { ExportedRun, Exporter } from "./run-exporters.ts";
 import { type WandbAccess, WandbApi, type WandbRun } from "./wandb-api.ts";

@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 import { errorMessage } from "../../base/errors.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { type Row, readLineBatches } from "../../records/files/jsonl-rows.ts";
-import type { Gap } from "../../records/trajectory-parts.ts";
-import type { ModelCallLine } from "../../servers/capture/model-call-log.ts";
-import { modelCallFiles } from "../../servers/capture/model-call-log.ts";
-import { normalizeUsage } from "../../wire/convert/usage.ts";
-import type { Dialect } from "../../wire/stream/sse.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import type { Gap } from "../../records/door.ts";
+import { type Row, readLineBatches } from "../../records/files/door.ts";
+import { type ModelCallLine, modelCallFiles } from "../../servers/capture/door.ts";
+import { normalizeUsage } from "../../wire/convert/door.ts";
+import type { Dialect } from "../../wire/stream/door.ts";
 
 type Usage = ReturnType<typeof normalizeUsage>;
 

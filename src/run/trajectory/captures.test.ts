@@ -383,7 +383,7 @@ describe("openCaptures", () => {
     expect((await none?.attach({}, input, "completed"))?.row).toEqual({});
   });
 
-  it("refuses an incomplete config", async () => {
+  it("rejects an incomplete config", async () => {
     await expect(open({ observability_enabled: true })).rejects.toMatchObject({ code: "CAPTURE_CONFIG" });
   });
 });

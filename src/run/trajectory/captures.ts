@@ -1,12 +1,10 @@
 import { errorMessage } from "../../base/errors.ts";
-import { copyWith } from "../../base/python/json/key-order.ts";
+import { copyWith } from "../../base/python/json/door.ts";
+import type { Gap } from "../../records/door.ts";
 import { fileError, RolloutError } from "../../records/errors.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import { agentNameOf } from "../../records/files/row-fields.ts";
-import type { Gap } from "../../records/trajectory-parts.ts";
-import { clearModelCalls } from "../../servers/capture/model-call-log.ts";
-import type { TokenSource } from "../../servers/capture/token-sink.ts";
-import { idInRow } from "../../wire/rollout-id.ts";
+import { agentNameOf, type Row } from "../../records/files/door.ts";
+import { clearModelCalls, type TokenSource } from "../../servers/capture/door.ts";
+import { idInRow } from "../../wire/door.ts";
 import { callMetrics, readModelCalls, withoutPayload } from "./call-record.ts";
 import { joinObservations, readObservations } from "./join-calls.ts";
 import { deliverTokens } from "./token-delivery.ts";

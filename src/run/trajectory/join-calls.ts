@@ -1,4 +1,4 @@
-import { CallRef, distinctGaps, type Gap, ObservationBundle } from "../../records/trajectory-parts.ts";
+import { CallRef, distinctGaps, type Gap, ObservationBundle } from "../../records/door.ts";
 import type { CallRecord } from "./call-record.ts";
 
 /**
@@ -32,7 +32,7 @@ export class CallJoin {
     return refs.map((ref) => {
       const call = this.#find(ref, invocationId, where);
       if (!call) return ref;
-      const problem = this.#refuse(call, invocationId, claim);
+      const problem = this.#reject(call, invocationId, claim);
       if (problem) {
         this.#gap(problem, invocationId, `${where}${call.model_call_id}`);
         return ref;
@@ -51,7 +51,7 @@ export class CallJoin {
     }
   }
 
-  #refuse(call: CallRecord, invocationId: string | null, claim: Claim): string | undefined {
+  #reject(call: CallRecord, invocationId: string | null, claim: Claim): string | undefined {
     const owner = this.#owners.get(call);
     if (owner === undefined) return claim === "part" ? "model_call_ownership_unavailable" : undefined;
     return claim === "own" || owner !== invocationId ? "model_call_reference_conflict" : undefined;

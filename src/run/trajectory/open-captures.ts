@@ -1,13 +1,15 @@
-import type { Row } from "../../records/files/jsonl-rows.ts";
+import type { Row } from "../../records/files/door.ts";
 import {
   capturesTokens,
+  isTokenSource,
+  loadTokenSink,
   makeCaptureDirectory,
   modelCallDirectory,
   type TokenCaptureSettings,
+  TokenFileStore,
+  type TokenSource,
   tokenCaptureSettings,
-} from "../../servers/capture/settings.ts";
-import { TokenFileStore } from "../../servers/capture/token-file-store.ts";
-import { isTokenSource, loadTokenSink, type TokenSource } from "../../servers/capture/token-sink.ts";
+} from "../../servers/capture/door.ts";
 import { RolloutCaptures } from "./captures.ts";
 
 /** Opens the captures that the config of a run enables; undefined when nothing is recorded. */

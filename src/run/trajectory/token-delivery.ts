@@ -1,10 +1,10 @@
 import { errorMessage } from "../../base/errors.ts";
-import type { Row } from "../../records/files/jsonl-rows.ts";
-import type { TurnBoundaries } from "../../records/progress-snapshot.ts";
-import type { TokenSnapshot, TokenSource } from "../../servers/capture/token-sink.ts";
-import { maskMembers } from "../../wire/result-members.ts";
-import { classifyCalls } from "../../wire/tokens/token-continuity.ts";
-import { rebuildFromTokens } from "../../wire/tokens/token-rebuild.ts";
+import type { Row } from "../../records/files/door.ts";
+import type { TurnBoundaries } from "../../records/light-door.ts";
+import type { TokenSnapshot, TokenSource } from "../../servers/capture/door.ts";
+import { maskMembers } from "../../wire/light-door.ts";
+import { rebuildFromTokens } from "../../wire/tokens/door.ts";
+import { classifyCalls } from "../../wire/tokens/light-door.ts";
 
 /** `_ng_token_capture`: how completely a rollout's tokens were recorded and delivered. */
 interface TokenCaptureHealth {

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { Row } from "../../records/files/jsonl-rows.ts";
 import {
   distinctGaps,
   type Gap,
@@ -8,8 +7,9 @@ import {
   ReportedTrajectory,
   ToolCall,
   type Turn,
-} from "../../records/trajectory-parts.ts";
-import { taskIdOf } from "../../servers/capture/trajectory-recorder.ts";
+} from "../../records/door.ts";
+import type { Row } from "../../records/files/door.ts";
+import { taskIdOf } from "../../servers/capture/door.ts";
 import type { CallRecord } from "./call-record.ts";
 import { CallJoin } from "./join-calls.ts";
 import { mergeCalls, mergeTools } from "./merge-calls.ts";

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
+import { isInstalled } from "../../base/installed-program.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { isInstalled } from "../find-program.ts";
-import { processTree } from "../providers/bubblewrap/memory-watch.ts";
+import { pidsOfTree } from "../providers/bubblewrap/memory-watch.ts";
 import { type CodeRunner, createCodeRunner } from "./code-runner.ts";
 import { harnessFile, pythonProgram } from "./programs.ts";
 import { runPythonTests } from "./python-tests.ts";
@@ -156,7 +156,7 @@ Channel().serve(handle)`,
       ),
     );
     await made.close();
-    const names = (await processTree(process.pid)).map((pid) => {
+    const names = (await pidsOfTree(process.pid)).map((pid) => {
       try {
         return execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" });
       } catch {

@@ -1,11 +1,10 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
-import type { Logger } from "../../base/logger.ts";
-import { Semaphore } from "../../base/transport/semaphore.ts";
+import { type Logger, shellQuote } from "../../base/door.ts";
+import { Semaphore } from "../../base/transport/light-door.ts";
 import { openSandbox, type SandboxServer, sandboxConfig } from "../open-sandbox.ts";
 import type { SandboxExecResult } from "../provider.ts";
 import { UnconfinedProvider } from "../providers/unconfined.ts";
-import { shellQuote } from "../safe-text.ts";
 import { Sandbox } from "../sandbox.ts";
 import type { SandboxSpecInput } from "../spec.ts";
 import { sandboxUnavailable } from "./errors.ts";

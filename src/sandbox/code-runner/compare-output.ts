@@ -1,5 +1,5 @@
-import { asciiDigits } from "../../base/python/numbers/parse-number.ts";
-import { splitWords, strip } from "../../base/python/whitespace.ts";
+import { splitWords, strip } from "../../base/python/door.ts";
+import { asciiDigits } from "../../base/python/numbers/door.ts";
 
 /** The first difference between an output and the expected output; undefined if they are equal. */
 export function outputDifference(output: string, expected: string): string | undefined {

@@ -31,7 +31,7 @@ describe("agrees", () => {
     ["[1, 2]", "[1]"],
     ["null", "0"],
     ['"abc"', '"abd"'],
-  ])("refuses %s for %s", (value, expected) => {
+  ])("rejects %s for %s", (value, expected) => {
     expect(agree(value, expected)).toBe(false);
   });
 

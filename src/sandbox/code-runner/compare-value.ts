@@ -1,9 +1,6 @@
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { parsePyFloat } from "../../base/python/numbers/parse-number.ts";
-import { isPyFloat, isPyInt, PyFloat } from "../../base/python/numbers/py-float.ts";
-import { pyEquals } from "../../base/python/truth.ts";
+import { pyEquals } from "../../base/python/door.ts";
+import { dumps, type JsonObject, loads } from "../../base/python/json/door.ts";
+import { isPyFloat, isPyInt, PyFloat, parsePyFloat } from "../../base/python/numbers/door.ts";
 
 const OPTIONS = { allowNonFinite: true };
 

@@ -1,6 +1,6 @@
+import { HttpError } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { failure } from "../../base/failures.ts";
-import { HttpError } from "../../base/server-errors.ts";
 
 /** Failures that a retry cannot solve: a wrong config, or a program that is not installed. */
 const PERMANENT = new Set([

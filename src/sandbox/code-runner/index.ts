@@ -8,12 +8,10 @@ export {
   type CodeRunnerConfig,
   codeRunnerConfig,
   createCodeRunner,
-  type Program,
   type RunOptions,
 } from "./code-runner.ts";
-export { canonicalDecimal, outputDifference } from "./compare-output.ts";
 export { sandboxUnavailable } from "./errors.ts";
-export type { Answer, Interpreter, InterpreterSession } from "./interpreter.ts";
+export type { InterpreterSession } from "./interpreter.ts";
 export { checksProgram, guardedProgram, pythonProgram, unittestProgram } from "./programs.ts";
 export {
   runPythonTests,
@@ -22,4 +20,4 @@ export {
   type UnitTests,
 } from "./python-tests.ts";
 export { runChecks } from "./run-checks.ts";
-export { type GuardedReport, runGuarded } from "./run-guarded.ts";
+export { runGuarded } from "./run-guarded.ts";

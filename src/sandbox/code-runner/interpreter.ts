@@ -1,8 +1,7 @@
-import { parseJson } from "../../base/parse-json.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import type { Semaphore } from "../../base/transport/semaphore.ts";
+import { parseJson, shellQuote } from "../../base/door.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
+import type { Semaphore } from "../../base/transport/light-door.ts";
 import type { SandboxExecResult, SandboxProcess } from "../provider.ts";
-import { shellQuote } from "../safe-text.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { sandboxUnavailable } from "./errors.ts";
 

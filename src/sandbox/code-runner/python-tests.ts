@@ -1,7 +1,6 @@
 import { errorMessage } from "../../base/errors.ts";
-import { loads } from "../../base/python/json/json-loads.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { pyStr } from "../../base/python/repr.ts";
+import { pyStr } from "../../base/python/door.ts";
+import { type JsonObject, loads } from "../../base/python/json/door.ts";
 import type { CodeRunner } from "./code-runner.ts";
 import { outputDifference } from "./compare-output.ts";
 import { agrees } from "./compare-value.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import type { CodeRunner, RunOptions } from "./code-runner.ts";
 import type { Answer } from "./interpreter.ts";
 import { answerProgram } from "./programs.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import type { CodeRunner, RunOptions } from "./code-runner.ts";
 
 /** The report of a program, or why there is none: `exit` if the code ended its process, `forged` if the reply is not genuine. */

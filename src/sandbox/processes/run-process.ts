@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import { Deadline, LONGEST_TIMER_MS } from "../../base/transport/deadline.ts";
-import { refuseZeroByte } from "../safe-text.ts";
+import { Deadline, LONGEST_TIMER_MS } from "../../base/transport/light-door.ts";
+import { rejectZeroByte } from "../safe-text.ts";
 import type { EndedProcess, ProcessOrder } from "./running-process.ts";
 import { startProcess } from "./starter.ts";
 
@@ -49,5 +49,5 @@ export async function runInBackground(
 }
 
 function checkArguments({ program, args }: Pick<ProcessRequest, "program" | "args">): void {
-  for (const word of args) refuseZeroByte(word, `The argument ${JSON.stringify(word)} of '${program}'`);
+  for (const word of args) rejectZeroByte(word, `The argument ${JSON.stringify(word)} of '${program}'`);
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { Semaphore } from "../../base/transport/semaphore.ts";
+import { shellQuote } from "../../base/door.ts";
+import { Semaphore } from "../../base/transport/light-door.ts";
 import {
   SandboxCreateError,
   SandboxOperationError,
@@ -21,7 +22,7 @@ import type {
   SandboxStatus,
 } from "../provider.ts";
 import type { ExecSettings } from "../provider-settings.ts";
-import { checkEnvironment, shellQuote } from "../safe-text.ts";
+import { checkEnvironment } from "../safe-text.ts";
 import { shellCommand } from "../shell-command.ts";
 import type { SandboxSpec } from "../spec.ts";
 import { TransferByCommand, type TransferCommand } from "../transfer.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { shellQuote } from "../../base/door.ts";
 import { SandboxConfigError, SandboxSpecError } from "../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../exec-results.ts";
 import type {
@@ -10,12 +11,12 @@ import type {
   SandboxStatus,
 } from "../provider.ts";
 import { execSettings, probeSettings, readSettings } from "../provider-settings.ts";
-import { checkEnvironment, shellQuote } from "../safe-text.ts";
+import { checkEnvironment } from "../safe-text.ts";
 import type { SandboxSpec } from "../spec.ts";
 import { ServiceClient, ServiceError } from "./service-client.ts";
 import {
   operationSettings,
-  READY,
+  READY_MARK,
   type ServiceCommand,
   ServiceProvider,
   type ServiceSandbox,
@@ -54,7 +55,7 @@ const daytonaSettings = z.strictObject({
     })
     .prefault({}),
   exec: z.looseObject(execSettings).prefault({}),
-  probe: probeSettings(READY),
+  probe: probeSettings(READY_MARK),
   operations: operationSettings,
   batch: z.looseObject({}).optional(),
 });

@@ -1,6 +1,7 @@
-import { Semaphore } from "../../base/transport/semaphore.ts";
+import { isInstalled } from "../../base/door.ts";
+import { Semaphore } from "../../base/transport/light-door.ts";
 import { SandboxOperationError } from "../errors.ts";
-import { findProgram, isInstalled } from "../find-program.ts";
+import { findProgram } from "../find-program.ts";
 import { newSandboxName, withOwners } from "../owner.ts";
 import type {
   Cancellable,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject } from "../../base/python/json/json-object.ts";
+import { isObject } from "../../base/python/json/door.ts";
 import { SandboxConfigError, SandboxSpecError } from "../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../exec-results.ts";
 import { OutputBuffer } from "../processes/output-buffer.ts";
@@ -15,7 +15,7 @@ import type { SandboxSpec } from "../spec.ts";
 import { ServiceClient, ServiceError } from "./service-client.ts";
 import {
   operationSettings,
-  READY,
+  READY_MARK,
   retryBudget,
   type ServiceCommand,
   ServiceProvider,
@@ -58,7 +58,7 @@ const openSandboxSettings = z.strictObject({
     })
     .prefault({}),
   exec: z.looseObject(execSettings).prefault({}),
-  probe: probeSettings(READY),
+  probe: probeSettings(READY_MARK),
   operations: operationSettings,
   attribution: z
     .looseObject({

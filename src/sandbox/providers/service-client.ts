@@ -4,11 +4,16 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Dispatcher, request } from "undici";
+import { parseJson } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import { parseJson } from "../../base/parse-json.ts";
 import { redactor } from "../../base/secrets.ts";
-import { Deadline, sleep } from "../../base/transport/deadline.ts";
-import { nextDelay, type RetryBudget, retryAfterMs } from "../../base/transport/retry.ts";
+import {
+  Deadline,
+  nextDelay,
+  type RetryBudget,
+  retryAfterMs,
+  sleep,
+} from "../../base/transport/light-door.ts";
 import { SandboxOperationError, SandboxTransferError } from "../errors.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

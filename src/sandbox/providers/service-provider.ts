@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { sleep } from "../../base/transport/deadline.ts";
-import type { RetryBudget } from "../../base/transport/retry.ts";
-import { Semaphore } from "../../base/transport/semaphore.ts";
+import { type RetryBudget, Semaphore, sleep } from "../../base/transport/light-door.ts";
 import { SandboxCreateError, SandboxSpecError } from "../errors.ts";
 import type {
   Cancellable,
@@ -26,7 +24,7 @@ import { type ServiceClient, ServiceError, type ServiceRequest } from "./service
 /** The limit of requests whose settings have none: a day. */
 const LONGEST_REQUEST_SECONDS = 86_400;
 /** What the readiness probe of a service prints. */
-export const READY = "nemo-gym-sandbox-ready";
+export const READY_MARK = "nemo-gym-sandbox-ready";
 
 /** Retries and limits of calls after the creation. Keys of the original without a meaning here are accepted. */
 export const operationSettings = z

@@ -5,11 +5,9 @@
  * @module
  */
 
-export { untilAborted } from "../../base/transport/deadline.ts";
-export { nextDelay } from "../../base/transport/retry.ts";
-export { Semaphore } from "../../base/transport/semaphore.ts";
-export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "../calls/cookies.ts";
-export { isObserved } from "../capture/settings.ts";
+export { Semaphore } from "../../base/transport/light-door.ts";
+export { type Cookies, mergeCookies } from "../calls/cookies.ts";
+export { isServerCallError } from "../calls/errors.ts";
 export { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
 export {
   agentConfig,
@@ -21,27 +19,31 @@ export {
 } from "../definitions/agent-config.ts";
 export { callModel, inputItems } from "../definitions/call-model.ts";
 export {
-  type RunScope,
+  agentRef,
+  relay,
+  runSingleTurn,
+  runSingleTurnRow,
+  singleTurnConfig,
+} from "../definitions/episodes/environment-servers.ts";
+export { Episodes, episodeLimits } from "../definitions/episodes/run-episode.ts";
+export { directHttpSession } from "../definitions/episodes/tool-grant.ts";
+export {
   type StandardRunArgs,
   seedSession,
   standardRun,
   verifyRollout,
 } from "../definitions/standard-run.ts";
-export { runToolCall, type ToolRun } from "../definitions/tool-calls.ts";
+export { runToolCall } from "../definitions/tool-calls.ts";
 export {
   type CliAgentOptions,
   cliAgentConfig,
   defineCliAgent,
   type HarnessLaunch,
-  type HarnessPrompt,
   type HarnessRequest,
-  type McpConnection,
-  promptOf,
+  promptArguments,
 } from "./cli/define-cli-agent.ts";
-export type { HarnessOutcome, HarnessPlace } from "./cli/harness-run.ts";
-export { type HarnessPackage, harnessRoot, installedProgram, installHarness } from "./cli/program.ts";
-export { type HarnessSandbox, harnessSandbox } from "./cli/sandboxed-host.ts";
-export { type ReportedUsage, Transcript } from "./cli/transcript.ts";
+export { harnessSandbox } from "./cli/sandboxed-host.ts";
+export { Transcript } from "./cli/transcript.ts";
 export {
   defineFrameworkAgent,
   type FrameworkAgentOptions,
@@ -53,11 +55,7 @@ export {
 export {
   aiSdkTools,
   type GymTool,
-  gymTools,
   langChainMessages,
   langChainTools,
   openAiAgentsTools,
 } from "./frameworks/gym-tools.ts";
-export { LoopRecord } from "./frameworks/loop-record.ts";
-export { type ModelAccess, type ModelAccessOptions, modelAccess } from "./frameworks/model-access.ts";
-export { messageOf, type ResponseOfOptions, responseOf } from "./response-of.ts";

@@ -1,9 +1,7 @@
-import { isObject } from "../../base/python/json/json-object.ts";
-import { responseEnvelope } from "../../wire/convert/response-envelope.ts";
-import type { Usage } from "../../wire/convert/usage.ts";
-import { newId } from "../../wire/ids.ts";
-import { rolloutPrefix } from "../../wire/rollout-id.ts";
-import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { responseEnvelope, type Usage } from "../../wire/convert/door.ts";
+import { newId, rolloutPrefix } from "../../wire/door.ts";
+import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/door.ts";
 import type { ServerClient } from "../calls/server-client.ts";
 import type { RolloutScope } from "../definitions/define-agent.ts";
 

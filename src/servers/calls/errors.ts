@@ -1,6 +1,6 @@
+import { parseJson } from "../../base/door.ts";
 import { type ErrorTable, GymError } from "../../base/errors.ts";
 import { classOfStatus, type FailureInfo, type FailureStage } from "../../base/failures.ts";
-import { parseJson } from "../../base/parse-json.ts";
 
 /** Another server could not be reached, or answered with an error; `info` is the root cause as far as known. */
 export class ServerCallError extends GymError {

@@ -1,7 +1,14 @@
 import { errorMessage, GymError } from "../../base/errors.ts";
 import { failure } from "../../base/failures.ts";
-import { Deadline, sleep, untilAborted } from "../../base/transport/deadline.ts";
-import { nextDelay, type RetryBudget, SERVER_RETRY } from "../../base/transport/retry.ts";
+import { currentSpan, ending, type Span } from "../../base/telemetry/light-door.ts";
+import {
+  Deadline,
+  nextDelay,
+  type RetryBudget,
+  SERVER_RETRY,
+  sleep,
+  untilAborted,
+} from "../../base/transport/light-door.ts";
 import { type Cookies, NO_COOKIES } from "./cookies.ts";
 import { isServerCallError, ServerCallError } from "./errors.ts";
 import { type Links, LONG_BODY } from "./link/links.ts";
@@ -66,7 +73,7 @@ export class RunClient implements ServerClient {
   async #call(call: OutgoingCall): Promise<ServerReply> {
     const local = this.#local.get(call.server);
     const send = (signal: AbortSignal | undefined) =>
-      local ? callLocally(local, call, signal) : this.#elsewhere(call, signal);
+      local ? callLocally(local, call, signal) : this.#traced(currentSpan(), call, signal);
     const { timeoutMs, signal } = call;
     if (timeoutMs === undefined || timeoutMs === null) return send(signal);
     const deadline = new Deadline(timeoutMs, signal);
@@ -77,6 +84,31 @@ export class RunClient implements ServerClient {
     } finally {
       deadline.clear();
     }
+  }
+
+  /** Lets the other process continue the trace of the running code, if there is one. */
+  #traced(
+    parent: Span | undefined,
+    call: OutgoingCall,
+    signal: AbortSignal | undefined,
+  ): Promise<ServerReply> {
+    if (parent === undefined) return this.#elsewhere(call, signal);
+    const { method, server } = call;
+    const span = parent.child("http_client", `HTTP ${method}`, {
+      kind: "client",
+      attributes: {
+        "http.request.method": method,
+        "url.path": call.path,
+        "nemo.gym.http.destination.server.name": server,
+      },
+    });
+    return ending(span, async () => {
+      const headers = { ...call.headers, ...span.headers };
+      const reply = await this.#elsewhere({ ...call, headers }, signal);
+      span.set({ "http.response.status_code": reply.status });
+      if (!reply.ok) span.fail(String(reply.status));
+      return reply;
+    });
   }
 
   /** Calls another process: over its link if it is available, else over HTTP. */

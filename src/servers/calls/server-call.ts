@@ -38,6 +38,8 @@ export class Reply {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** Cookies to set. */
   readonly cookies: Cookies;
+  /** Another session for the cookie of the server that answers. */
+  readonly sessionId: string | undefined;
 
   constructor(parts: Partial<Reply>) {
     this.status = parts.status ?? 200;
@@ -46,5 +48,11 @@ export class Reply {
     this.stream = parts.stream;
     this.headers = parts.headers;
     this.cookies = parts.cookies ?? NO_COOKIES;
+    this.sessionId = parts.sessionId;
   }
+}
+
+/** The result of a tool that the model reads as it is, not as a JSON string. */
+export function plainText(text: string): Reply {
+  return new Reply({ raw: text, headers: { "content-type": "text/plain; charset=utf-8" } });
 }

@@ -1,5 +1,5 @@
+import type { Logger } from "../../base/door.ts";
 import type { FailureStage } from "../../base/failures.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { Cookies } from "./cookies.ts";
 import { failureOf, inStage } from "./errors.ts";
 

@@ -1,4 +1,4 @@
-import { HttpClient, type ResponseHeaders } from "../../base/transport/http-client.ts";
+import { HttpClient, type ResponseHeaders } from "../../base/transport/door.ts";
 import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
 
 /** Shorter than the servers' keep-alive, so that a reused socket is never one that a server is closing. */

@@ -1,6 +1,6 @@
-import type { FailureInfo } from "../../base/failures.ts";
-import { transportFailure } from "../../base/transport/errors.ts";
-import type { StreamOutcome } from "../../wire/stream/sse.ts";
+import { type FailureInfo, isFailureOf } from "../../base/failures.ts";
+import { transportFailure } from "../../base/transport/door.ts";
+import type { StreamOutcome } from "../../wire/stream/door.ts";
 import { isServerCallError } from "../calls/errors.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
 
@@ -45,8 +45,8 @@ export function categoryOfStream(outcome: StreamOutcome | undefined): ErrorCateg
 /** The category of an exception. `status` is the status of the response, if the exception determines it. */
 export function categoryOfError(error: unknown, status: number | undefined): ErrorCategory {
   const failure = failureOf(error);
-  if (failure?.class === "timeout") return "timeout";
-  if (failure?.class === "connection") return "connection";
+  if (isFailureOf(failure, "timeout")) return "timeout";
+  if (isFailureOf(failure, "connection")) return "connection";
   const byStatus = status === undefined ? null : categoryOfStatus(status);
   if (byStatus !== null) return byStatus;
   return transportFailure(error) ?? "exception";

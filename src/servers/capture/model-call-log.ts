@@ -1,10 +1,10 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Logger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import { appendDurably } from "../../base/files/durable-file.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import type { Dialect } from "../../wire/stream/sse.ts";
+import { appendDurably } from "../../base/files/door.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import type { Dialect } from "../../wire/stream/door.ts";
 import type { ErrorCategory } from "./error-category.ts";
 import { withinLimit } from "./limits.ts";
 

@@ -25,7 +25,7 @@ it("fills in defaults and uses the directory of model calls", () => {
   );
 });
 
-it("refuses unknown keys and wrong values, even if it is not enabled", () => {
+it("rejects unknown keys and wrong values, even if it is not enabled", () => {
   expect(() => settings({ enabled: true, dirr: "/x" })).toThrow(/unknown token_id_capture\.dirr/);
   expect(() => settings({ enabled: false, dirr: "/x" })).toThrow(/known keys: enabled/);
   expect(() => settings({ enabled: true, dir: "/x", max_mask_fraction: 2 })).toThrow(/max_mask_fraction/);

@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { makeDirectory } from "../../base/files/make-directory.ts";
+import { makeDirectory } from "../../base/files/door.ts";
 import { laxBool, laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 
 type GlobalConfig = Readonly<Record<string, unknown>>;

@@ -65,7 +65,7 @@ it("writes one line of sorted keys per call and keeps an index", async () => {
   expect(existsSync(file("lock"))).toBe(false);
 });
 
-it("accepts the same record twice and refuses a different one with the same id", async () => {
+it("accepts the same record twice and rejects a different one with the same id", async () => {
   await call("a");
   await store.put(record("a"));
   expect(readFileSync(file("jsonl"), "utf8").trimEnd().split("\n")).toHaveLength(1);
@@ -81,7 +81,7 @@ it("rebuilds its index after a writer was killed", async () => {
   await expect(store.put(record("a", [9]))).rejects.toThrow("recorded twice");
 });
 
-it("freezes a complete rollout and refuses late records", async () => {
+it("freezes a complete rollout and rejects late records", async () => {
   await call("a");
   const snapshot = await store.freeze("0-0");
   expect(snapshot).toMatchObject({ incomplete: false, records: [{ model_call_id: "a" }] });
@@ -166,7 +166,7 @@ it.each([
   ],
   ["a carrier that is not there", { token_item_index: 3 }, "item 3, which does not exist"],
   ["a later version", { schema_version: 2 }, "newer version"],
-])("refuses %s", async (_, wrong, problem) => {
+])("rejects %s", async (_, wrong, problem) => {
   appendFileSync(file("jsonl"), `${JSON.stringify({ ...record("c1"), ...wrong })}\n`);
   const snapshot = await store.freeze("0-0");
   expect(snapshot).toMatchObject({ records: [], incomplete: true });

@@ -3,8 +3,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { errorMessage } from "../../base/errors.ts";
-import { appendDurably, replaceFile } from "../../base/files/durable-file.ts";
-import { withFileLock } from "../../base/files/file-lock.ts";
+import { appendDurably, replaceFile, withFileLock } from "../../base/files/door.ts";
 import { parseTokenRecord, type TokenCaptureRecord, tokenRecordLine } from "./token-record.ts";
 import type { TokenSink, TokenSnapshot, TokenSource } from "./token-sink.ts";
 
@@ -40,7 +39,7 @@ export class TokenFileStore implements TokenSink, TokenSource {
 
   beginCall(rolloutId: string, modelCallId: string): Promise<void> {
     return this.#locked(rolloutId, async (files) => {
-      refuseClosed(rolloutId, await readTokenState(files.state));
+      rejectClosed(rolloutId, await readTokenState(files.state));
       await appendDurably(files.intents, modelCallId);
     });
   }
@@ -50,7 +49,7 @@ export class TokenFileStore implements TokenSink, TokenSource {
     const digest = sha256(line);
     return this.#locked(record.rollout_id, async (files) => {
       const state = await readTokenState(files.state);
-      refuseClosed(record.rollout_id, state);
+      rejectClosed(record.rollout_id, state);
       await indexRecords(files, state);
       const known = state.entry_digests[record.model_call_id];
       if (known === digest) return;
@@ -126,7 +125,7 @@ export class TokenFileStore implements TokenSink, TokenSource {
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-function refuseClosed(rolloutId: string, state: TokenState): void {
+function rejectClosed(rolloutId: string, state: TokenState): void {
   if (state.frozen || state.retired) throw new Error(`rollout ${rolloutId} is over`);
 }
 

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
-import type { Response } from "../../wire/schemas/responses.ts";
-import { withoutTokens } from "../../wire/tokens/token-fields.ts";
-import type { TokenRecord } from "../../wire/tokens/token-rebuild.ts";
+import type { Response, ResponseOutputItem } from "../../wire/schemas/door.ts";
+import { type TokenRecord, withoutTokens } from "../../wire/tokens/door.ts";
 
 /** A later version may change the meaning of fields. */
 const TOKEN_SCHEMA_VERSION = 1;

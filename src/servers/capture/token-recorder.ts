@@ -1,6 +1,6 @@
+import type { Logger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Response } from "../../wire/schemas/responses.ts";
+import type { Response } from "../../wire/schemas/door.ts";
 import { withinLimit } from "./limits.ts";
 import { tokenRecordOf } from "./token-record.ts";
 import type { TokenSink } from "./token-sink.ts";

@@ -32,7 +32,7 @@ export interface TokenSnapshot {
 
 /** Returns the records of finished rollouts. Responses are rebuilt from a sink that also implements this interface. */
 export interface TokenSource {
-  /** Closes a rollout, so that later records are refused. Freezing it again returns the same snapshot. */
+  /** Closes a rollout, so that later records are rejected. Freezing it again returns the same snapshot. */
   freeze(rolloutId: string): Promise<TokenSnapshot>;
   /** Deletes the snapshot that was used. Returns false if the rollout has changed since then. */
   drop(rolloutId: string, snapshot: Pick<TokenSnapshot, "snapshotId" | "version">): Promise<boolean>;
@@ -59,21 +59,21 @@ export async function loadTokenSink(
   const colon = name.lastIndexOf(":");
   const [path, exported] = [name.slice(0, colon), name.slice(colon + 1)];
   const module = await importModule(path, findFile).catch((error: unknown) => {
-    throw refuse(name, `${path} cannot be loaded: ${errorMessage(error)}`, error);
+    throw sinkError(name, `${path} cannot be loaded: ${errorMessage(error)}`, error);
   });
   const Sink = module[exported];
   if (typeof Sink !== "function") {
     const there = Object.keys(module).join(", ") || "nothing";
-    throw refuse(name, `${path} exports no class '${exported}' (it exports ${there})`);
+    throw sinkError(name, `${path} exports no class '${exported}' (it exports ${there})`);
   }
   let sink: unknown;
   try {
     sink = Reflect.construct(Sink, [options]);
   } catch (error) {
-    throw refuse(name, `it cannot be created: ${errorMessage(error)}`, error);
+    throw sinkError(name, `it cannot be created: ${errorMessage(error)}`, error);
   }
   if (isTokenSink(sink)) return sink;
-  throw refuse(name, "it needs the methods put(record) and markIncomplete(rolloutId, modelCallId)");
+  throw sinkError(name, "it needs the methods put(record) and markIncomplete(rolloutId, modelCallId)");
 }
 
 function isTokenSink(value: unknown): value is TokenSink {
@@ -90,6 +90,6 @@ async function importModule(
   return file.endsWith(".ts") ? importTypeScript(file) : import(pathToFileURL(file).href);
 }
 
-function refuse(name: string, problem: string, cause?: unknown): CaptureConfigError {
+function sinkError(name: string, problem: string, cause?: unknown): CaptureConfigError {
   return new CaptureConfigError(`token_id_capture.sink '${name}': ${problem}.`, { cause });
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import type { Response, ResponseOutputItem } from "../../wire/schemas/door.ts";
 import { laxBool, laxFloat, laxInt } from "../../wire/schemas/lax.ts";
-import type { Response, ResponseOutputItem } from "../../wire/schemas/responses.ts";
+import { toolAccesses } from "./episodes/schemas.ts";
 import { tokenDrift } from "./token-drift.ts";
 
 /** A reference to another server of the run. */
@@ -11,10 +12,10 @@ export const resourcesServerRef = serverRef("resources_servers");
 /** `model_server` of an agent. */
 export const modelServerRef = serverRef("responses_api_models");
 
-/** Default number of consecutive turns without a call or a message after which a rollout ends. */
+/** Default number of consecutive turns without a call or a message after which a rollout of such an agent ends. */
 const MAX_EMPTY_TURNS = 10;
 
-/** `max_empty_turns` of an agent that loops. */
+/** `max_empty_turns` of an agent that asks again after a turn without a call or a message. */
 export const maxEmptyTurns = laxInt().nullable().default(MAX_EMPTY_TURNS);
 
 /** Config keys every agent understands. */
@@ -23,6 +24,10 @@ export const agentConfig = z.looseObject({
   skip_verification_reward: laxFloat().default(0),
   token_id_capture: laxBool().default(false),
   token_drift: tokenDrift,
+  /** How long the close of a session may be repeated. */
+  session_close_retry_window_seconds: laxFloat().default(300),
+  /** Tools of every session; those of an episode with the same name take precedence. */
+  tool_accesses: toolAccesses.default([]),
 });
 
 /** Config of an agent that loops between a model and the tools of a resources server. */
@@ -32,11 +37,11 @@ export const loopAgentConfig = agentConfig.extend({
   /** Maximum number of model calls per rollout; null or 0: no limit. */
   max_steps: laxInt().nullish(),
   /** Number of consecutive turns without a call or a message after which a rollout ends; null or 0: no limit. */
-  max_empty_turns: maxEmptyTurns,
+  max_empty_turns: laxInt().nullable().default(1),
 });
 
 /**
- * Counts consecutive turns without a call and without a message. The model is asked again after such a turn, so a model
+ * Counts consecutive turns without a call and without a message. If the model is asked again after such a turn, a model
  * that never answers would otherwise be called, and billed, indefinitely.
  */
 export class EmptyTurns {
@@ -55,12 +60,18 @@ export class EmptyTurns {
   }
 
   get note(): string {
-    return `the model answered ${this.#inRow} times in a row without a message or a call (max_empty_turns); its rollout ends as incomplete`;
+    const times = this.#inRow === 1 ? "" : ` ${this.#inRow} times in a row`;
+    return `the model answered${times} without a message or a call (max_empty_turns); its rollout ends as incomplete`;
   }
 
   /** The response of a rollout that reached the limit. */
-  ended<T extends Response>(response: T): T & { ng_note: string } {
-    return { ...response, status: "incomplete", ng_note: this.note };
+  ended<T extends Response>(response: T): T {
+    const metadata = {
+      ...response.metadata,
+      ng_termination_reason: response.output.length > 0 ? "incomplete_reasoning" : "empty_output",
+      ng_termination_message: this.note,
+    };
+    return { ...response, status: "incomplete", metadata };
   }
 }
 

@@ -1,13 +1,14 @@
 import { errorMessage } from "../../base/errors.ts";
-import { ROLLOUT_HEADER } from "../../wire/rollout-id.ts";
+import { failure } from "../../base/failures.ts";
+import { ROLLOUT_HEADER } from "../../wire/door.ts";
 import {
   CREATE_PARAM_KEYS,
   parseResponse,
   type Response,
   type ResponseCreateParams,
   type ResponseInputItem,
-} from "../../wire/schemas/responses.ts";
-import { trust } from "../../wire/schemas/trusted.ts";
+  trust,
+} from "../../wire/schemas/door.ts";
 import type { Cookies } from "../calls/cookies.ts";
 import { ServerCallError } from "../calls/errors.ts";
 import { callServer, type ServerClient, type ServerReply } from "../calls/server-client.ts";
@@ -62,11 +63,11 @@ function turnOf(modelServer: string, reply: ServerReply): ModelTurn {
   try {
     return { response: parseResponse(reply.json(), []), cookies: reply.cookies };
   } catch (error) {
-    const message = `${modelServer} answered with no valid Response (${errorMessage(error)}): ${reply.text().slice(0, MAX_QUOTED)}`;
+    const message = `${modelServer} did not return a valid Response (${errorMessage(error)}): ${reply.text().slice(0, MAX_QUOTED)}`;
     throw new ServerCallError(
       modelServer,
       undefined,
-      { class: "invalid_response", stage: "model", retryable: true, message },
+      failure("invalid_response", message, { stage: "model" }),
       { cause: error },
     );
   }

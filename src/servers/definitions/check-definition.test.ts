@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { silentLogger } from "../../base/logger.ts";
 import { createTestServer } from "../hosting/test-server.ts";
-import { checkDefinition, nearestKey, unknownKeys } from "./check-definition.ts";
+import { checkDefinition, unknownKeys } from "./check-definition.ts";
 import { defineAgent } from "./define-agent.ts";
 import { defineModel } from "./define-model.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
@@ -70,6 +70,9 @@ it("reports every key that a closed schema does not know", () => {
   expect(found({ zebra: 3 })).toEqual([
     "zebra has no effect: nothing reads it. The server reads: base_url, max_queries.",
   ]);
+  expect([...unknownKeys(z.object({}), { max_query: 3, entrypoint: "app.ts" }, ["entrypoint"])]).toEqual([
+    "max_query has no effect: the server declares no keys of its own (config: z.object({ … })).",
+  ]);
   expect([
     ...unknownKeys(
       z.preprocess((given) => given, schema),
@@ -84,12 +87,6 @@ it("reports only misspelt keys where the schema takes others too", () => {
     "max_querys has no effect: nothing reads it. Did you mean 'max_queries'?",
   ]);
   expect([...unknownKeys(z.record(z.string(), z.unknown()), { bas_url: "u" })]).toEqual([]);
-});
-
-it("finds one wrong letter in a short key but not a different word", () => {
-  expect(nearestKey("sead", ["seed", "rate"])).toBe("seed");
-  expect(nearestKey("domian", ["domain"])).toBe("domain");
-  expect(nearestKey("cost", ["host", "port"])).toBeUndefined();
 });
 
 it("names the most similar allowed value", async () => {

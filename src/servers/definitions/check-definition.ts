@@ -1,8 +1,9 @@
 import { z } from "zod";
+import type { Logger } from "../../base/door.ts";
 import { GymError } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggest, suggestMisspelt } from "../../base/suggest.ts";
 import type { AgentDefinition } from "./define-agent.ts";
+import type { EnvironmentServerDefinition } from "./define-environment.ts";
 import type { ModelDefinition } from "./define-model.ts";
 import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "./define-resources.ts";
 import type { ServerDefinition } from "./definitions.ts";
@@ -19,6 +20,7 @@ const RESOURCES: Table<ResourcesServerDefinition["options"]> = {
   row: "optional",
   session: "optional",
   reseed: "optional",
+  boundSessions: "optional",
   unseeded: "optional",
   closeSession: "optional",
   seedReply: "optional",
@@ -29,6 +31,7 @@ const RESOURCES: Table<ResourcesServerDefinition["options"]> = {
   verifyIn: "optional",
   metrics: "optional",
   reverifyMode: "optional",
+  cohort: "optional",
   allowedTools: "optional",
 };
 
@@ -46,6 +49,7 @@ const GYMNASIUM: Table<GymnasiumServerDefinition["options"]> = {
 
 const AGENT: Table<AgentDefinition["options"]> = {
   ...COMMON,
+  session: "optional",
   responses: "needed",
   run: "optional",
   aggregateMetrics: "optional",
@@ -57,13 +61,20 @@ const MODEL: Table<ModelDefinition["options"]> = {
   responses: "optional",
   chat: "optional",
   modelName: "optional",
+  requestFields: "optional",
   usesReasoningParser: "optional",
   get: "optional",
   post: "optional",
 };
 
-/** Similarity above which an unknown option counts as a misspelling. Others may belong to a newer version. */
-const OPTION_NEARNESS = 0.75;
+const ENVIRONMENT: Table<EnvironmentServerDefinition["options"]> = {
+  name: "optional",
+  config: "optional",
+  start: "optional",
+  run: "needed",
+  metricsServer: "needed",
+};
+
 /** Characters that need no encoding in a path. */
 const ROUTE_NAME = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]+$/;
 
@@ -76,33 +87,34 @@ const NOT_ARGUMENTS: unknown[] = ["string", "number", "boolean", "array", "tuple
 export function checkDefinition(definition: ServerDefinition, server: string, log: Logger): void {
   const table: Record<string, Need> = tableOf(definition);
   const options = definition.options as Record<string, unknown>;
-  const refuse = (problem: string) => {
+  const reject = (problem: string) => {
     throw new GymError("SERVER_DEFINITION", `Server '${server}' ${problem}`);
   };
   const unset = Object.keys(table).filter((name) => options[name] === undefined);
+  const missing = unset.filter((name) => table[name] === "needed");
   for (const option of Object.keys(options)) {
     if (Object.hasOwn(table, option)) continue;
-    const [nearest] = getCloseMatches(option, unset, 1, OPTION_NEARNESS);
-    if (nearest !== undefined) refuse(`defines '${option}', which nothing reads. Did you mean '${nearest}'?`);
+    const nearest = suggest(option, missing) ?? suggestMisspelt(option, unset);
+    if (nearest !== undefined) reject(`defines '${option}', which nothing reads. Did you mean '${nearest}'?`);
     log.warn(`its definition has '${option}', which nothing reads`);
   }
   for (const [name, need] of Object.entries(table))
     if (need === "needed" && typeof options[name] !== "function")
-      refuse(`defines no function '${name}', which every server of this type needs.`);
+      reject(`defines no function '${name}', which every server of this type needs.`);
   for (const name of SCHEMAS)
     if (options[name] !== undefined && !isSchema(options[name]))
-      refuse(`defines '${name}', which must be a zod schema such as z.object({ … }).`);
+      reject(`defines '${name}', which must be a zod schema such as z.object({ … }).`);
   for (const [name, tool] of Object.entries((options["tools"] ?? {}) as Record<string, unknown>)) {
     if (!ROUTE_NAME.test(name) || name === "." || name === "..")
-      refuse(
+      reject(
         `declares a tool ${JSON.stringify(name)}, which cannot be called: POST /<tool> takes letters, digits and ${"-._~!$&'()*+,;=:@"}.`,
       );
     const { run, input } = (tool ?? {}) as { run?: unknown; input?: unknown };
-    if (typeof run !== "function") refuse(`declares a tool '${name}' without a function 'run'.`);
+    if (typeof run !== "function") reject(`declares a tool '${name}' without a function 'run'.`);
     if (input !== undefined && !isSchema(input))
-      refuse(`declares a tool '${name}' whose 'input' is not a zod schema such as z.object({ … }).`);
+      reject(`declares a tool '${name}' whose 'input' is not a zod schema such as z.object({ … }).`);
     if (isSchema(input) && NOT_ARGUMENTS.includes(input.def?.type))
-      refuse(
+      reject(
         `declares a tool '${name}' with the input z.${input.def?.type}(…). The arguments of a call are an object: use z.object({ … }).`,
       );
   }
@@ -116,23 +128,8 @@ function isSchema(value: unknown): value is { def?: { type?: unknown } } {
 function tableOf(definition: ServerDefinition): Record<string, Need> {
   if (definition.type === "responses_api_agents") return AGENT;
   if (definition.type === "responses_api_models") return MODEL;
+  if (definition.type === "environment_servers") return ENVIRONMENT;
   return definition.kind === "gymnasium" ? GYMNASIUM : RESOURCES;
-}
-
-/**
- * Similarity above which an unknown key counts as a misspelling. Other keys may belong to another version or program.
- */
-const NEARNESS = 0.85;
-/** One wrong letter changes a larger part of a short key, so keys up to this length need less similarity. */
-const SHORT_KEY = 6;
-const SHORT_NEARNESS = 0.75;
-
-/** The known key that `key` probably means, whether or not the config sets that one too. */
-export function nearestKey(key: string, known: readonly string[]): string | undefined {
-  const isShort = key.length <= SHORT_KEY;
-  // Short words also resemble each other by chance (`cost`, `host`), but the first letter is rarely mistyped.
-  const candidates = isShort ? known.filter((name) => name[0] === key[0]) : known;
-  return getCloseMatches(key, candidates, 1, isShort ? SHORT_NEARNESS : NEARNESS)[0];
 }
 
 /**
@@ -151,9 +148,12 @@ export function* unknownKeys(
   const isOpen = object.def.catchall !== undefined && !(object.def.catchall instanceof z.ZodNever);
   for (const key of Object.keys(config)) {
     if (known.includes(key)) continue;
-    const nearest = isOpen ? nearestKey(key, known) : getCloseMatches(key, known, 1)[0];
+    const nearest = isOpen ? suggestMisspelt(key, known) : suggest(key, known);
     if (nearest !== undefined) yield `${key} has no effect: nothing reads it. Did you mean '${nearest}'?`;
-    else if (!isOpen) yield `${key} has no effect: nothing reads it. The server reads: ${own.join(", ")}.`;
+    else if (!isOpen)
+      yield own.length > 0
+        ? `${key} has no effect: nothing reads it. The server reads: ${own.join(", ")}.`
+        : `${key} has no effect: the server declares no keys of its own (config: z.object({ … })).`;
   }
 }
 
@@ -164,7 +164,7 @@ function objectOf(schema: z.ZodType): z.ZodObject | undefined {
 }
 
 /** The keys of an object schema. */
-export function keysOf(schema: z.ZodType): string[] | undefined {
+export function schemaKeys(schema: z.ZodType): string[] | undefined {
   const object = objectOf(schema);
   return object && Object.keys(object.shape);
 }

@@ -1,10 +1,12 @@
 import type { z } from "zod";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/door.ts";
 import type { Cookies } from "../calls/cookies.ts";
 import type { Reply } from "../calls/server-call.ts";
 import type { ServerContext, StageListener } from "../calls/server-client.ts";
 import type { Erased, HandlerScope, Infer, MaybePromise } from "./definitions.ts";
+import type { AgentSession } from "./episodes/agent-sessions.ts";
+import type { AgentSeed, ToolAccess } from "./episodes/schemas.ts";
 
 /** The rollout that a request belongs to, if the request names one (`/ng-rollout/<id>/…` or the row's indices). */
 export interface RolloutScope {
@@ -39,6 +41,11 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
   }): MaybePromise<void>;
   start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
   stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
+  /**
+   * Checks a session that an environment server opens, and returns the tools that it may use. Without it, sessions are
+   * rejected.
+   */
+  session?(args: { config: Infer<ConfigSchema>; seed: AgentSeed }): readonly ToolAccess[];
   /** `POST /v1/responses`: the loop. */
   responses(
     args: HandlerScope<Infer<ConfigSchema>> & {
@@ -46,6 +53,8 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       cookies: Cookies;
       rollout: RolloutScope;
       state: NoInfer<State>;
+      /** The session of the request, if an environment server opened one. */
+      session?: AgentSession;
     },
   ): MaybePromise<AgentReply>;
   /** `POST /run`; default: seed the session, respond, verify. */

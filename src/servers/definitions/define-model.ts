@@ -1,8 +1,12 @@
 import type { z } from "zod";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import type { OnLoss } from "../../wire/convert/conversion-loss.ts";
-import type { ChatCompletion, ChatCreateParams } from "../../wire/schemas/chat-types.ts";
-import type { Response, ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import type { OnLoss } from "../../wire/convert/door.ts";
+import type {
+  ChatCompletion,
+  ChatCreateParams,
+  Response,
+  ResponseCreateParams,
+} from "../../wire/schemas/door.ts";
 import type { ServerContext } from "../calls/server-client.ts";
 import type { Erased, HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
@@ -13,6 +17,8 @@ export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   rolloutId?: string;
   /** Request headers, with names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The values of `requestFields` in the request. */
+  fields: Readonly<Record<string, unknown>>;
   /** Called for each field that a conversion inside the handler has to drop. */
   onLoss: OnLoss;
 }
@@ -43,6 +49,8 @@ export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
   modelName?(config: Infer<ConfigSchema>): string;
   /** Whether think blocks in chat answers become reasoning items when `chat` serves `/v1/responses`. */
   usesReasoningParser?(config: Infer<ConfigSchema>): boolean;
+  /** Fields of requests that the Responses API and Chat Completions do not have. Handlers find them in `fields`. */
+  requestFields?: readonly string[];
   /** Further `GET` routes, by path. */
   get?: Record<
     string,

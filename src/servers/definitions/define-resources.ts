@@ -5,8 +5,8 @@
  * @module
  */
 import type { z } from "zod";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import type { Response, ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import type { Response, ResponseCreateParams } from "../../wire/schemas/door.ts";
 import type { ServerContext } from "../calls/server-client.ts";
 import type { Erased, HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
@@ -93,7 +93,9 @@ export interface ResourcesServerOptions<
   ): MaybePromise<Session>;
   /** `keep`: seeding a session again leaves its state unchanged. Default: the state is replaced. */
   reseed?: "replace" | "keep";
-  /** Creates state for calls without a seeded session. Without it such tool calls are refused with 409. */
+  /** Binds typed sessions to their episodes although the server has no state of its own. */
+  boundSessions?: boolean;
+  /** Creates state for calls without a seeded session. Without it such tool calls are rejected with 409. */
   unseeded?(
     args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & { sessionId: string },
   ): MaybePromise<Session>;
@@ -121,6 +123,11 @@ export interface ResourcesServerOptions<
   metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
   /** Whether stored rollouts may be scored again without their session. */
   reverifyMode?: "stateless" | "unsupported" | "unknown";
+  /**
+   * Number of rollouts of one task whose `verify` waits for the others. A run that cannot bring them together is rejected
+   * before it starts. Default: each rollout is scored by itself.
+   */
+  cohort?(config: Infer<ConfigSchema>): number;
   /** Which tools an MCP client of this session may call; default: all. */
   allowedTools?(body: JsonObject): readonly string[] | null;
   stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
@@ -194,7 +201,7 @@ export interface GymnasiumServerOptions<
   ): MaybePromise<StepReply>;
   /** Keeps the state of an episode that has ended, so that further steps continue it. */
   keepFinished?: boolean;
-  /** Creates state for a step without a reset. Without it such a step is refused with 409. */
+  /** Creates state for a step without a reset. Without it such a step is rejected with 409. */
   unseeded?(
     args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & { sessionId: string },
   ): MaybePromise<Session>;

@@ -1,8 +1,9 @@
 import type { z } from "zod";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { isServerType, type ServerType } from "../../config/servers/server-types.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import { isServerType, type ServerType } from "../../config/light-door.ts";
 import type { ServerContext } from "../calls/server-client.ts";
 import type { AgentDefinition } from "./define-agent.ts";
+import type { EnvironmentServerDefinition } from "./define-environment.ts";
 import type { ModelDefinition } from "./define-model.ts";
 import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "./define-resources.ts";
 
@@ -27,7 +28,8 @@ export type ServerDefinition =
   | ResourcesServerDefinition
   | GymnasiumServerDefinition
   | AgentDefinition
-  | ModelDefinition;
+  | ModelDefinition
+  | EnvironmentServerDefinition;
 
 /** Whether a module's default export is a server definition, including one made by another copy of the package. */
 export function isServerDefinition(value: unknown): value is ServerDefinition {

@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { parseTemplate, type Template } from "../../base/python/format/format.ts";
-import { strip } from "../../base/python/whitespace.ts";
+import { parseTemplate, strip, type Template } from "../../base/python/door.ts";
 import type { ServerContext } from "../calls/server-client.ts";
 
 /** A prompt template that cannot be read or filled: an error in the config, not of the model. */
@@ -111,7 +110,7 @@ export async function loadYaml<Schema extends z.ZodType>(
   let content: unknown;
   try {
     // Loaded lazily, because few servers have prompts in files.
-    const { parseYamlText } = await import("../../config/yaml/read.ts");
+    const { parseYamlText } = await import("../../config/yaml/door.ts");
     content = parseYamlText(text, path);
   } catch (error) {
     const reason = errorMessage(error);

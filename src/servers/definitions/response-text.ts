@@ -1,9 +1,9 @@
-import { isObject } from "../../base/python/json/json-object.ts";
-import { strip } from "../../base/python/whitespace.ts";
-import { textParts } from "../../wire/read-output.ts";
+import { strip } from "../../base/python/door.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { textParts } from "../../wire/door.ts";
 
 /** Anything with output items, including unchecked ones such as a judge's reply. */
-export interface HasOutput {
+export interface UncheckedOutput {
   readonly output: readonly unknown[];
 }
 
@@ -16,18 +16,18 @@ function isAssistantMessage(item: unknown): item is Fields {
 }
 
 /** All text parts of all assistant messages, joined by newlines and stripped. */
-export function allAssistantText(response: HasOutput): string {
+export function allAssistantText(response: UncheckedOutput): string {
   const messages = response.output.filter(isAssistantMessage);
   return strip(messages.flatMap((item) => textParts(item["content"])).join("\n"));
 }
 
 /** The text parts of the last assistant message with text, joined by newlines and stripped; "" without one. */
-export function lastTextMessage(response: HasOutput): string {
+export function lastTextMessage(response: UncheckedOutput): string {
   return lastText(response.output, isAssistantMessage);
 }
 
 /** The last part of the last output item if it is a message that ends with a text; else null. */
-export function lastPartOfLastMessage(response: HasOutput): string | null {
+export function lastPartOfLastMessage(response: UncheckedOutput): string | null {
   const item = response.output.at(-1);
   if (!isObject(item) || item["type"] !== "message" || !Array.isArray(item["content"])) return null;
   const part: unknown = item["content"].at(-1);

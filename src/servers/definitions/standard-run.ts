@@ -1,8 +1,13 @@
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { ROLLOUT_START_HEADER } from "../../wire/rollout-id.ts";
-import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
-import { parseCreateParams, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
-import { trust } from "../../wire/schemas/trusted.ts";
+import { GymError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import { ROLLOUT_START_HEADER } from "../../wire/door.ts";
+import {
+  materializeCreateParams,
+  materializeResponse,
+  parseCreateParams,
+  type ResponseCreateParams,
+  trust,
+} from "../../wire/schemas/door.ts";
 import { type Cookies, NO_COOKIES } from "../calls/cookies.ts";
 import { ReceivedReply } from "../calls/run-client.ts";
 import { Reply } from "../calls/server-call.ts";
@@ -19,7 +24,7 @@ import { driftingResponse, driftingResult, driftOf, type TokenDrift } from "./to
 
 /** The config keys of the standard run. */
 export interface StandardRunConfig {
-  resources_server: { name: string };
+  resources_server?: { name: string };
   skip_verification?: boolean;
   skip_verification_reward?: number;
   token_drift?: TokenDrift;
@@ -70,9 +75,12 @@ function callResources(
   body: JsonObject,
   options: Pick<CallOptions, "cookies" | "headers">,
 ): Promise<ServerReply> {
+  const name = config.resources_server?.name;
+  if (name === undefined)
+    throw new GymError("AGENT_RESOURCES", "The agent has no resources_server, which /run needs.");
   rollout.onStage(stage);
   const path = `${rollout.prefix}${route}`;
-  const call = { ...options, server: config.resources_server.name, path, body, stage, signal };
+  const call = { ...options, server: name, path, body, stage, signal };
   return callServer(server.client, { ...call, idempotent: true });
 }
 

@@ -1,17 +1,11 @@
 import { z } from "zod";
+import { HttpError } from "../../base/door.ts";
 import { failure } from "../../base/failures.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { HttpError } from "../../base/server-errors.ts";
-import { maskMembers } from "../../wire/result-members.ts";
-import type { ResponseOutputItem, TokenInformation } from "../../wire/schemas/item-types.ts";
-import type { Response } from "../../wire/schemas/responses.ts";
-import {
-  type Continuity,
-  callsOf,
-  classifyBoundary,
-  classifyCalls,
-} from "../../wire/tokens/token-continuity.ts";
-import { withoutTokens } from "../../wire/tokens/token-fields.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import { maskMembers } from "../../wire/light-door.ts";
+import type { Response, ResponseOutputItem, TokenInformation } from "../../wire/schemas/door.ts";
+import { withoutTokens } from "../../wire/tokens/door.ts";
+import { type Continuity, callsOf, classifyBoundary, classifyCalls } from "../../wire/tokens/light-door.ts";
 
 /**
  * `token_drift` of an agent: what happens to a rollout in which the prompt of a call does not continue the previous
@@ -25,10 +19,25 @@ export type TokenDrift = z.infer<typeof tokenDrift>;
  * The turn boundaries of a response, if some of them break the token sequence; undefined when none does, or without
  * token ids.
  */
-export function driftOf({ output }: Response): Continuity["counts"] | undefined {
-  if (!output.some((item) => item.prompt_token_ids !== undefined)) return undefined;
-  const { counts } = classifyCalls(callsOf(output));
-  return counts.fork + counts.lost > 0 ? counts : undefined;
+export function driftOf(response: Response): Continuity["counts"] | undefined {
+  if (!response.output.some((item) => item.prompt_token_ids !== undefined)) return undefined;
+  const all = { extend: 0, fork: 0, lost: 0 };
+  for (const segment of segmentsOf(response)) {
+    const { counts } = classifyCalls(callsOf(segment));
+    all.extend += counts.extend;
+    all.fork += counts.fork;
+    all.lost += counts.lost;
+  }
+  return all.fork + all.lost > 0 ? all : undefined;
+}
+
+/** The parts of an output between which an agent has shortened the history on purpose (`chunk_records`). */
+function segmentsOf(response: Response): ResponseOutputItem[][] {
+  const { output, chunk_records: records } = response as Response & { chunk_records?: unknown };
+  const starts = (Array.isArray(records) ? records : [])
+    .map((record) => (record as { output_start?: unknown } | null)?.output_start)
+    .filter((start): start is number => Number.isInteger(start) && Number(start) > 0);
+  return [0, ...starts].map((start, index) => output.slice(start, starts[index]));
 }
 
 /** The response that a verifier receives when the tokens drift. */
@@ -44,7 +53,9 @@ export function driftingResponse(
       failure: failure("token_drift", message, { stage: "run" }),
     });
   }
-  return policy === "truncate" ? { ...response, output: withoutDriftedTokens(response.output) } : response;
+  return policy === "truncate"
+    ? { ...response, output: segmentsOf(response).flatMap(withoutDriftedTokens) }
+    : response;
 }
 
 /** Adds the counts of turn boundaries to the result, and masks it under `mask`. */

@@ -1,7 +1,6 @@
-import { jsonDecodeErrorRepr } from "../../base/python/json/json-decode-error.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { loadsPlain } from "../../base/python/json/json-loads.ts";
-import type { FunctionCall, FunctionCallOutput, ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import { dumps, jsonDecodeErrorRepr, loadsPlain } from "../../base/python/json/door.ts";
+import { type Span, traced } from "../../base/telemetry/light-door.ts";
+import type { FunctionCall, FunctionCallOutput, ResponseCreateParams } from "../../wire/schemas/door.ts";
 import { type Cookies, mergeCookies } from "../calls/cookies.ts";
 import { inStage } from "../calls/errors.ts";
 import type { ServerClient, ServerReply } from "../calls/server-client.ts";
@@ -11,6 +10,7 @@ import type { RolloutScope } from "./define-agent.ts";
 /** Routes of a resources server that are not tools. A model that calls one gets a 404, like for an unknown tool. */
 const NOT_TOOLS = new Set([
   "seed_session",
+  "close_session",
   "verify",
   "aggregate_metrics",
   "check_rows",
@@ -21,7 +21,7 @@ const NOT_TOOLS = new Set([
  * Routes of environments that answer every turn. Other environments have tools with these names; their rows declare
  * them.
  */
-const SELDOM_TOOLS = new Set(["reset", "step", "close"]);
+const ROUTES_ALLOWED_IF_DECLARED = new Set(["reset", "step", "close"]);
 const TIMEOUT_KEY = "tool_call_timeout_seconds";
 const NOT_FOUND = JSON.stringify({ detail: "Not Found" });
 
@@ -43,7 +43,19 @@ export async function runToolCall(
   run: ToolRun,
 ): Promise<{ output: FunctionCallOutput; cookies: Cookies }> {
   const startedAt = Date.now();
-  const answer = await answerOf(call, cookies, run);
+  const answer = await traced(
+    "agent",
+    `execute_tool ${call.name}`,
+    (span) => tracedAnswer(span, call, cookies, run),
+    {
+      attributes: {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.name": call.name,
+        "gen_ai.tool.call.id": call.call_id,
+      },
+    },
+  );
   run.recorder?.toolCall({
     id: call.call_id,
     name: call.name,
@@ -62,6 +74,21 @@ interface ToolAnswer {
   cookies: Cookies;
   /** Null on success. */
   errorType: string | null;
+}
+
+async function tracedAnswer(
+  span: Span | undefined,
+  call: FunctionCall,
+  cookies: Cookies,
+  run: ToolRun,
+): Promise<ToolAnswer> {
+  const answer = await answerOf(call, cookies, run);
+  if (answer.errorType !== null) span?.fail(answer.errorType);
+  span?.setContent(() => ({
+    "gen_ai.tool.call.arguments": call.arguments,
+    "gen_ai.tool.call.result": answer.text,
+  }));
+  return answer;
 }
 
 async function answerOf(
@@ -106,7 +133,7 @@ function readArguments(text: string): { input: unknown } | { refusal: string } {
 /** Whether a name can be the route of a tool. A lone surrogate cannot be sent. */
 function isToolName(name: string, offered: ToolRun["tools"]): boolean {
   if (name === "" || /[/?#\\]|\p{Cs}/u.test(name) || name === "." || name === "..") return false;
-  if (SELDOM_TOOLS.has(name))
+  if (ROUTES_ALLOWED_IF_DECLARED.has(name))
     return offered?.some((tool) => tool.type === "function" && tool.name === name) ?? false;
   return !NOT_TOOLS.has(name);
 }

@@ -38,15 +38,50 @@ async function loop(hooks: ToolLoopHooks, ...turns: object[][]) {
 }
 
 describe("toolLoop", () => {
+  it("ends a rollout at max_tokens_per_rollout, and asks for no more tokens than are left", async () => {
+    const agent = defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
+    const asked: unknown[] = [];
+    const usage = {
+      input_tokens: 30,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 10,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 40,
+    };
+    const server = await createTestServer(agent, {
+      config: { ...config, max_steps: null },
+      globalConfig: { max_tokens_per_rollout: 100 },
+      servers: {
+        model: (_path, body) => {
+          asked.push((body as { max_output_tokens: unknown }).max_output_tokens);
+          const response = verifyBody({}, functionCallItem("ls", {})).response as object;
+          return { ...response, usage };
+        },
+        world: () => ({}),
+      },
+    });
+    const { body } = await server.post("/v1/responses", { input: "Go.", max_output_tokens: 90 });
+    await server.close();
+    expect(asked).toEqual([90, 60, 20]);
+    expect(body).toMatchObject({
+      status: "incomplete",
+      usage: { total_tokens: 120 },
+      metadata: {
+        ng_termination_reason: "max_tokens_per_rollout",
+        ng_termination_message: "the rollout used 120 of 100 tokens (max_tokens_per_rollout)",
+      },
+    });
+  });
+
   it("lets an agent answer calls itself or after the server", async () => {
     const hooks: ToolLoopHooks = {
-      runCall: (call, byServer) => (call.name === "rm" ? "refused" : byServer()),
+      runCall: (call, byServer) => (call.name === "rm" ? "rejected" : byServer()),
     };
     const calls = [functionCallItem("rm", {}), functionCallItem("ls", {})];
     const { called, body } = await loop(hooks, calls, [messageItem("Done.")]);
     expect(called).toEqual(["/ls"]);
     const outputs = body.output.filter(({ type }: { type: string }) => type === "function_call_output");
-    expect(outputs.map(({ output }: { output: string }) => output)).toEqual(["refused", '{"seen":"/ls"}']);
+    expect(outputs.map(({ output }: { output: string }) => output)).toEqual(["rejected", '{"seen":"/ls"}']);
   });
 
   it("lets an agent shorten the conversation", async () => {

@@ -1,4 +1,4 @@
-import { accumulateUsage } from "../../wire/convert/usage.ts";
+import { accumulateUsage, type Usage } from "../../wire/convert/door.ts";
 import type {
   FunctionCall,
   FunctionCallOutput,
@@ -6,8 +6,7 @@ import type {
   ResponseCreateParams,
   ResponseInputItem,
   ResponseOutputItem,
-  Usage,
-} from "../../wire/schemas/responses.ts";
+} from "../../wire/schemas/door.ts";
 import { type Cookies, mergeCookies } from "../calls/cookies.ts";
 import type { ServerContext } from "../calls/server-client.ts";
 import { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
@@ -15,6 +14,9 @@ import { callLimits, EmptyTurns } from "./agent-config.ts";
 import { callModel, inputItems } from "./call-model.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
 import type { MaybePromise } from "./definitions.ts";
+import type { AgentSession } from "./episodes/agent-sessions.ts";
+import { grantedTools } from "./episodes/tool-grant.ts";
+import { TokenBudget } from "./token-budget.ts";
 import { runToolCall, type ToolRun } from "./tool-calls.ts";
 
 /** The arguments of `responses` that the loop needs; `config` is `loopAgentConfig` or an extension of it. */
@@ -23,19 +25,35 @@ export interface ToolLoopArgs {
   cookies: Cookies;
   config: {
     model_server: { name: string };
-    resources_server: { name: string };
+    resources_server?: { name: string };
+    /** False: a turn with calls ends the loop, and the environment server runs them. */
+    execute_tools?: boolean;
     max_steps?: number | null | undefined;
     max_empty_turns?: number | null | undefined;
   };
   server: ServerContext<unknown>;
   rollout: RolloutScope;
   signal: AbortSignal;
+  /** The session of the request, whose tools replace those of `resources_server`. */
+  session?: AgentSession;
+}
+
+/** The input of a model call, and fields that the model server accepts beyond those of the Responses API. */
+export interface Question {
+  input: readonly ResponseInputItem[];
+  fields: Readonly<Record<string, unknown>>;
 }
 
 /** Hooks that change the standard loop. */
 export interface ToolLoopHooks {
-  /** The input of a model call. Default: the whole conversation. */
-  question?(conversation: readonly ResponseInputItem[], step: number): readonly ResponseInputItem[];
+  /**
+   * The input of a model call, or its input and further fields of the request. Null ends the loop as incomplete; the
+   * first call cannot be left out. Default: the whole conversation.
+   */
+  question?(
+    conversation: readonly ResponseInputItem[],
+    step: number,
+  ): MaybePromise<readonly ResponseInputItem[] | Question | null>;
   /** Answers a tool call with an item or a text. Default: `byServer`, which runs the tool on the resources server. */
   runCall?(
     call: FunctionCall,
@@ -55,14 +73,14 @@ export interface ToolLoopHooks {
  * export default defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
  */
 export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): Promise<AgentReply> {
-  const { params, config, server, rollout, signal } = args;
+  const { params, config, server, rollout, signal, session } = args;
   const { client, globalConfig } = server;
   const limits = callLimits(globalConfig);
   const modelServer = config.model_server.name;
   const recorder = TrajectoryRecorder.of(globalConfig, rollout);
   const toolRun: ToolRun = {
-    client,
-    resourcesServer: config.resources_server.name,
+    client: session ? grantedTools(session) : client,
+    resourcesServer: config.resources_server?.name ?? server.name,
     rollout,
     signal,
     timeoutMs: limits.toolCallMs,
@@ -70,13 +88,15 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     tools: params.tools,
   };
   // Every tool call sends the cookies that earlier calls set.
-  let { cookies } = args;
+  let cookies = session?.cookies ?? args.cookies;
   const runTool = async (call: FunctionCall): Promise<FunctionCallOutput> => {
     const done = await runToolCall(call, cookies, toolRun);
     cookies = done.cookies;
+    if (session) session.cookies = cookies;
     return done.output;
   };
   const emptyTurns = new EmptyTurns(config.max_empty_turns);
+  const budget = TokenBudget.of(globalConfig);
   const input = inputItems(params);
   const produced: ResponseOutputItem[] = [];
   const produce = (...items: readonly ResponseOutputItem[]) => {
@@ -85,16 +105,20 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   };
   let usage: Usage | null = null;
   let modelCookies: Cookies | undefined;
-  let last: Response;
+  let last: Response | undefined;
   let status: "completed" | "incomplete" = "incomplete";
   let gaveUp = false;
+  let isSpent = false;
   for (let step = 1; ; step++) {
     const startedAt = Date.now();
     const conversation = [...input, ...produced];
-    const question = [...(hooks.question?.(conversation, step) ?? conversation)];
+    const asked = hooks.question ? await hooks.question(conversation, step) : conversation;
+    if (asked === null && last) break;
+    const { input: wanted, fields } = asked && "input" in asked ? asked : { input: asked, fields: {} };
+    const question = [...(wanted ?? conversation)];
     const turn = await callModel(client, {
       modelServer,
-      params: { ...params, input: question },
+      params: { ...budget.limited(params, usage), input: question, ...fields },
       rollout,
       signal,
       timeoutMs: limits.modelCallMs,
@@ -123,17 +147,26 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
       server.log.warn(emptyTurns.note);
       break;
     }
+    if (config.execute_tools === false) break;
     for (const call of calls) {
       const byServer = () => runTool(call);
       const output = await (hooks.runCall ? hooks.runCall(call, byServer) : byServer());
       produce(typeof output === "string" ? outputItem(call, output) : output);
     }
     if (config.max_steps && step >= config.max_steps) break;
+    isSpent = budget.isSpent(usage);
+    if (isSpent) break;
   }
   let response: Response & Record<string, unknown> = { ...last, output: produced, usage };
   if (gaveUp) response = emptyTurns.ended(response);
-  if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
-  return { response, cookies: mergeCookies(cookies, modelCookies ?? {}) };
+  if (isSpent) response = budget.ended(response, usage);
+  if (recorder) {
+    const trajectory = recorder.finish(response, input, status);
+    if (session) session.observations.push(trajectory);
+    else response["_ng_trajectory"] = trajectory;
+  }
+  // Cookies of the environment stay in the session. The caller gets only those of this agent.
+  return { response, cookies: session ? {} : mergeCookies(cookies, modelCookies ?? {}) };
 }
 
 function outputItem({ call_id }: FunctionCall, output: string): FunctionCallOutput {

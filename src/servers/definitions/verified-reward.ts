@@ -1,7 +1,6 @@
+import { HttpError, type Logger } from "../../base/door.ts";
 import { failure } from "../../base/failures.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { HttpError } from "../../base/server-errors.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 
 const MAX_QUOTED = 100;
 

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
+import { HttpError, type Logger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { failure } from "../../base/failures.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { HttpError } from "../../base/server-errors.ts";
-import { splitRolloutPrefix } from "../../wire/rollout-id.ts";
-import { type ErrorDetail, ValidationError } from "../../wire/schemas/validation.ts";
-import type { Cookies } from "../calls/cookies.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import { splitRolloutPrefix } from "../../wire/door.ts";
+import { type ErrorDetail, ValidationError } from "../../wire/schemas/door.ts";
+import { type Cookies, NO_COOKIES } from "../calls/cookies.ts";
 import { type AppCall, Reply } from "../calls/server-call.ts";
 import type { StageListener } from "../calls/server-client.ts";
 import type { MaybePromise, ServerType } from "../definitions/definitions.ts";
 import type { RouteNote } from "./apps/openapi.ts";
 import { isTooDeep, MAX_NESTING, MalformedBody } from "./body.ts";
 import { mapError } from "./error-mapper.ts";
+import { PROBE_PATHS } from "./probes.ts";
 import { type RolloutContext, rolloutOfRequest } from "./rollout-attribution.ts";
 import { SessionCookie } from "./session-cookie.ts";
 
@@ -66,6 +66,8 @@ export interface AppParts {
   notes?: () => Readonly<Record<string, RouteNote>>;
   log: Logger;
   /** Routes whose handlers accept a `MalformedBody`. */
+  /** Whether the server sets no session cookie. */
+  withoutSessions?: boolean;
   takesMalformed?: (path: string) => boolean;
   /** Returns the session of a request that names it outside its cookie. */
   sessionOf?: (headers: AppCall["headers"]) => string | undefined;
@@ -89,6 +91,8 @@ export interface AppHost {
   serverTypes?: ReadonlyMap<string, ServerType>;
 }
 
+const PROBES = Object.fromEntries(PROBE_PATHS.map((path) => [path, () => ({ status: "ok" })]));
+
 const NO_ROUTE = { 404: "Not Found", 405: "Method Not Allowed" };
 
 /** One running server instance, independent of how it is reached. */
@@ -110,7 +114,7 @@ export class ServerApp implements RequestHandler {
     const describe = (form: "json" | "page") => () => this.#describe(form);
     this.#get = new Map(
       Object.entries({
-        "/": () => ({ status: "ok" }),
+        ...PROBES,
         "/openapi.json": describe("json"),
         "/docs": describe("page"),
         "/redoc": describe("page"),
@@ -123,6 +127,13 @@ export class ServerApp implements RequestHandler {
   /** Paths of `POST` routes, without the fallback. */
   get postPaths(): string[] {
     return [...this.#post.keys()];
+  }
+
+  /** The route that answers a path, with a placeholder for names of tools and other paths without a route of their own. */
+  routeOf(path: string): string {
+    if (this.#post.has(path) || this.#get.has(path)) return path;
+    const mount = this.#parts.mounts?.find((mounted) => path.startsWith(`${mounted}/`));
+    return mount === undefined ? "/{path}" : `${mount}/{path}`;
   }
 
   /** Adds a route of the host. */
@@ -176,7 +187,9 @@ export class ServerApp implements RequestHandler {
     const sessionId = given?.id ?? (this.#parts.newSessionId ?? randomUUID)();
     const cookie = given?.isFresh ? call.cookies[this.cookie.name] : undefined;
     // Also set on errors: callers that replace their cookies would otherwise lose the session.
-    const session = { [this.cookie.name]: cookie ?? this.cookie.sign(sessionId) };
+    let session = this.#parts.withoutSessions
+      ? NO_COOKIES
+      : { [this.cookie.name]: cookie ?? this.cookie.sign(sessionId) };
     try {
       const handler = this.#route(call.method, path);
       if (typeof handler === "number")
@@ -196,6 +209,8 @@ export class ServerApp implements RequestHandler {
         tokenCapture,
         onStage,
       });
+      if (value instanceof Reply && value.sessionId !== undefined)
+        session = { [this.cookie.name]: this.cookie.sign(value.sessionId) };
       if (!(value instanceof Reply)) return new Reply({ body: value ?? null, cookies: session });
       return new Reply({ ...value, cookies: { ...value.cookies, ...session } });
     } catch (error) {

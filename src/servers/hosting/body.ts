@@ -1,11 +1,11 @@
 import type { z } from "zod";
+import { HttpError } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import { type JsonTextError, loadsPlain } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { HttpError } from "../../base/server-errors.ts";
-import { resultJson } from "../../wire/result-json.ts";
-import { type ErrorDetail, ValidationError, zodDetail } from "../../wire/schemas/validation.ts";
-import { encodeSse, type SseEvent } from "../../wire/stream/sse.ts";
+import { failure } from "../../base/failures.ts";
+import { isObject, type JsonObject, type JsonTextError, loadsPlain } from "../../base/python/json/door.ts";
+import { resultJson } from "../../wire/door.ts";
+import { type ErrorDetail, ValidationError, zodDetail } from "../../wire/schemas/door.ts";
+import { encodeSse, type SseEvent } from "../../wire/stream/door.ts";
 import type { Cookies } from "../calls/cookies.ts";
 import { Reply } from "../calls/server-call.ts";
 
@@ -33,7 +33,7 @@ export function parseBody(text: string): unknown {
 }
 
 /**
- * Python clients write NaN and Infinity as bare words. Text that Python does not accept either is refused with its
+ * Python clients write NaN and Infinity as bare words. Text that Python does not accept either is rejected with its
  * position.
  */
 function parseAsPython(text: string): unknown {
@@ -47,7 +47,7 @@ function parseAsPython(text: string): unknown {
   }
 }
 
-/** Deeper values are refused: writing them as JSON would overflow the stack. */
+/** Deeper values are rejected: writing them as JSON would overflow the stack. */
 export const MAX_NESTING = 1_000;
 
 /** Whether a JSON value has more levels than can safely be serialized. Checks level by level, without recursion. */
@@ -72,14 +72,14 @@ export function replyText({ raw, body }: Reply): string {
   return raw ?? resultJson(body ?? null);
 }
 
-/** Refuses a body that is larger than any caller reads. */
+/** Rejects a body that is larger than any caller reads. */
 export function requireReplySize(text: string, path: string): void {
   if (text.length < MAX_REPLY_BYTES / 3) return;
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_REPLY_BYTES) return;
   const megabytes = (count: number) => Math.ceil(count / (1024 * 1024));
   const message = `the response of ${path} has ${megabytes(bytes)} MB; at most ${megabytes(MAX_REPLY_BYTES)} MB are sent`;
-  throw new HttpError(500, message, { failure: { class: "invalid_response", retryable: false, message } });
+  throw new HttpError(500, message, { failure: failure("invalid_response", message, { retryable: false }) });
 }
 
 /** The text of a response that may be a stream, which is read to its end. */

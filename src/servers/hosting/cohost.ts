@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
+import type { Logger } from "../../base/door.ts";
 import { GymError } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
+import type { Telemetry } from "../../base/telemetry/door.ts";
 import { Links } from "../calls/link/links.ts";
 import { RunClient } from "../calls/run-client.ts";
 import type { ServerDefinition, ServerType } from "../definitions/definitions.ts";
@@ -15,6 +16,7 @@ import { HttpEdge } from "./http-edge.ts";
 import { LinkEdge } from "./link-edge.ts";
 import { loadDefinition } from "./load-definition.ts";
 import type { ServerCode } from "./locate-server.ts";
+import { traceRequests } from "./tracing/trace-requests.ts";
 import { VerifyPool } from "./verify-pool.ts";
 
 /** One instance and the location of its code. */
@@ -38,6 +40,7 @@ export interface CoHostOptions {
   installRoot: string;
   findFile: (path: string) => string;
   logger: (server: string) => Logger;
+  telemetry?: Telemetry;
   monitor?: LoopMonitor;
   watchdog?: Watchdog;
   /** Suffix of profile names, if several processes run one server. */
@@ -74,7 +77,7 @@ export class CoHost {
     const { addresses, link } = options;
     const links = link && new Links(link.sockets);
     this.client = new RunClient({ addresses, local: this.#handlers, links });
-    this.#allowExit = guardExit(codeOf(options));
+    this.#allowExit = guardExit(hostedCodeOf(options));
   }
 
   /** Loads and starts the servers. Whether it succeeds or fails, `close` frees what it has opened. */
@@ -89,7 +92,7 @@ export class CoHost {
       closing.throwIfAborted();
       const app = await createHostedApp(instance, options, this.client, this.#pool);
       this.apps.set(instance.name, app);
-      this.#handlers.set(instance.name, decorated(app, options));
+      this.#handlers.set(instance.name, decorated(app, instance.implementation, options));
     }
     closing.throwIfAborted();
     const directory = profileDirectory(globalConfig, installRoot);
@@ -128,7 +131,7 @@ export class CoHost {
 }
 
 /** The code that runs in this process, by server. */
-export function codeOf({
+export function hostedCodeOf({
   instances,
   installRoot,
 }: Pick<CoHostOptions, "instances" | "installRoot">): HostedCode[] {
@@ -165,11 +168,12 @@ async function createHostedApp(
 }
 
 /** The app with its decorators. Callers in this process pass through them too. */
-function decorated(app: ServerApp, options: CoHostOptions): RequestHandler {
-  const { monitor, watchdog, globalConfig, logger, intercept } = options;
+function decorated(app: ServerApp, implementation: string, options: CoHostOptions): RequestHandler {
+  const { monitor, watchdog, globalConfig, logger, intercept, telemetry } = options;
   let handler: RequestHandler = app;
   if (monitor) handler = watchLoop(handler, monitor, watchdog);
   if (globalConfig["uvicorn_logging_show_200_ok"] === true) handler = logAccess(handler, logger(app.name));
+  if (telemetry) handler = traceRequests(handler, { app, implementation, tracer: telemetry.tracerOf(app) });
   return intercept ? intercept(app, handler) : handler;
 }
 

@@ -1,9 +1,8 @@
+import type { HttpError, Logger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { type FailureInfo, failure } from "../../base/failures.ts";
-import type { Logger } from "../../base/logger.ts";
 import { redactKnown } from "../../base/secrets.ts";
-import type { HttpError } from "../../base/server-errors.ts";
-import type { ErrorDetail, ValidationError } from "../../wire/schemas/validation.ts";
+import type { ErrorDetail, ValidationError } from "../../wire/schemas/door.ts";
 import type { ServerCallError } from "../calls/errors.ts";
 import type { Reply } from "../calls/server-call.ts";
 import type { ServerType } from "../definitions/definitions.ts";
@@ -83,7 +82,7 @@ function replyTo(error: unknown, context: ErrorContext): ErrorReply {
   return { status: 500, body: describe(error) };
 }
 
-/** The error quotes the refused value, unless it cannot be serialized. */
+/** The error quotes the rejected value, unless it cannot be serialized. */
 function echoable(detail: ErrorDetail): ErrorDetail {
   return isTooDeep(detail.input) ? { ...detail, input: "(nested too deeply to be shown)" } : detail;
 }

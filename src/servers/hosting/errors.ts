@@ -33,6 +33,22 @@ export const serverErrorCodes = {
       when: "A server that shares a process was asked to restart alone.",
       fix: "Run it in its own process (`hosting: process`).",
     },
+    AGENT_RESOURCES: {
+      when: "An agent without `resources_server` was asked to run a whole rollout.",
+      fix: "Set `resources_server` of the agent, or run its rollouts through an environment server.",
+    },
+    AGENT_SESSION: {
+      when: "An agent cannot do in a session what an environment server asks for, such as using a sandbox.",
+      fix: "Use another agent, or other `resources_tool_transports` of the environment server.",
+    },
+    EPISODE_ROW: {
+      when: "An environment server got a row that is not for it: of another agent or task source, or without an id.",
+      fix: "Correct the members of the row that the message names, or its route.",
+    },
+    RESOURCES_SESSION: {
+      when: "A session of an environment was opened after its close, or for another episode.",
+      fix: "Use a new `resources_session_id` for each attempt.",
+    },
     MCP_EXPOSURE: {
       when: "A tool cannot be offered over MCP.",
       fix: "Change the tool as the message says, or do not expose it.",

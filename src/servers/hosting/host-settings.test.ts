@@ -16,7 +16,7 @@ describe("settings of the host in a server's block", () => {
     ["num_workers", 5000, "num_workers: must be between 1 and 1024"],
     ["expose_tools_over_mcp", "perhaps", "expose_tools_over_mcp: must be true or false"],
     ["hosting", "foo", 'hosting: must be one of cohosted, process, not "foo"'],
-  ])("refuses %s: %j", (key, value, told) => {
+  ])("rejects %s: %j", (key, value, told) => {
     const { problems } = read({ [key]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(told);

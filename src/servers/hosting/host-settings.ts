@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GymError } from "../../base/errors.ts";
+import { suggestMisspelt } from "../../base/suggest.ts";
 import { laxBool, laxFloat, laxInt } from "../../wire/schemas/lax.ts";
-import { nearestKey } from "../definitions/check-definition.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import type { HostedInstance } from "./cohost.ts";
 
@@ -124,7 +124,7 @@ export function* misspeltHostKeys(
   const known = hostKeys(type);
   for (const key of Object.keys(config)) {
     if (known.includes(key) || own.includes(key)) continue;
-    const nearest = nearestKey(key, known);
+    const nearest = suggestMisspelt(key, known);
     // The singular is a separate key in several servers: `dataset` selects one.
     if (nearest !== undefined && nearest !== `${key}s`)
       yield `${key} has no effect unless the server reads it itself. Did you mean '${nearest}'?`;
@@ -132,10 +132,10 @@ export function* misspeltHostKeys(
 }
 
 function reasonOf({ issues: [issue] }: z.ZodError): string {
-  const refused = issue?.code === "custom" ? issue.params?.["pydantic"] : undefined;
-  if (typeof refused !== "string") return issue?.message ?? "";
-  if (refused.startsWith("bool")) return "must be true or false";
-  return refused.startsWith("int") ? "must be a whole number" : "must be a number";
+  const rejected = issue?.code === "custom" ? issue.params?.["pydantic"] : undefined;
+  if (typeof rejected !== "string") return issue?.message ?? "";
+  if (rejected.startsWith("bool")) return "must be true or false";
+  return rejected.startsWith("int") ? "must be a whole number" : "must be a number";
 }
 
 /** How an instance is hosted. */

@@ -6,6 +6,7 @@ import { silentLogger } from "../../base/logger.ts";
 import { largeBodies } from "../../base/transport/large-bodies.ts";
 import { ServerApp } from "./app.ts";
 import { HttpEdge, type HttpEdgeOptions, ListenError } from "./http-edge.ts";
+import { startHeadServer } from "./processes/head-server.ts";
 
 const open: HttpEdge[] = [];
 afterEach(async () => {
@@ -122,9 +123,9 @@ it("reads a body without content-length and rejects it when it becomes too large
     });
   const read = await inPieces(3);
   expect(await read.body.json()).toEqual({ a: "é".repeat(150) });
-  const refused = await inPieces(50);
-  expect(refused.statusCode).toBe(413);
-  await refused.body.dump();
+  const rejected = await inPieces(50);
+  expect(rejected.statusCode).toBe(413);
+  await rejected.body.dump();
   // The client never stops sending; the server does not wait for the end.
   const endless = `POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${`64\r\n${"x".repeat(100)}\r\n`.repeat(20)}`;
   expect(await raw(port, endless)).toMatch(/^HTTP\/1.1 413 /);
@@ -281,4 +282,33 @@ it("ends a later request on a connection that arrives byte by byte", async () =>
   await new Promise((resolve) => socket.on("close", resolve));
   clearInterval(timer);
   expect(text).toContain("408 Request Timeout");
+});
+
+it("answers probes by all their names", async () => {
+  const { url } = await listen();
+  for (const path of ["/", "/health", "/healthz", "/livez", "/readyz"]) {
+    const reply = await request(`${url}${path}`);
+    expect([path, reply.statusCode, await reply.body.json()]).toEqual([path, 200, { status: "ok" }]);
+  }
+});
+
+it("is ready as head server when its servers are published", async () => {
+  const port = nextPort++;
+  const head = await startHeadServer({
+    host: "127.0.0.1",
+    port,
+    publicYaml: "",
+    privateYaml: "",
+    token: "t",
+  });
+  try {
+    const statusOf = async (path: string) => (await request(`${head.url}${path}`)).statusCode;
+    expect([await statusOf("/"), await statusOf("/livez"), await statusOf("/readyz")]).toEqual([
+      200, 200, 503,
+    ]);
+    head.publish([]);
+    expect([await statusOf("/health"), await statusOf("/readyz")]).toEqual([200, 200]);
+  } finally {
+    await head.close();
+  }
 });

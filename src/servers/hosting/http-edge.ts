@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { type GuardOptions, jsonRejectionOf } from "../../base/door.ts";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { type GuardOptions, jsonRefusalOf } from "../../base/request-guard.ts";
-import { abortController } from "../../base/transport/deadline.ts";
-import { LARGE_BODY_BYTES, largeBodies } from "../../base/transport/large-bodies.ts";
+import { LARGE_BODY_BYTES, largeBodies } from "../../base/transport/door.ts";
+import { abortController } from "../../base/transport/light-door.ts";
 import { parseCookieHeader } from "../calls/cookies.ts";
 import { type AppCall, Reply, splitQuery } from "../calls/server-call.ts";
 import type { RequestHandler } from "./app.ts";
@@ -65,9 +65,9 @@ export class HttpEdge {
       intervalMs: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs, requestTimeoutMs),
     };
     this.#slowRequests = new SlowRequests(this.#server, limits, (socket) =>
-      refuseConnection({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, socket),
+      rejectConnection({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, socket),
     );
-    this.#server.on("clientError", refuseConnection);
+    this.#server.on("clientError", rejectConnection);
   }
 
   /** Starts to listen. Reports a port in use with a specific error. */
@@ -103,16 +103,16 @@ export class HttpEdge {
 
   #read(request: IncomingMessage, response: ServerResponse): void {
     const { headers } = request;
-    const refusal = jsonRefusalOf(headers, this.#guard);
+    const refusal = jsonRejectionOf(headers, this.#guard);
     if (refusal) {
-      this.#refuse(response, refusal.status, refusal.reason);
+      this.#reject(response, refusal.status, refusal.reason);
       return;
     }
     const announced = headers["content-length"];
     if (announced === undefined && headers["transfer-encoding"] === undefined)
       return void this.#answer(request, response, "");
     if (announced !== undefined && Number(announced) > this.#bodyLimit) {
-      this.#refuse(response, 413, this.#tooLarge);
+      this.#reject(response, 413, this.#tooLarge);
       return;
     }
     const chunks: Buffer[] = [];
@@ -122,7 +122,7 @@ export class HttpEdge {
       if (size > this.#bodyLimit) {
         request.removeAllListeners("data");
         request.removeAllListeners("end");
-        this.#refuse(response, 413, this.#tooLarge);
+        this.#reject(response, 413, this.#tooLarge);
       } else chunks.push(chunk);
     });
     request.on("end", () => {
@@ -140,7 +140,7 @@ export class HttpEdge {
   }
 
   /** The rest of the body stays unread, so the connection is closed. */
-  #refuse(response: ServerResponse, status: number, detail: string): void {
+  #reject(response: ServerResponse, status: number, detail: string): void {
     void send(response, new Reply({ status, body: { detail }, headers: { connection: "close" } }));
   }
 
@@ -189,7 +189,7 @@ export class ListenError extends GymError {
 }
 
 /** Answers bytes that are not an HTTP request, or that arrive too slowly, in the same form as other errors. */
-function refuseConnection(error: { code?: string }, socket: Duplex): void {
+function rejectConnection(error: { code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
     400,

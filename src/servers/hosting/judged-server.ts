@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import type { ServerDefinition } from "../definitions/definitions.ts";
 import { messageItem } from "./response-items.ts";
 import { createTestServer, type TestServer } from "./test-server.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { abortController } from "../../base/transport/deadline.ts";
+import { abortController } from "../../base/transport/light-door.ts";
 import { FrameSocket } from "../calls/link/frame-socket.ts";
-import { type CallHead, MAX_LINE_BYTES, type ReplyHead } from "../calls/link/links.ts";
+import { type CallHead, MAX_FRAME_BYTES, type ReplyHead } from "../calls/link/links.ts";
 import { type AppCall, Reply } from "../calls/server-call.ts";
 import type { RequestHandler } from "./app.ts";
 import { parseBody, requireReplySize, streamedText } from "./body.ts";
@@ -35,7 +35,7 @@ export class LinkEdge {
 
   #welcome(socket: Socket): void {
     const running = new Map<number, AbortController>();
-    const frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+    const frames = new FrameSocket(socket, MAX_FRAME_BYTES, {
       received: (head, text) => {
         const call = head as CallHead | readonly [id: number];
         if (call.length === 1) running.get(call[0])?.abort(new Error("the caller closed the connection"));

@@ -2,14 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { errorMessage } from "../../base/errors.ts";
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggestMisspelt } from "../../base/suggest.ts";
 import { importTypeScript, publicEntries } from "../../config/import-typescript.ts";
 import { isServerDefinition, type ServerDefinition } from "../definitions/definitions.ts";
 import { authorTrace } from "./guards/hosted-code.ts";
 import { compiledTwin, ServerCodeError } from "./locate-server.ts";
-
-/** Similarity above which a name counts as a misspelling. */
-const NEARNESS = 0.8;
 
 /** Loads the definition that a server file exports: compiled if the build is current, else the TypeScript source. */
 export async function loadDefinition(entry: string, installRoot: string): Promise<ServerDefinition> {
@@ -50,7 +47,7 @@ async function missingName(error: unknown): Promise<string | undefined> {
     const module = (await import(pathToFileURL(file).href)) as object;
     for (const exported of Object.keys(module)) entryOf.set(exported, entry);
   }
-  const [nearest] = getCloseMatches(name, [...entryOf.keys()], 1, NEARNESS);
+  const nearest = suggestMisspelt(name, [...entryOf.keys()]);
   const hint = nearest ? ` Did you mean '${nearest}' of '${entryOf.get(nearest)}'?` : "";
   return `it calls '${name}', which its imports do not have.${hint}`;
 }

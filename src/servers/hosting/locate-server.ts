@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "n
 import { extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GymError } from "../../base/errors.ts";
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggest } from "../../base/suggest.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 
 /** Extensions of server files: configs of the original name `app.py`, a built package has `app.js`. */
@@ -80,7 +80,7 @@ function nearestEntry(entrypoint: string, directories: readonly string[]): strin
   const files = directories
     .flatMap((directory) => readdirSync(directory))
     .filter((file) => ENTRY_FILE.test(file) && !/\.test\.\w+$/.test(file));
-  const [close] = getCloseMatches(entrypoint, files, 1);
+  const close = suggest(entrypoint, files);
   return close ?? files.find((file) => /^app\.\w+$/.test(file));
 }
 

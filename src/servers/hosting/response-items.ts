@@ -1,4 +1,4 @@
-import type { Response, ResponseOutputItem } from "../../wire/schemas/responses.ts";
+import type { Response, ResponseOutputItem } from "../../wire/schemas/door.ts";
 
 /** A message of the model, as an output item. */
 export function messageItem(...texts: string[]): Record<string, unknown> {

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { processWide } from "../../base/process-wide.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { serverTypes as knownTypes, type ServerType } from "../../config/servers/server-types.ts";
-import { idInRow, isPrefixed, isRolloutId, rolloutIdOf, rolloutPrefix } from "../../wire/rollout-id.ts";
+import { processWide } from "../../base/door.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import { serverTypes as knownTypes, type ServerType } from "../../config/light-door.ts";
+import { idInRow, isPrefixed, isRolloutId, rolloutIdOf, rolloutPrefix } from "../../wire/door.ts";
 import type {
   CallOptions,
   ServerClient,
@@ -98,7 +98,7 @@ export class RolloutClient implements ServerClient {
 }
 
 /** The types of the servers in a config, by instance name. */
-export function serverTypes(config: Readonly<Record<string, unknown>>): Map<string, ServerType> {
+export function serverTypesByName(config: Readonly<Record<string, unknown>>): Map<string, ServerType> {
   const types = new Map<string, ServerType>();
   for (const [name, block] of Object.entries(config)) {
     if (typeof block !== "object" || block === null) continue;

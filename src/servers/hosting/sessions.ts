@@ -1,6 +1,6 @@
+import { HttpError } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { failure } from "../../base/failures.ts";
-import { HttpError } from "../../base/server-errors.ts";
 import type { ServerContext } from "../calls/server-client.ts";
 import type { MaybePromise } from "../definitions/definitions.ts";
 import { LruCache } from "../definitions/lru-cache.ts";

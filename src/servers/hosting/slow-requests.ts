@@ -20,7 +20,7 @@ interface Connection {
 
 /**
  * Finds clients that send their requests too slowly. Time is counted in checks of the connections, because all received
- * data is read between two checks. Node's limits count seconds, so a server that is busy for a minute would refuse
+ * data is read between two checks. Node's limits count seconds, so a server that is busy for a minute would reject
  * requests that have been waiting for it.
  */
 export class SlowRequests {

@@ -1,5 +1,5 @@
-import { silentLogger } from "../../base/logger.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import { silentLogger } from "../../base/door.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import { type Cookies, mergeCookies, NO_COOKIES } from "../calls/cookies.ts";
 import { type LocalServer, RunClient } from "../calls/run-client.ts";
 import { Reply, splitQuery } from "../calls/server-call.ts";
@@ -8,8 +8,11 @@ import type { ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
 import { streamedText } from "./body.ts";
 
-/** Answers a call to a scripted server: a body, or a body with a status. An exception simulates a failed connection. */
-export type ScriptedServer = (path: string, body: unknown) => unknown;
+/**
+ * Answers a call to a scripted server: a body, a body with a status, or a `Reply`. An exception simulates a failed
+ * connection.
+ */
+export type ScriptedServer = (path: string, body: unknown, cookies: Cookies) => unknown;
 
 export interface TestServerOptions {
   /** The server's own config block. */
@@ -67,7 +70,8 @@ export class TestServer {
     });
     jar.cookies = mergeCookies(jar.cookies, reply.cookies);
     const text = await streamedText(reply);
-    const value = reply.stream ? undefined : JSON.parse(text);
+    const isJson = !reply.stream && !reply.headers?.["content-type"]?.startsWith("text/plain");
+    const value = isJson ? JSON.parse(text) : undefined;
     return { status: reply.status, body: value, text, cookies: reply.cookies };
   }
 
@@ -130,8 +134,9 @@ export async function createTestServer(
 
 function scripted(server: ScriptedServer): LocalServer {
   return {
-    async handle({ path, body }) {
-      const answer = await server(path, JSON.parse(JSON.stringify(body ?? null)));
+    async handle({ path, body, cookies }) {
+      const answer = await server(path, JSON.parse(JSON.stringify(body ?? null)), cookies);
+      if (answer instanceof Reply) return answer;
       const { status, body: inner } = (answer ?? {}) as { status?: unknown; body?: unknown };
       const withStatus = typeof status === "number" && inner !== undefined;
       return new Reply({ status: withStatus ? status : 200, body: withStatus ? inner : answer });

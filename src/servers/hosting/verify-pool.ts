@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import type { HostedCode } from "./guards/hosted-code.ts";
 
 const IDLE_MS = 30_000;

@@ -169,20 +169,20 @@ it("serves waiters in order, and forgets aborted ones", async () => {
 });
 
 /** Callers that keep calling an endpoint with a response time of one second for a minute of fake time. */
-async function simulate(callers: number, refuses: (running: number) => boolean) {
+async function simulate(callers: number, rejects: (running: number) => boolean) {
   vi.useFakeTimers();
   try {
     const limit = new AdaptiveLimit(undefined, seededRandom(1), () => Date.now());
     const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     const until = Date.now() + 60_000;
-    const counts = { succeeded: 0, refused: 0 };
+    const counts = { succeeded: 0, rejected: 0 };
     const caller = async () => {
       while (Date.now() < until) {
         const slot = await limit.enter(undefined, until);
         if (!slot) return;
-        if (refuses(limit.running)) {
+        if (rejects(limit.running)) {
           await sleep(20);
-          counts.refused++;
+          counts.rejected++;
           limit.leave(slot, { kind: "rate-limited", pauseMs: undefined });
           await sleep(1_000);
         } else {
@@ -201,18 +201,18 @@ async function simulate(callers: number, refuses: (running: number) => boolean) 
   }
 }
 
-it("keeps its concurrency when 3 % of all calls are refused at random", async () => {
+it("keeps its concurrency when 3 % of all calls are rejected at random", async () => {
   const random = seededRandom(7);
   const { limit, perSecond } = await simulate(100, () => random() < 0.03);
   expect(limit).toBeGreaterThan(75);
   expect(perSecond).toBeGreaterThan(0.8 * 100);
 });
 
-it("finds the capacity of an endpoint that refuses calls above it", async () => {
-  const { limit, perSecond, refused, succeeded } = await simulate(120, (running) => running > 40);
+it("finds the capacity of an endpoint that rejects calls above it", async () => {
+  const { limit, perSecond, rejected, succeeded } = await simulate(120, (running) => running > 40);
   expect(limit).toBeLessThan(60);
   expect(perSecond).toBeGreaterThan(0.7 * 40);
-  expect(refused / (refused + succeeded)).toBeLessThan(0.2);
+  expect(rejected / (rejected + succeeded)).toBeLessThan(0.2);
 });
 
 it("applies the slow-down of another process, once for concurrent refusals", async () => {

@@ -1,5 +1,4 @@
-import { steadyNow } from "../../base/transport/deadline.ts";
-import { Waiters } from "../../base/transport/waiters.ts";
+import { steadyNow, Waiters } from "../../base/transport/light-door.ts";
 import type { ProviderError } from "./provider-error.ts";
 
 /** Maximum concurrent calls to one endpoint with one model and key. Further calls wait. */
@@ -23,7 +22,7 @@ export interface Slot {
   readonly among: number;
 }
 
-/** What refused calls ask of all callers of the endpoint: to wait, and to make fewer calls. */
+/** What rejected calls ask of all callers of the endpoint: to wait, and to make fewer calls. */
 export interface SlowDown {
   pauseMs: number;
   /** Factor for the limit. */
@@ -38,11 +37,11 @@ export type SlotResult =
 
 /**
  * Limits the concurrent calls to one endpoint with one model and key. The limit starts at its maximum. It decreases
- * when the endpoint refuses more than a few calls (429, 503, 529) or when responses become slower without higher
+ * when the endpoint rejects more than a few calls (429, 503, 529) or when responses become slower without higher
  * throughput. It grows while calls succeed.
  *
- * A few scattered refusals do not change the limit: only the refused calls are retried later. Once too many calls are
- * refused, no call starts before a pause has ended; until a call succeeds, one call at a time is sent.
+ * A few scattered refusals do not change the limit: only the rejected calls are retried later. Once too many calls are
+ * rejected, no call starts before a pause has ended; until a call succeeds, one call at a time is sent.
  */
 export class AdaptiveLimit {
   readonly #waiters = new Waiters();
@@ -119,7 +118,7 @@ export class AdaptiveLimit {
     if (result.kind === "success") this.#succeeded(slot, result.outputTokens);
     else if (result.kind === "rate-limited") {
       this.#lastRefusal = result.failure ?? this.#lastRefusal;
-      this.#refused(slot, result.pauseMs);
+      this.#rejected(slot, result.pauseMs);
     }
     this.#fill();
   }
@@ -144,7 +143,7 @@ export class AdaptiveLimit {
     this.#limit = Math.min(this.#most, this.#limit + step);
   }
 
-  #refused(slot: Slot, asked: number | undefined): void {
+  #rejected(slot: Slot, asked: number | undefined): void {
     const share = this.#refusals.add(true, slot.among);
     if (this.#refusals.isScattered) return;
     const now = this.#now();
@@ -153,7 +152,7 @@ export class AdaptiveLimit {
     // At most one decrease per round trip: calls that started before the last one were sent at the old limit.
     if (this.#startedAfterDecrease(slot)) {
       this.#refusalsInARow++;
-      // A refused call that ran alone was too early; it does not show that too many calls ran concurrently.
+      // A rejected call that ran alone was too early; it does not show that too many calls ran concurrently.
       const isAlone = slot.among <= 1;
       const factor = isAlone
         ? 1
@@ -217,32 +216,32 @@ export class AdaptiveLimit {
   }
 }
 
-/** Up to this share of refused calls an endpoint is not overloaded: gateways refuse single calls for many reasons. */
+/** Up to this share of rejected calls an endpoint is not overloaded: gateways reject single calls for many reasons. */
 const TOLERATED_SHARE = 0.1;
 const FEWEST_CALLS = 64;
 
 /**
- * The share of recent calls that an endpoint refused. Counts are halved when they reach about two round trips, so that older calls
+ * The share of recent calls that an endpoint rejected. Counts are halved when they reach about two round trips, so that older calls
  * weigh less and less.
  */
 class RefusalShare {
-  #refused = 0;
+  #rejected = 0;
   #calls = 0;
 
   /** Counts a call that ended while `running` calls ran. Returns the share. */
-  add(refused: boolean, running: number): number {
+  add(rejected: boolean, running: number): number {
     if (this.#calls >= Math.max(FEWEST_CALLS, 2 * running)) {
       this.#calls /= 2;
-      this.#refused /= 2;
+      this.#rejected /= 2;
     }
     this.#calls++;
-    if (refused) this.#refused++;
-    return this.#refused / this.#calls;
+    if (rejected) this.#rejected++;
+    return this.#rejected / this.#calls;
   }
 
   /** Whether too few calls are refused to change the limit. */
   get isScattered(): boolean {
-    return this.#refused <= TOLERATED_SHARE * this.#calls;
+    return this.#rejected <= TOLERATED_SHARE * this.#calls;
   }
 }
 

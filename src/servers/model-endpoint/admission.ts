@@ -1,4 +1,5 @@
-import { steadyNow } from "../../base/transport/deadline.ts";
+import { isFailureOf } from "../../base/failures.ts";
+import { steadyNow } from "../../base/transport/light-door.ts";
 import type { Slot, SlotResult } from "./adaptive-limit.ts";
 import { type CircuitBreaker, ORDINARY_PASS, type Pass } from "./circuit-breaker.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -84,7 +85,10 @@ function slotResult(error: unknown): SlotResult {
   if (!(error instanceof ProviderError)) return { kind: "other" };
   const { providerStatus: status, retryAfterMs } = error;
   const overloaded =
-    error.failure.class === "provider_rate_limit" || status === 503 || status === 529 || isOutOfFiles(error);
+    isFailureOf(error.failure, "provider_rate_limit") ||
+    status === 503 ||
+    status === 529 ||
+    isOutOfFiles(error);
   return overloaded ? { kind: "rate-limited", pauseMs: retryAfterMs, failure: error } : { kind: "other" };
 }
 
@@ -98,13 +102,13 @@ function isOutOfFiles({ cause }: ProviderError): boolean {
 
 /** Reports a failed attempt to the circuit breaker of its endpoint. */
 function recordFailure(breaker: CircuitBreaker, pass: Pass, error: unknown): void {
-  const saysNothing =
+  const isInconclusive =
     !(error instanceof ProviderError) ||
     error.lasting ||
-    error.failure.class === "invalid_response" ||
+    isFailureOf(error.failure, "invalid_response") ||
     isOutOfFiles(error);
   // A permanent failure, such as an unknown host, must not make other calls wait for a recovery.
-  if (saysNothing) breaker.ended(pass);
+  if (isInconclusive) breaker.ended(pass);
   else if (error.providerStatus === undefined || error.providerStatus >= 500) breaker.failed(pass, error);
   // Any other response shows that the endpoint is up.
   else breaker.succeeded();

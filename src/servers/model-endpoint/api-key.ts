@@ -56,7 +56,7 @@ async function keyIn(file: string): Promise<string> {
   return sendable(key, `The API key file ${file}`);
 }
 
-/** Refuses a key that is not valid in a header. The error never quotes the value. */
+/** Rejects a key that is not valid in a header. The error never quotes the value. */
 function sendable(key: string, name: string): string {
   const index = [...key].findIndex((character) => !/^[\x20-\x7e]$/.test(character));
   if (index < 0) return key;

@@ -1,5 +1,4 @@
-import { steadyNow } from "../../base/transport/deadline.ts";
-import { Waiters } from "../../base/transport/waiters.ts";
+import { steadyNow, Waiters } from "../../base/transport/light-door.ts";
 import type { ProviderError } from "./provider-error.ts";
 
 /** Consecutive failures after which an endpoint counts as down. */

@@ -1,9 +1,8 @@
+import { processWide } from "../../base/door.ts";
 import { GymError } from "../../base/errors.ts";
-import { processWide } from "../../base/process-wide.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { normalizeUsage } from "../../wire/convert/usage.ts";
-import type { ChatCompletion } from "../../wire/schemas/chat-types.ts";
-import type { Response } from "../../wire/schemas/responses.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { normalizeUsage } from "../../wire/convert/door.ts";
+import type { ChatCompletion, Response } from "../../wire/schemas/door.ts";
 import type { ProviderReply } from "./provider-call.ts";
 import { ProviderError } from "./provider-error.ts";
 import type { Price } from "./settings.ts";
@@ -103,7 +102,7 @@ export function runMeter(globalConfig: Readonly<Record<string, unknown>>): CostM
   return meter;
 }
 
-/** Refuses a value that is not a number of dollars, because it would not limit anything. */
+/** Rejects a value that is not a number of dollars, because it would not limit anything. */
 function dollarsOf(given: unknown): number | null {
   if (given === undefined || given === null) return null;
   const dollars = typeof given === "string" && given.trim() !== "" ? Number(given) : given;

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
+import { type Logger, processWide } from "../../base/door.ts";
 import { GymError } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import { processWide } from "../../base/process-wide.ts";
 import { isSecretHeader } from "../../base/secrets.ts";
-import { HttpClient } from "../../base/transport/http-client.ts";
+import { HttpClient } from "../../base/transport/door.ts";
 import { AdaptiveLimit, MOST_CONCURRENT, type SlowDown } from "./adaptive-limit.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ownShare } from "./limit-shares.ts";

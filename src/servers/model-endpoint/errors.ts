@@ -38,7 +38,7 @@ export const modelEndpointErrorCodes = {
   },
   ProviderError: {
     PROVIDER_AUTH: {
-      when: "A model endpoint refused the key (401, 403), or the account behind it has no credit (402, used-up quota).",
+      when: "A model endpoint rejected the key (401, 403), or the account behind it has no credit (402, used-up quota).",
       fix: "Check the key and the account; the message quotes the endpoint.",
     },
     PROVIDER_RATE_LIMIT: {
@@ -46,7 +46,7 @@ export const modelEndpointErrorCodes = {
       fix: "Lower the concurrency, or raise `retry_seconds` and `retry_attempts`.",
     },
     PROVIDER_ERROR: {
-      when: "A model endpoint refused the request (other 4xx), or kept failing (5xx) until the retry budget was used up.",
+      when: "A model endpoint rejected the request (other 4xx), or kept failing (5xx) until the retry budget was used up.",
       fix: "Follow the message of the endpoint; for 5xx try later.",
     },
     PROVIDER_CONNECTION: {

@@ -1,5 +1,5 @@
-import type { Logger } from "../../base/logger.ts";
-import { steadyNow } from "../../base/transport/deadline.ts";
+import type { Logger } from "../../base/door.ts";
+import { steadyNow } from "../../base/transport/light-door.ts";
 import type { CostMeter } from "./cost.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ProviderError } from "./provider-error.ts";

@@ -5,10 +5,10 @@
  */
 
 export { redactor } from "../../base/secrets.ts";
-export { withDeadline } from "../../base/transport/deadline.ts";
+export { withDeadline } from "../../base/transport/light-door.ts";
 export { billedCompletion, billedResponse } from "./cost.ts";
 export { type OpenProviderOptions, openProvider } from "./open-provider.ts";
 export type { Provider } from "./provider.ts";
 export type { ProviderCall, ProviderReply } from "./provider-call.ts";
 export { isProviderError, ProviderError } from "./provider-error.ts";
-export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./settings.ts";
+export { type ProviderSettings, providerConfig, TRAINING } from "./settings.ts";

@@ -1,4 +1,4 @@
-import { processWide } from "../../base/process-wide.ts";
+import { processWide } from "../../base/door.ts";
 
 const processes = processWide("process-share", () => ({ count: 1 }));
 

@@ -112,7 +112,7 @@ function noPrice(server: ServerContext<unknown>, model: string): GymError {
   );
 }
 
-/** Refuses header values that cannot be sent. They are not quoted, because they may be secrets. */
+/** Rejects header values that cannot be sent. They are not quoted, because they may be secrets. */
 function checkHeaders(server: string, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
@@ -123,7 +123,7 @@ function checkHeaders(server: string, headers: Readonly<Record<string, string>>)
   }
 }
 
-/** Refuses `stream`, because responses of endpoints are read as a whole. */
+/** Rejects `stream`, because responses of endpoints are read as a whole. */
 function checkBodies(server: string, config: Readonly<Record<string, unknown>>): void {
   for (const key of ["extra_body", "sampling_overrides"]) {
     const body = config[key];

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from "../../base/transport/http-client.ts";
+import type { HttpAnswer } from "../../base/transport/door.ts";
 
 export interface ProviderCall<T> {
   /** Below the base URL, such as `/chat/completions`. */

@@ -61,7 +61,7 @@ export class ProviderError extends GymError {
   get status(): number {
     const { providerStatus } = this;
     if (providerStatus !== undefined && providerStatus >= 400) return providerStatus;
-    switch (this.failure.class) {
+    switch (this.#parts.class) {
       case "timeout":
         return 504;
       case "budget_exhausted":

@@ -261,12 +261,12 @@ describe("limits", () => {
   });
 
   it("names the limit of concurrent calls in a warning only if refusals lowered it", async () => {
-    const refusing = await endpoint({ faultFor: () => faults.rateLimited() });
-    const fixed = await provider(refusing.baseUrl, { retry_attempts: 2, adaptive_concurrency: false });
+    const rejecting = await endpoint({ faultFor: () => faults.rateLimited() });
+    const fixed = await provider(rejecting.baseUrl, { retry_attempts: 2, adaptive_concurrency: false });
     await expect(fixed.call(call)).rejects.toThrow("gave up after 2 attempts");
     const warnings = () => logged.filter((line) => line.startsWith("429 from"));
     expect(warnings()).toEqual([expect.stringContaining("trying again (attempt 1 of 2 failed")]);
-    const adaptive = await provider(refusing.baseUrl);
+    const adaptive = await provider(rejecting.baseUrl);
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const calls = Array.from({ length: 20 }, () => adaptive.call({ ...call, signal: stop.signal }));
@@ -296,7 +296,7 @@ describe("limits", () => {
     expect(logged.filter((line) => line.includes("trying again"))).toHaveLength(1);
   });
 
-  it("refuses answers that are too large, without a retry", async () => {
+  it("rejects answers that are too large, without a retry", async () => {
     const large = await endpoint({ answer: () => ({ text: "x".repeat(300_000) }) });
     const made = await provider(large.baseUrl, { max_response_mb: 0.1 });
     await expect(made.call(call)).rejects.toMatchObject({
@@ -344,7 +344,7 @@ describe("a wrong config", () => {
     },
   );
 
-  it("is refused for headers and bodies that cannot be sent", async () => {
+  it("is rejected for headers and bodies that cannot be sent", async () => {
     const url = "https://api.example.com/v1";
     await expect(provider(url, {}, { headers: { "X-A": "line\nbreak" } })).rejects.toMatchObject({
       code: "PROVIDER_HEADER",
@@ -376,7 +376,7 @@ describe("a wrong config", () => {
 });
 
 describe("keys", () => {
-  it("reads a key file again when the key is refused", async () => {
+  it("reads a key file again when the key is rejected", async () => {
     const directory = await mkdtemp(join(tmpdir(), "gym-key-"));
     directories.push(directory);
     const file = join(directory, "key");
@@ -404,12 +404,12 @@ describe("keys", () => {
         message: `bad ${headers["authorization"]}`,
       }),
     });
-    const refused = await provider(rude.baseUrl, {}, { apiKey: "sk-SECRET-abcdef1234567890 " });
-    await expect(refused.call(call)).rejects.toThrow(/bad Bearer \*\*\*\*$/);
+    const rejected = await provider(rude.baseUrl, {}, { apiKey: "sk-SECRET-abcdef1234567890 " });
+    await expect(rejected.call(call)).rejects.toThrow(/bad Bearer \*\*\*\*$/);
   });
 
   it.each(["sk-1234…abcd", "ключ", "two\nlines"])(
-    "that no header can carry (%j) are refused at once",
+    "that no header can carry (%j) are rejected at once",
     async (apiKey) => {
       const made = provider("http://127.0.0.1:9/v1", {}, { apiKey });
       await expect(made).rejects.toMatchObject({ code: "PROVIDER_API_KEY" });
@@ -541,7 +541,7 @@ it.each([
   ["ftp://host/v1", "http: or https:"],
   ["https://user:pw@host/v1", "carries a user"],
   ["https://host/v1?key=1", "query"],
-])("refuses %s as a URL without showing it", async (url, problem) => {
+])("rejects %s as a URL without showing it", async (url, problem) => {
   await expect(provider(url)).rejects.toSatisfy((error: Error) => {
     expect(error.message).toContain(problem);
     return (

@@ -1,13 +1,11 @@
+import type { Logger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import { dumpsCompact } from "../../base/python/json/json-dumps.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
+import { dumpsCompact, isObject } from "../../base/python/json/door.ts";
 import { answerRedactor, redactor } from "../../base/secrets.ts";
-import { sleep, steadyNow } from "../../base/transport/deadline.ts";
-import { type HttpAnswer, type HttpRequest, RequestTimeout } from "../../base/transport/http-client.ts";
-import { nextDelay, type RetryBudget } from "../../base/transport/retry.ts";
-import { Semaphore } from "../../base/transport/semaphore.ts";
-import { countOf } from "../../wire/convert/usage.ts";
+import { type Attributes, currentSpan, traceParent } from "../../base/telemetry/light-door.ts";
+import { type HttpAnswer, type HttpRequest, RequestTimeout } from "../../base/transport/door.ts";
+import { nextDelay, type RetryBudget, Semaphore, sleep, steadyNow } from "../../base/transport/light-door.ts";
+import { countOf } from "../../wire/convert/door.ts";
 import { admit, Exhausted } from "./admission.ts";
 import type { ApiKey } from "./api-key.ts";
 import { type CostMeter, costOf } from "./cost.ts";
@@ -25,7 +23,7 @@ import { workerShare } from "./limit-shares.ts";
 import type { EndpointSignal, ProviderCall, ProviderReply, SignalReply } from "./provider-call.ts";
 import { AttemptTimeout, ProviderError } from "./provider-error.ts";
 import { failureOfError } from "./read-failure.ts";
-import { parseAnswer, readReply } from "./read-reply.ts";
+import { parseReplyJson, readReply } from "./read-reply.ts";
 import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 
@@ -125,6 +123,11 @@ export class Provider {
     if (kept) return kept;
     for (const meter of meters) meter.check();
     const { value, reply, usage, replica, retries, waitedMs } = await this.#withRetries(call, body);
+    const span = currentSpan();
+    if (span) {
+      const waited = { "nemo.gym.model.retries": retries, "nemo.gym.model.waited_ms": waitedMs };
+      span.set({ ...addressOf(this.#parts.endpoints[replica]), ...waited });
+    }
     if (key) void this.#parts.cache?.keep(ResponseCache.key(key), key, reply.text);
     const cost = costOf(usage, price, reply.headers);
     if (cost !== null) for (const meter of meters) meter.add(cost);
@@ -156,10 +159,13 @@ export class Provider {
   ): Promise<HttpAnswer> {
     const { headers, redact, redactAnswer } = this.#credentials;
     const timeoutMs = this.#timeoutMs;
+    const span = currentSpan();
+    // Inference servers such as vLLM continue the trace.
+    const trace = span?.context && { traceparent: traceParent(span.context) };
     try {
       const reply = await connections.request(url.origin, {
         ...request,
-        headers: request.headers ? { ...headers, ...request.headers } : headers,
+        headers: request.headers || trace ? { ...headers, ...request.headers, ...trace } : headers,
         timeoutMs,
         maxBytes: this.#maxResponseBytes,
         // Without this, a request on a closed connection would be retried after a delay and count as a failure of the
@@ -189,7 +195,7 @@ export class Provider {
     if (!reply) return undefined;
     try {
       return {
-        value: call.read(parseAnswer(reply.text, call.exactNumbers), reply),
+        value: call.read(parseReplyJson(reply.text, call.exactNumbers), reply),
         cost: 0,
         cached: true,
         retries: 0,
@@ -323,7 +329,7 @@ export class Provider {
     return error.restated(`${error.message}; ${asked}`);
   }
 
-  /** A refused key may have been replaced in its file since then. */
+  /** A rejected key may have been replaced in its file since then. */
   async #keyRenewed({ providerStatus }: ProviderError): Promise<boolean> {
     if (providerStatus !== 401 && providerStatus !== 403) return false;
     try {
@@ -345,6 +351,14 @@ function credentialsOf({ apiKey, authorize, headers }: ProviderParts): Credentia
     redact: redactor(secrets),
     redactAnswer: answerRedactor(secrets),
   };
+}
+
+/** The address of an endpoint, as attributes of a span. */
+function addressOf(endpoint: Endpoint | undefined): Attributes {
+  if (endpoint === undefined) return {};
+  const { hostname, port, protocol } = new URL(endpoint.url.origin);
+  const preset = protocol === "https:" ? 443 : 80;
+  return { "server.address": hostname, "server.port": port === "" ? preset : Number(port) };
 }
 
 /** A base path without its last `/v1`. */

@@ -223,7 +223,7 @@ it.each([
   expect(requestedPause(headers as Record<string, string>, NOW)).toBe(expected);
 });
 
-it("reads durations and refuses other texts", () => {
+it("reads durations and rejects other texts", () => {
   expect(resetPause("1h2m3.5s", NOW)).toBe(3_723_500);
   expect(resetPause("1d", NOW)).toBe(86_400_000);
   expect(resetPause("-5", NOW)).toBe(0);

@@ -1,10 +1,9 @@
+import { parseJson, printable } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { classOfProviderStatus } from "../../base/failures.ts";
-import { parseJson } from "../../base/parse-json.ts";
-import { printable } from "../../base/printable.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import type { HttpAnswer } from "../../base/transport/http-client.ts";
-import { retryAfterMs } from "../../base/transport/retry.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
+import type { HttpAnswer } from "../../base/transport/door.ts";
+import { retryAfterMs } from "../../base/transport/light-door.ts";
 import { AttemptTimeout, ProviderError } from "./provider-error.ts";
 
 const MAX_QUOTED = 1_000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { jsonProblem, parseAnswer } from "./read-reply.ts";
+import { jsonProblem, parseReplyJson } from "./read-reply.ts";
 
 function problemOf(text: string): string {
   try {
-    return `read as ${JSON.stringify(parseAnswer(text))}`;
+    return `read as ${JSON.stringify(parseReplyJson(text))}`;
   } catch (error) {
     return jsonProblem(error);
   }
@@ -11,13 +11,13 @@ function problemOf(text: string): string {
 
 describe("parseAnswer", () => {
   it("reads JSON of Python servers", () => {
-    expect(parseAnswer('{"logprob": -Infinity, "other": [NaN, Infinity]}')).toEqual({
+    expect(parseReplyJson('{"logprob": -Infinity, "other": [NaN, Infinity]}')).toEqual({
       logprob: Number.NEGATIVE_INFINITY,
       other: [Number.NaN, Number.POSITIVE_INFINITY],
     });
-    expect(parseAnswer('\uFEFF{"a": 1}')).toEqual({ a: 1 });
+    expect(parseReplyJson('\uFEFF{"a": 1}')).toEqual({ a: 1 });
     const big = '{"a": NaN, "b": 12345678901234567890, "c": 1.0}';
-    expect(JSON.stringify(parseAnswer(big))).toBe('{"a":null,"b":12345678901234567000,"c":1}');
+    expect(JSON.stringify(parseReplyJson(big))).toBe('{"a":null,"b":12345678901234567000,"c":1}');
   });
 
   it("reports the position of invalid JSON", () => {

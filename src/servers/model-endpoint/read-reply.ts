@@ -1,9 +1,7 @@
-import { JsonTextError, loads, loadsPlain } from "../../base/python/json/json-loads.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import type { HttpAnswer } from "../../base/transport/http-client.ts";
-import { ConversionError } from "../../wire/convert/conversion-loss.ts";
-import { numericCounts } from "../../wire/convert/usage.ts";
-import { ValidationError } from "../../wire/schemas/validation.ts";
+import { isObject, JsonTextError, loads, loadsPlain } from "../../base/python/json/door.ts";
+import type { HttpAnswer } from "../../base/transport/door.ts";
+import { ConversionError, numericCounts } from "../../wire/convert/door.ts";
+import { ValidationError } from "../../wire/schemas/door.ts";
 import type { ProviderCall } from "./provider-call.ts";
 import { failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
 
@@ -22,7 +20,7 @@ export function readReply<T>(
   if (reply.status >= 300) throw redirect(reply, host + path, redact);
   let parsed: unknown;
   try {
-    parsed = parseAnswer(reply.text, call.exactNumbers);
+    parsed = parseReplyJson(reply.text, call.exactNumbers);
   } catch (error) {
     throw invalidResponse(reply, host, jsonProblem(error), redact);
   }
@@ -49,7 +47,7 @@ function isUnknownForm(error: ValidationError | ConversionError): boolean {
  * Parses the JSON of an answer. Endpoints written in Python send `NaN` and `-Infinity` for nearly impossible tokens,
  * and some send a byte-order mark; both are accepted. Throws a JsonTextError with the problem and its position.
  */
-export function parseAnswer(text: string, exactNumbers = false): unknown {
+export function parseReplyJson(text: string, exactNumbers = false): unknown {
   const body = text.startsWith("\uFEFF") ? text.slice(1) : text;
   if (exactNumbers) return loads(body, { allowNonFinite: true });
   try {

@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage, GymError } from "../../base/errors.ts";
-import { replaceFile } from "../../base/files/durable-file.ts";
-import { makeDirectory } from "../../base/files/make-directory.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import type { HttpAnswer } from "../../base/transport/http-client.ts";
+import { makeDirectory, replaceFile } from "../../base/files/door.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import type { HttpAnswer } from "../../base/transport/door.ts";
 
 /** Larger answers are not cached. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;

@@ -23,14 +23,14 @@ export interface ProviderDefaults {
 }
 
 /** Hosted APIs answer within minutes or not at all. */
-export const HOSTED: ProviderDefaults = { request_timeout_seconds: 1_800, retry_seconds: 600 };
+const HOSTED: ProviderDefaults = { request_timeout_seconds: 1_800, retry_seconds: 600 };
 /** An engine in a training job may not respond for half an hour during a weight update. */
 export const TRAINING: ProviderDefaults = { request_timeout_seconds: 7_200, retry_seconds: 3_600 };
 
 /** The config keys of every model server that calls an external endpoint; spread them into its `config` schema. */
 export function providerConfig(defaults: ProviderDefaults = HOSTED) {
   return {
-    /** A file that holds the API key, instead of the key itself; read again when the endpoint refuses the key. */
+    /** A file that holds the API key, instead of the key itself; read again when the endpoint rejects the key. */
     api_key_file: z.string().nullish(),
     /** Attempts per call for all kinds of failure; null: as many as the time allows. */
     retry_attempts: atLeastOne().nullable().default(20),

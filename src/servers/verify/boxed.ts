@@ -1,5 +1,5 @@
 /** Answers in `\boxed{…}`, found in one pass over the text. */
-import { strip } from "../../base/python/whitespace.ts";
+import { strip } from "../../base/python/door.ts";
 
 const marker = "\\boxed{";
 const openBrace = 0x7b;

@@ -5,20 +5,21 @@
  * @module
  */
 
-export { setMember } from "../../base/python/json/json-object.ts";
-export { csvRecords, parseCsv } from "../../config/formats/csv.ts";
-export { FormatError } from "../../config/formats/errors.ts";
+export { setMember } from "../../base/python/json/door.ts";
 export {
+  csvRecords,
   entriesOf,
+  FormatError,
   hasKey,
   isMapping,
   type Mapping,
   mappingOf,
   memberAt,
   OpaqueValue,
+  parseCsv,
+  parseYamlValue,
   sizeOf,
-} from "../../config/formats/mapping.ts";
-export { parseYamlValue } from "../../config/formats/yaml.ts";
+} from "../../config/formats/door.ts";
 export {
   Judge,
   type JudgeMessage,
@@ -32,6 +33,8 @@ export {
   jsonVerdict,
   lastLabel,
   letterGrade,
+  onlyLabel,
+  statedGrade,
 } from "../definitions/judge/judge-verdict.ts";
 export { type RetryJudgeOptions, retryJudge } from "../definitions/judge/retry.ts";
 export {
@@ -41,5 +44,15 @@ export {
   stripThinking,
   stripThinkPairs,
 } from "../definitions/response-text.ts";
-export * from "./boxed.ts";
-export * from "./multiple-choice.ts";
+export { lastBoxed, lastClosedBoxed, unwrapText } from "./boxed.ts";
+export {
+  AmbiguousPatternError,
+  type ChoiceOptions,
+  choiceByPatterns,
+  comparableOptions,
+  comparableText,
+  isSingleLetter,
+  latinLetters,
+  letterOfText,
+  offeredLetters,
+} from "./multiple-choice.ts";

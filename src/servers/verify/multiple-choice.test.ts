@@ -65,7 +65,7 @@ describe("choiceByPatterns", () => {
     expect(choiceByPatterns("B", "", options)).toBeUndefined();
   });
 
-  it("refuses patterns with two groups once they match", () => {
+  it("rejects patterns with two groups once they match", () => {
     expect(choiceByPatterns("-", "(a)(b)", options)).toBeUndefined();
     expect(() => choiceByPatterns("ab", "(a)(b)", options)).toThrow(AmbiguousPatternError);
   });

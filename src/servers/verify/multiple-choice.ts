@@ -1,7 +1,6 @@
 /** Reads the chosen option from a text: by its letter, by its text, or by patterns of the data. */
-import { codePointLength } from "../../base/python/code-points.ts";
+import { codePointLength, splitWords, strip } from "../../base/python/door.ts";
 import { compilePyRegex, type PyRegex, RegexBudgetError, RegexSyntaxError } from "../../base/python/re.ts";
-import { splitWords, strip } from "../../base/python/whitespace.ts";
 
 /** The options of a question in the data: objects from letter to text. An option with a null text does not exist. */
 export type ChoiceOptions = readonly Readonly<Record<string, string | null>>[];

@@ -1,5 +1,4 @@
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { dumps, isObject, type JsonObject } from "../../base/python/json/door.ts";
 import { textOf } from "./json-values.ts";
 
 /** A part of an item, as displayed. */

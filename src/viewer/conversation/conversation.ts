@@ -1,5 +1,4 @@
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject, loads } from "../../base/python/json/door.ts";
 import { type ContentPart, contentParts, jsonPart, splitThoughts } from "./content-parts.ts";
 import { editOf } from "./edits.ts";
 import { objectOf, textOf } from "./json-values.ts";

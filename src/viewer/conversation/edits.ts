@@ -1,5 +1,4 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { orderedKeys } from "../../base/python/json/key-order.ts";
+import { isObject, type JsonObject, orderedKeys } from "../../base/python/json/door.ts";
 import { textOf } from "./json-values.ts";
 
 /** How tools that edit files name the replaced and the new text. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 
 /** A number; null for any other value. The exact reader wraps floats such as `1.0` in objects. */
 export function numberOf(value: unknown): number | null {

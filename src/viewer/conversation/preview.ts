@@ -1,4 +1,4 @@
-import { isObject } from "../../base/python/json/json-object.ts";
+import { isObject } from "../../base/python/json/door.ts";
 import { type ContentPart, prettyJson } from "./content-parts.ts";
 import type { ConversationItem } from "./conversation.ts";
 

@@ -1,6 +1,4 @@
-import { loads } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { orderedKeys } from "../../base/python/json/key-order.ts";
+import { isObject, type JsonObject, loads, orderedKeys } from "../../base/python/json/door.ts";
 import { prettyJson } from "./content-parts.ts";
 import type { ConversationItem } from "./conversation.ts";
 import { listOf, objectOf, textOf } from "./json-values.ts";

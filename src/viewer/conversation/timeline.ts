@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import { listOf, numberOf, objectOf, textOf } from "./json-values.ts";
 
 /**

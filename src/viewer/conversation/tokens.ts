@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
-import { type CallTokens, classifyBoundary, placedCallsOf } from "../../wire/tokens/token-continuity.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/door.ts";
+import { type CallTokens, classifyBoundary, placedCallsOf } from "../../wire/tokens/light-door.ts";
 import { numberOf, objectOf } from "./json-values.ts";
 
 /**

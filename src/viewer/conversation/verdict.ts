@@ -1,5 +1,4 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { orderedKeys } from "../../base/python/json/key-order.ts";
+import { isObject, type JsonObject, orderedKeys } from "../../base/python/json/door.ts";
 import { numberOf } from "./json-values.ts";
 
 /** The verdict of a verifier, from the fields of its row. */

@@ -1,9 +1,9 @@
-import type { FileHandle } from "node:fs/promises";
+import type { RunFileHandle } from "../../records/door.ts";
 
 /** Blocks below a megabyte would be copied into the heap as strings, which takes twice as long as searching them. */
 const BLOCK_BYTES = 2 * 1024 * 1024;
 /** A longer line is listed as unreadable, which bounds the buffer. It would not fit into a string. */
-export const MAX_LINE_BYTES = 512 * 1024 * 1024;
+export const MAX_INDEXED_BYTES = 512 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
@@ -28,10 +28,10 @@ export interface Block {
 
 /** The lines from `offset` to the end of the file, a few megabytes at a time. */
 export async function* readBlocks(
-  file: FileHandle,
+  file: RunFileHandle,
   offset: number,
   signal?: AbortSignal,
-  maxLineBytes: number = MAX_LINE_BYTES,
+  maxLineBytes: number = MAX_INDEXED_BYTES,
 ): AsyncGenerator<Block> {
   let buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   let kept = 0;

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { replaceWith } from "../../base/files/durable-file.ts";
-import { sidecarPath } from "../../records/files/artifact-paths.ts";
+import { replaceWith } from "../../base/files/door.ts";
+import type { RunFileHandle } from "../../records/door.ts";
+import { sidecarPath } from "../../records/files/door.ts";
 import { RowColumns, type StoredColumns } from "./row-columns.ts";
 
 const MAGIC = "NGIDX006";
@@ -85,7 +86,11 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 }
 
 /** Reads until the buffer is full; false if the file ends before. */
-export async function filled(handle: FileHandle, position: number, buffer: Buffer): Promise<boolean> {
+export async function filled(
+  handle: Pick<RunFileHandle, "read">,
+  position: number,
+  buffer: Buffer,
+): Promise<boolean> {
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length, position + length);

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
+import { openRunFile, type RunFileHandle, statRunFile } from "../../records/door.ts";
 import { fileError, RolloutFileError } from "../../records/errors.ts";
 import { FileChangedError } from "../errors.ts";
-import { type Block, type BlockLine, MAX_LINE_BYTES, readBlocks } from "./blocks.ts";
+import { type Block, type BlockLine, MAX_INDEXED_BYTES, readBlocks } from "./blocks.ts";
 import { EXCERPT_BYTES, excerptAt } from "./excerpts.ts";
 import { filled, indexPath, readIndex, writeIndex } from "./index-file.ts";
 import { SkimError } from "./json-skimmer.ts";
@@ -47,7 +47,7 @@ export interface FileProgress {
 export class RolloutFile {
   readonly path: string;
   columns = new RowColumns();
-  #handle: FileHandle | undefined;
+  #handle: RunFileHandle | undefined;
   readonly #skim = new RowSkim();
   /** Distinguishes a new file of the same name from the one that was read. */
   #identity = "";
@@ -89,18 +89,15 @@ export class RolloutFile {
    * there are rows and more follow.
    */
   async update(signal?: AbortSignal, onRows?: () => void): Promise<void> {
-    const entry = await stat(this.path).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw fileError(error, this.path, "read");
-    });
+    const entry = await statRunFile(this.path);
     // Opening a pipe would block until another process writes to it.
-    if (entry && !entry.isFile())
+    if (entry && !entry.isFile)
       throw new RolloutFileError(
         "ROLLOUT_FILE_UNREADABLE",
         this.path,
         `'${this.path}' is not a regular file.`,
       );
-    const identity = entry && `${entry.dev}:${entry.ino}`;
+    const identity = entry?.identity;
     const isOther = identity !== this.#identity || entry === undefined || entry.size < this.#indexed;
     if (isOther || this.#isStale) await this.#reset();
     if (entry === undefined || identity === undefined) return;
@@ -108,7 +105,7 @@ export class RolloutFile {
     if (seen === this.#seen) return;
     if (this.#handle && !(await hasMark(this.#handle, this.#mark))) await this.#reset();
     const isNew = this.#handle === undefined;
-    this.#handle ??= await open(this.path, "r").catch((error: unknown) => {
+    this.#handle ??= await openRunFile(this.path).catch((error: unknown) => {
       throw fileError(error, this.path, "read");
     });
     this.#identity = identity;
@@ -181,7 +178,7 @@ export class RolloutFile {
   }
 
   /** Whether a handle is still that of the file; it is closed when the file was replaced. */
-  #holds(handle: FileHandle): boolean {
+  #holds(handle: RunFileHandle): boolean {
     return this.#handle === handle;
   }
 
@@ -205,7 +202,7 @@ export class RolloutFile {
   }
 
   /** Uses the stored index if it matches this file: unchanged, or with rows appended. */
-  async #restore(handle: FileHandle, entry: { size: number; mtimeMs: number }): Promise<void> {
+  async #restore(handle: RunFileHandle, entry: { size: number; mtimeMs: number }): Promise<void> {
     const stored = await readIndex(indexPath(this.path));
     if (stored === undefined || stored.columns.length === 0) return;
     const { indexed, bytes, mtimeMs, mark, awaitsNewline } = stored.file;
@@ -230,7 +227,7 @@ export class RolloutFile {
     this.#stored = this.#indexed;
   }
 
-  async #index(handle: FileHandle, signal?: AbortSignal, onRows?: () => void): Promise<void> {
+  async #index(handle: RunFileHandle, signal?: AbortSignal, onRows?: () => void): Promise<void> {
     if (this.#awaitsNewline) await this.#passNewline(handle);
     let sliceEnds = performance.now() + SLICE_MS;
     for await (const { bytes, lines } of readBlocks(handle, this.#indexed, signal)) {
@@ -242,7 +239,7 @@ export class RolloutFile {
       const isText = isUtf8(bytes);
       for (const line of lines) {
         const isGood =
-          line.length <= MAX_LINE_BYTES && (isText || isUtf8(bytes.subarray(line.from, line.to)));
+          line.length <= MAX_INDEXED_BYTES && (isText || isUtf8(bytes.subarray(line.from, line.to)));
         this.#add(line, isGood ? this.#factsOf(bytes, line) : undefined);
         if (performance.now() < sliceEnds) continue;
         await yieldToLoop();
@@ -275,7 +272,7 @@ export class RolloutFile {
   }
 
   /** Skips the newline of a row that was read before its newline was written. */
-  async #passNewline(handle: FileHandle): Promise<void> {
+  async #passNewline(handle: RunFileHandle): Promise<void> {
     const next = Buffer.alloc(2);
     const { bytesRead } = await handle.read(next, 0, 2, this.#indexed);
     const ended = next[0] === NEWLINE ? 1 : next[0] === RETURN && next[1] === NEWLINE ? 2 : 0;
@@ -294,7 +291,7 @@ function lastMark(bytes: Buffer, lines: readonly BlockLine[], indexed: number): 
   return { offset: end - (last.to - from), bytes: Buffer.from(bytes.subarray(from, last.to)) };
 }
 
-async function hasMark(handle: FileHandle, mark: Mark | undefined): Promise<boolean> {
+async function hasMark(handle: RunFileHandle, mark: Mark | undefined): Promise<boolean> {
   if (mark === undefined) return true;
   const { length } = mark.bytes;
   const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, mark.offset);

@@ -1,4 +1,4 @@
-import { defaultMaxDepth } from "../../base/python/json/json-loads.ts";
+import { defaultMaxDepth } from "../../base/python/json/door.ts";
 import type { Elided } from "../api-types.ts";
 import { JsonSkimmer } from "./json-skimmer.ts";
 

@@ -1,9 +1,7 @@
 import { errorMessage } from "../../base/errors.ts";
-import { loads, loadsPlain } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { validateRow } from "../../data/row-validation.ts";
-import { float, type Trail } from "../../wire/schemas/readers.ts";
-import { readResponse } from "../../wire/schemas/responses.ts";
+import { isObject, type JsonObject, loads, loadsPlain } from "../../base/python/json/door.ts";
+import { validateRow } from "../../data/light-door.ts";
+import { float, readResponse, type Trail } from "../../wire/schemas/door.ts";
 import type { Problem } from "../api-types.ts";
 
 const MAX_PROBLEMS = 10;

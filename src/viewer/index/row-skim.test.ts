@@ -127,7 +127,7 @@ describe("RowSkim", () => {
     '{"a":"b}',
     "null",
     '{"a":1 "b":2}',
-  ])("refuses %j", (text) => expect(() => skim(text)).toThrow(SkimError));
+  ])("rejects %j", (text) => expect(() => skim(text)).toThrow(SkimError));
 
   it("reads the same facts as a JSON parser", () => {
     fc.assert(

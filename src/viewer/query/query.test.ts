@@ -45,7 +45,7 @@ describe("queries", () => {
     ['""', "between the quotes"],
     ['a -""', "between the quotes"],
     ['"ends with \\\\\\"', "The quote is not closed"],
-  ])("refuses %s with a hint", (query, advice) => {
+  ])("rejects %s with a hint", (query, advice) => {
     expect(() => parseQuery(query)).toThrow(advice);
   });
 });

@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../base/python/difflib.ts";
+import { suggest } from "../../base/suggest.ts";
 
 /** Fields that hold a number. */
 export const NUMBER_FIELDS = {
@@ -55,7 +55,7 @@ export type Term = { negated: boolean } & (
 export class QueryError extends Error {}
 
 const TERM = /(-?)(?:([a-z]+)(<=|>=|!=|<|>|=|:))?("(?:[^"\\]|\\.)*"?|\S*)/giy;
-/** A term that consists of one of these words is refused, because it is not a search for that word. */
+/** A term that consists of one of these words is rejected, because it is not a search for that word. */
 const LOGIC_WORDS = ["OR", "AND", "NOT"];
 
 /**
@@ -127,7 +127,7 @@ function termOf(
     return { kind: "name", field: field as NameField, value };
   }
   const isAddress = operator === ":" && value.startsWith("//");
-  const hasNear = getCloseMatches(field, fields, 1).length > 0;
+  const hasNear = suggest(field, fields) !== undefined;
   if (isAddress || (operator !== ":" && !hasNear)) return undefined;
   const text = quoted(`${field}${operator}${value}`);
   throw new QueryError(`${unknown("field", field, fields)} To search for the text, write ${text}.`);
@@ -144,7 +144,7 @@ function unquoted(written: string): string {
 }
 
 function unknown(what: string, value: string, known: readonly string[]): string {
-  const [near] = getCloseMatches(value, known, 1);
+  const near = suggest(value, known);
   return `There is no ${what} '${value}'.${near ? ` Did you mean '${near}'?` : ` Known: ${known.join(", ")}.`}`;
 }
 

@@ -38,7 +38,7 @@ export type RowRequest = z.infer<typeof Request> & { terms: Term[] };
 /** The parameters that `readRequest` knows. */
 export const ROW_PARAMETERS: readonly string[] = Object.keys(Request.shape);
 
-/** Parses the parameters of an address; invalid values are refused by name. */
+/** Parses the parameters of an address; invalid values are rejected by name. */
 export function readRequest(parameters: URLSearchParams): RowRequest {
   const values: Record<string, string> = {};
   for (const name of ROW_PARAMETERS) {

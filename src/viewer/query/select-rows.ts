@@ -14,7 +14,7 @@ export function rowOf(code: RowCode): number {
   return code < 0 ? -code - 1 : code;
 }
 
-export function codeOf({ source, line }: RowRef): RowCode {
+export function rowCodeOf({ source, line }: RowRef): RowCode {
   return source === "failures" ? -line : line - 1;
 }
 
@@ -51,7 +51,7 @@ interface SelectedFrom extends RowFiles {
 }
 
 /** The rows that match a request, in its order. */
-export function selectRows(
+export function matchingRows(
   from: SelectedFrom,
   request: Pick<RowRequest, "terms" | "sort" | "order" | "pass">,
   hasText: (file: RowFile, row: number, text: string) => boolean,

@@ -1,7 +1,8 @@
-import { appendFile, stat } from "node:fs/promises";
+import { appendFile } from "node:fs/promises";
 import { z } from "zod";
+import { statRunFile } from "../../records/door.ts";
 import { fileError } from "../../records/errors.ts";
-import { annotationsPath, readAnnotations } from "../../records/files/annotations.ts";
+import { annotationsPath, readAnnotations } from "../../records/files/door.ts";
 import type { Annotation } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 
@@ -34,7 +35,7 @@ export class Annotations {
 
   /** Reads the file again if it has changed. */
   async update(): Promise<void> {
-    const entry = await stat(this.path).catch(() => undefined);
+    const entry = await statRunFile(this.path).catch(() => undefined);
     const seen = entry ? `${entry.size}:${entry.mtimeMs}` : "";
     if (seen === this.#seen) return;
     this.#byKey = new Map(

@@ -1,10 +1,7 @@
-import { loadsPlain } from "../../base/python/json/json-loads.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { compareRuns } from "../../records/metrics/compare.ts";
-import { clusteredMean } from "../../records/metrics/intervals.ts";
-import { matchTasks, type TaskMatching } from "../../records/results/match-tasks.ts";
-import type { RunTask, RunTasks } from "../../records/results/run-tasks.ts";
-import type { ComparedTask, Comparison } from "../api-types.ts";
+import { isObject, loadsPlain } from "../../base/python/json/door.ts";
+import { clusteredMean, compareRuns } from "../../records/metrics/door.ts";
+import { matchTasks, type RunTask, type RunTasks, type TaskMatching } from "../../records/results/door.ts";
+import type { CompareAnswer, ComparedTask } from "../api-types.ts";
 import { listOf, objectOf, textOf } from "../conversation/json-values.ts";
 import { ViewerRequestError } from "../errors.ts";
 import type { ViewedRun } from "./viewed-run.ts";
@@ -23,12 +20,12 @@ export interface CompareRequest {
 export async function compareViewed(
   runs: readonly ViewedRun[],
   request: CompareRequest,
-): Promise<Comparison> {
+): Promise<CompareAnswer> {
   const [first, ...others] = runs;
   if (first === undefined || others.length === 0)
     throw new ViewerRequestError(400, "Name at least two runs to compare.");
   const before = tasksOf(first);
-  const pairs: Comparison["pairs"] = [];
+  const pairs: CompareAnswer["pairs"] = [];
   const joined: Joined[] = [];
   const ofBaseline = new Map<number, Joined>();
   const join = (place: number, task: number, { rewards }: RunTask, known?: Joined) => {
@@ -145,7 +142,7 @@ function tasksOf({ rollouts, coverage }: ViewedRun): RunTasks {
   return { path: rollouts.path, tasks, ...counts, coverage };
 }
 
-function aboutRun(run: ViewedRun, { tasks, rollouts }: RunTasks): Comparison["runs"][number] {
+function aboutRun(run: ViewedRun, { tasks, rollouts }: RunTasks): CompareAnswer["runs"][number] {
   const rewards = [...tasks.values()].map((task) => task.rewards);
   return {
     id: run.id,
@@ -192,7 +189,7 @@ async function systemPrompt({ rollouts }: ViewedRun): Promise<string | null> {
 }
 
 /** Where the configs differ, path by path. */
-export function differences(configs: readonly unknown[]): Comparison["config"] {
+export function differences(configs: readonly unknown[]): CompareAnswer["config"] {
   const flat = configs.map((config) => {
     const values = new Map<string, string>();
     flatten(config, "", values);

@@ -1,17 +1,11 @@
-import { stat } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { copyWith, orderedKeys } from "../../base/python/json/key-order.ts";
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
-import { validateRow } from "../../data/row-validation.ts";
-import { metricsContent } from "../../data/statistics/metrics-file.ts";
-import { DatasetStatistics, RESERVED_FIELDS } from "../../data/statistics/statistics.ts";
-import { healthReports } from "../../records/files/artifact-paths.ts";
-import { readRows } from "../../records/files/jsonl-rows.ts";
+import { copyWith, dumps, orderedKeys } from "../../base/python/json/door.ts";
+import { PyFloat } from "../../base/python/numbers/door.ts";
+import { DatasetStatistics, metricsContent, RESERVED_FIELDS, validateRow } from "../../data/light-door.ts";
+import { readRunFile, statRunFile } from "../../records/door.ts";
+import { healthReports, type RunFiles, readRows } from "../../records/files/door.ts";
 import type { PanelTexts } from "../api-types.ts";
-import type { RunFiles } from "./run-files.ts";
-import { readSmallFile } from "./run-info.ts";
 
 type Row = Record<string, unknown>;
 type Kind = "text" | "number";
@@ -36,7 +30,7 @@ export async function panelTexts(run: RunFiles, signal?: AbortSignal): Promise<P
   const files: PanelTexts["files"] = [];
   for (const file of [run.aggregateMetrics, run.statistics, run.manifest, run.progress]) {
     // The panel shows an error in place of a file that cannot be read.
-    const text = await readSmallFile(file, MAX_BESIDE_BYTES).catch(errorMessage);
+    const text = await readRunFile(file, MAX_BESIDE_BYTES).catch(errorMessage);
     if (text !== undefined) files.push({ name: path.basename(file), text });
   }
   const left =
@@ -52,8 +46,8 @@ async function existingFiles({
   const existing: PanelTexts["existing"] = [];
   const reports = Object.values(await healthReports(run.rollouts));
   for (const file of new Set([...Object.values(run), ...reports])) {
-    const entry = await stat(file).catch(() => undefined);
-    if (entry?.isFile()) existing.push({ name: path.basename(file), bytes: entry.size });
+    const entry = await statRunFile(file).catch(() => undefined);
+    if (entry?.isFile) existing.push({ name: path.basename(file), bytes: entry.size });
   }
   return existing.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
-import { isObject } from "../../base/python/json/json-object.ts";
-import type { CollectionSnapshot } from "../../records/progress-snapshot.ts";
-import { askCollection, findCollection } from "../../run/collect/control.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import type { CollectionSnapshot } from "../../records/light-door.ts";
+import { askCollection, findCollection } from "../../run/light-door.ts";
 import type { LiveAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 

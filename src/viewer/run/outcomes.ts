@@ -1,6 +1,5 @@
 import { isInfrastructureFailure } from "../../base/failures.ts";
-import type { Coverage } from "../../records/metrics/coverage.ts";
-import { hashOfRollout } from "../../records/metrics/rollout-key-map.ts";
+import { type Coverage, hashOfRollout } from "../../records/metrics/door.ts";
 import { isFailureRow, type RowCode, type RowFiles, rowOf } from "../query/select-rows.ts";
 
 const FAILED = 1;

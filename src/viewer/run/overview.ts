@@ -1,5 +1,4 @@
-import { clusteredMean, passEstimates } from "../../records/metrics/intervals.ts";
-import { TaskTotals } from "../../records/metrics/task-totals.ts";
+import { clusteredMean, passEstimates, TaskTotals } from "../../records/metrics/door.ts";
 import type { Distribution, GroupRow, Overview } from "../api-types.ts";
 import { orNull } from "../index/number-column.ts";
 import type { RowColumns } from "../index/row-columns.ts";
@@ -155,7 +154,7 @@ function figuresOf(run: Run, selected: Int32Array, pass: number) {
 }
 
 /** Rewards by task. Keeps sums instead of lists of rewards, because runs can have a million rows. */
-export class TaskRewards {
+export class RewardsByTask {
   readonly totals: TaskTotals;
   readonly #places = new Map<number, number>();
   /** Rows without a task; each counts as one. */
@@ -185,10 +184,10 @@ class AgentFigures {
   failed = 0;
   readonly tokens = sum();
   readonly cost = sum();
-  readonly rewards: TaskRewards;
+  readonly rewards: RewardsByTask;
 
   constructor(pass: number) {
-    this.rewards = new TaskRewards(pass);
+    this.rewards = new RewardsByTask(pass);
   }
 }
 

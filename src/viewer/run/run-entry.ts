@@ -1,13 +1,10 @@
 import { stat } from "node:fs/promises";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { parseRow, readLines } from "../../records/files/jsonl-rows.ts";
-import type { Coverage } from "../../records/metrics/coverage.ts";
-import { clusteredMean, type Estimate } from "../../records/metrics/intervals.ts";
-import { TaskTotals } from "../../records/metrics/task-totals.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { type FoundRun, filesOf, parseRow, type RunFiles, readLines } from "../../records/files/door.ts";
+import { type Coverage, clusteredMean, type Estimate, TaskTotals } from "../../records/metrics/door.ts";
 import type { RunEntry, RunHead, RunState } from "../api-types.ts";
 import type { RowColumns } from "../index/row-columns.ts";
-import { TaskRewards } from "./overview.ts";
-import { type FoundRun, filesOf, type RunFiles } from "./run-files.ts";
+import { RewardsByTask } from "./overview.ts";
 import { type Progress, type RunInfo, readProgress, readRunInfo, readStatistics } from "./run-info.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
@@ -167,12 +164,12 @@ const means = new WeakMap<RowColumns, { rows: number; value: Estimate | null }>(
 function meanOf(columns: RowColumns): Estimate | null {
   const known = means.get(columns);
   if (known?.rows === columns.length) return known.value;
-  const byAgent = new Map<number, TaskRewards>();
+  const byAgent = new Map<number, RewardsByTask>();
   for (let row = 0; row < columns.length; row++) {
     const reward = columns.countedReward(row);
     if (Number.isNaN(reward)) continue;
     const agent = columns.agentId(row);
-    const own = byAgent.get(agent) ?? new TaskRewards(1);
+    const own = byAgent.get(agent) ?? new RewardsByTask(1);
     byAgent.set(agent, own);
     own.add(columns, row, reward);
   }

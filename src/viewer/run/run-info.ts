@@ -1,7 +1,7 @@
-import { open } from "node:fs/promises";
-import { isObject } from "../../base/python/json/json-object.ts";
-import { modelOfConfig } from "../../records/files/manifest.ts";
-import type { ProgressSnapshot } from "../../records/progress-snapshot.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { readRunFile } from "../../records/door.ts";
+import { environmentsOfConfig, modelOfConfig } from "../../records/files/door.ts";
+import type { ProgressSnapshot } from "../../records/light-door.ts";
 import { objectOf, textOf } from "../conversation/json-values.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -33,19 +33,12 @@ export async function readRunInfo(manifestPath: string): Promise<RunInfo> {
   const manifest = await readJson(manifestPath);
   if (!isObject(manifest)) return NO_INFO;
   const config = objectOf(manifest["config"]);
-  const servers = objectOf(config["servers"]);
-  const environments = new Map<string, string>();
-  for (const [name, server] of Object.entries(servers)) {
-    if (!isObject(server)) continue;
-    const reference = objectOf(server["resources_server"])["name"];
-    if (typeof reference === "string") environments.set(name, reference);
-  }
   const rows = objectOf(manifest["materialized_inputs"])["rows"];
   return {
     createdAt: textOf(manifest["created_at"]),
     expected: typeof rows === "number" ? rows : null,
     config,
-    environments,
+    environments: environmentsOfConfig(config),
     model: modelOfConfig(config),
   };
 }
@@ -70,24 +63,9 @@ export async function readStatistics(path: string): Promise<Loose | undefined> {
 
 async function readJson(path: string): Promise<unknown> {
   try {
-    const text = await readSmallFile(path, MAX_BYTES);
+    const text = await readRunFile(path, MAX_BYTES);
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   } catch {
     return undefined;
-  }
-}
-
-/** The text of a file, or undefined when it does not exist or is larger than `limit` bytes. */
-export async function readSmallFile(path: string, limit: number): Promise<string | undefined> {
-  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (file === undefined) return undefined;
-  try {
-    const { size } = await file.stat();
-    return size > limit ? undefined : await file.readFile("utf8");
-  } finally {
-    await file.close();
   }
 }

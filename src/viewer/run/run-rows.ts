@@ -1,7 +1,5 @@
 import path from "node:path";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { JsonTextError, loads } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { dumps, isObject, type JsonObject, JsonTextError, loads } from "../../base/python/json/door.ts";
 import type { AttemptEntry, ListedRow, RowGone, RowRef } from "../api-types.ts";
 import { prettyJson } from "../conversation/content-parts.ts";
 import { verdictOf } from "../conversation/verdict.ts";
@@ -13,7 +11,7 @@ import { outlineOf, shallowOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
 import { problemsOf } from "../index/row-problems.ts";
 import { type RowCode, refOf, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
-import type { TaskInputs } from "./task-inputs.ts";
+import type { InputsByTask } from "./task-inputs.ts";
 
 /** Maximum length of the excerpt of a line that is not a row. */
 const MAX_RAW_BYTES = 64 * 1024;
@@ -28,7 +26,7 @@ interface Run {
   failures: RolloutFile;
   annotations: Annotations;
   generation: number;
-  inputs: TaskInputs;
+  inputs: InputsByTask;
   isAddressed: (code: RowCode) => boolean;
   readTo: (ref: RowRef) => Promise<void>;
 }

@@ -1,6 +1,5 @@
-import { GrowableDoubles, GrowableIntegers } from "../../records/metrics/growable-array.ts";
-import { TaskTotals } from "../../records/metrics/task-totals.ts";
-import type { GridCell, TaskEntry, TasksPage } from "../api-types.ts";
+import { GrowableDoubles, GrowableIntegers, TaskTotals } from "../../records/metrics/door.ts";
+import type { GridCell, TaskEntry, TaskList } from "../api-types.ts";
 import { orNull } from "../index/number-column.ts";
 import type { RowRequest } from "../query/request.ts";
 import {
@@ -28,7 +27,7 @@ export async function taskGrid(
   selected: Int32Array,
   request: GridRequest,
   others: ReadonlyMap<number, number> | undefined,
-): Promise<Omit<TasksPage, "version" | "search" | "complete">> {
+): Promise<Omit<TaskList, "version" | "search" | "complete">> {
   const tasks = figuresOfTasks(files, selected, request.pass, others);
   const counts = countSets(tasks);
   const chosen = tasks.filter((task) => isInSet(task, request.set));

@@ -1,8 +1,6 @@
-import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
-import { JsonTextError, loads } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { orderedKeys } from "../../base/python/json/key-order.ts";
+import { isObject, type JsonObject, JsonTextError, loads, orderedKeys } from "../../base/python/json/door.ts";
+import { openRunFile, type RunFileHandle, statRunFile } from "../../records/door.ts";
 import { readBlocks } from "../index/blocks.ts";
 import { SkimError } from "../index/json-skimmer.ts";
 import { RowSkim } from "../index/row-skim.ts";
@@ -13,7 +11,7 @@ const MAX_INPUT_BYTES = 512 * 1024;
 const OF_THE_REQUEST = new Set(["responses_create_params", "agent_ref", "skills_ref"]);
 
 /** The rows that a run was started with, by task. They hold what a verifier expects, which results need not repeat. */
-export class TaskInputs {
+export class InputsByTask {
   readonly #path: string;
   #seen = "";
   #places = new Map<number, { offset: number; length: number }>();
@@ -32,7 +30,7 @@ export class TaskInputs {
     await this.#reading;
     const place = this.#places.get(task);
     if (place === undefined || place.length > MAX_INPUT_BYTES) return undefined;
-    const handle = await open(this.#path).catch(() => undefined);
+    const handle = await openRunFile(this.#path).catch(() => undefined);
     if (handle === undefined) return undefined;
     try {
       const buffer = Buffer.allocUnsafe(place.length);
@@ -50,13 +48,13 @@ export class TaskInputs {
   }
 
   async #read(): Promise<void> {
-    const entry = await stat(this.#path).catch(() => undefined);
-    const seen = entry === undefined ? "" : `${entry.ino}:${entry.size}:${entry.mtimeMs}`;
+    const entry = await statRunFile(this.#path).catch(() => undefined);
+    const seen = entry === undefined ? "" : `${entry.identity}:${entry.size}:${entry.mtimeMs}`;
     if (seen === this.#seen) return;
     this.#seen = seen;
     this.#places = new Map();
     if (entry === undefined || entry.size > MAX_FILE_BYTES) return;
-    const handle = await open(this.#path);
+    const handle = await openRunFile(this.#path);
     try {
       await this.#find(handle);
     } finally {
@@ -65,7 +63,7 @@ export class TaskInputs {
   }
 
   /** The first row of each task: its repeats have the same fields. */
-  async #find(handle: FileHandle): Promise<void> {
+  async #find(handle: RunFileHandle): Promise<void> {
     const skim = new RowSkim();
     for await (const { bytes, lines } of readBlocks(handle, 0)) {
       for (const { from, to, offset } of lines) {

@@ -1,30 +1,37 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "../../base/errors.ts";
-import type { Coverage } from "../../records/metrics/coverage.ts";
+import type { RunFiles } from "../../records/files/door.ts";
+import type { Coverage } from "../../records/metrics/door.ts";
 import type {
   FileStatus,
   Overview,
   RowRef,
+  RowSource,
   RowsPage,
   SearchProgress,
-  Source,
-  TasksPage,
+  TaskList,
   ViewerStatus,
 } from "../api-types.ts";
 import { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
 import { RunSearches } from "../query/run-searches.ts";
-import { codeOf, columnsOf, isFailureRow, type RowCode, rowOf, selectRows } from "../query/select-rows.ts";
+import {
+  columnsOf,
+  isFailureRow,
+  matchingRows,
+  type RowCode,
+  rowCodeOf,
+  rowOf,
+} from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
 import { Outcomes } from "./outcomes.ts";
 import { overviewOf } from "./overview.ts";
 import { coverageNow, headOfRun } from "./run-entry.ts";
-import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
 import { RunRows } from "./run-rows.ts";
 import { taskGrid } from "./task-grid.ts";
-import { TaskInputs } from "./task-inputs.ts";
+import { InputsByTask } from "./task-inputs.ts";
 
 /** Polling interval of a growing file. */
 const FOLLOW_MS = 200;
@@ -39,7 +46,7 @@ export class ViewedRun {
   readonly rollouts: RolloutFile;
   readonly failures: RolloutFile;
   readonly annotations: Annotations;
-  readonly inputs: TaskInputs;
+  readonly inputs: InputsByTask;
   readonly rows: RunRows;
   info: RunInfo = NO_INFO;
   readonly #searches: RunSearches;
@@ -65,7 +72,7 @@ export class ViewedRun {
     this.rollouts = new RolloutFile(files.rollouts);
     this.failures = new RolloutFile(files.failures);
     this.annotations = new Annotations(files.rollouts);
-    this.inputs = new TaskInputs(files.materializedInputs);
+    this.inputs = new InputsByTask(files.materializedInputs);
     this.rows = new RunRows(this);
     this.#searches = new RunSearches([this.rollouts, this.failures]);
   }
@@ -303,7 +310,7 @@ export class ViewedRun {
     request: RowRequest,
     others: ReadonlyMap<number, number> | undefined,
     signal?: AbortSignal,
-  ): Promise<TasksPage> {
+  ): Promise<TaskList> {
     const { selected, search } = await this.#select({ ...request, sort: "file", order: "asc" }, signal);
     const complete = this.#isComplete(search);
     return { version: this.version, search, complete, ...(await taskGrid(this, selected, request, others)) };
@@ -336,7 +343,7 @@ export class ViewedRun {
     const { rollouts, failures, annotations } = this;
     const from = { rollouts, failures, annotations, isLost: lost?.isLost ?? (() => false) };
     const selected =
-      known ?? selectRows(from, request, (file, row, text) => found?.has(file, row, text) ?? true);
+      known ?? matchingRows(from, request, (file, row, text) => found?.has(file, row, text) ?? true);
     this.#views.delete(key);
     this.#views.set(key, selected);
     for (const oldest of this.#views.keys()) {
@@ -352,7 +359,7 @@ export class ViewedRun {
 function locate(selected: Int32Array, wanted: string | undefined): number | null {
   if (wanted === undefined) return null;
   const [source, line] = wanted.split(":");
-  const place = selected.indexOf(codeOf({ source: source as Source, line: Number(line) }));
+  const place = selected.indexOf(rowCodeOf({ source: source as RowSource, line: Number(line) }));
   return place === -1 ? null : place;
 }
 

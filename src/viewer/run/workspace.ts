@@ -1,7 +1,15 @@
+import path from "node:path";
+import {
+  type Board,
+  BoardReader,
+  type Optimization,
+  packedRunOf,
+  readOptimization,
+} from "../../records/door.ts";
+import { type FoundRun, filesOf, findRuns } from "../../records/files/door.ts";
 import type { RunEntry, RunsAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 import { entryOfFiles, entryOfRun } from "./run-entry.ts";
-import { type FoundRun, filesOf, findRuns } from "./run-files.ts";
 import { ViewedRun } from "./viewed-run.ts";
 
 /** Maximum number of open runs; the least recently used one is closed. */
@@ -16,7 +24,11 @@ export class Workspace {
   readonly #copies: ReadonlyMap<string, string>;
   #root = "";
   #runs = new Map<string, FoundRun>();
+  #others: string[] = [];
+  /** Directories of optimizations, by their paths relative to the root. */
+  #optimizations = new Map<string, string>();
   #foundAt = 0;
+  readonly #board = new BoardReader();
   readonly #open = new Map<string, ViewedRun>();
 
   private constructor(given: readonly string[], copies: ReadonlyMap<string, string>) {
@@ -25,7 +37,7 @@ export class Workspace {
   }
 
   /**
-   * Finds the runs in files and directories; refuses paths without runs. `copies` maps temporary copies to their
+   * Finds the runs in files and directories; rejects paths without runs. `copies` maps temporary copies to their
    * sources.
    */
   static async open(
@@ -57,7 +69,7 @@ export class Workspace {
 
   /** The address or path that the rollouts of a run were copied from. */
   originOf({ rollouts }: FoundRun): string | undefined {
-    return this.#copies.get(rollouts);
+    return this.#copies.get(rollouts) ?? packedRunOf(rollouts);
   }
 
   /** All runs, newest first. */
@@ -70,7 +82,24 @@ export class Workspace {
       entries.push(...(await Promise.all(some.map((found) => this.#entry(found)))));
     }
     entries.sort((a, b) => (a.when < b.when ? 1 : a.when > b.when ? -1 : a.id < b.id ? -1 : 1));
-    return { root: this.#root, runs: entries, single: this.#runs.size === 1, static: false };
+    const optimizations = [...this.#optimizations.keys()];
+    const single = this.#runs.size === 1 && optimizations.length === 0;
+    return { root: this.#root, runs: entries, optimizations, single, static: false };
+  }
+
+  /** The board of all runs. Runs that have not changed since the last board are not read again. */
+  async board(signal?: AbortSignal): Promise<Board> {
+    if (performance.now() - this.#foundAt > FIND_AGAIN_MS) await this.#find().catch(() => {});
+    return this.#board.read([...this.#runs.values()], this.#others, { signal });
+  }
+
+  /** What an optimization tried so far. */
+  async optimization(id: string, signal?: AbortSignal): Promise<Optimization> {
+    // It may be newer than the last scan.
+    if (!this.#optimizations.has(id)) await this.#find().catch(() => {});
+    const directory = this.#optimizations.get(id);
+    if (directory === undefined) throw new ViewerRequestError(404, `There is no optimization '${id}'.`);
+    return readOptimization(directory, signal);
   }
 
   async #entry(found: FoundRun): Promise<RunEntry> {
@@ -82,6 +111,7 @@ export class Workspace {
 
   /** A run by its id, opened on demand; without an id, the only run. Waits for the first look at its files. */
   async run(id: string | null): Promise<ViewedRun> {
+    if (id !== null && !this.#runs.has(id)) await this.#find().catch(() => {});
     const found = id === null ? this.only : this.#runs.get(id);
     if (found === undefined) {
       if (id === null)
@@ -114,9 +144,14 @@ export class Workspace {
   }
 
   async #find(): Promise<void> {
-    const { root, runs } = await findRuns(this.#given);
+    const { root, runs, others, optimizations } = await findRuns(this.#given);
+    this.#others = others;
     this.#foundAt = performance.now();
     this.#root = root;
     this.#runs = new Map(runs.map((run) => [run.id, run]));
+    // The root itself is ".".
+    this.#optimizations = new Map(
+      optimizations.map((directory) => [path.relative(root, directory) || ".", directory]),
+    );
   }
 }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { ListedRow, RowRef, ViewerStatus } from "../api-types.ts";
+import type { Board, ListedRow, RowRef, ViewerStatus } from "../api-types.ts";
 import { ViewerError, ViewerRequestError } from "../errors.ts";
 import { readRequest } from "../query/request.ts";
-import { codeOf, refOf } from "../query/select-rows.ts";
+import { refOf, rowCodeOf } from "../query/select-rows.ts";
 import type { ViewedRun } from "../run/viewed-run.ts";
 import type { WebFiles } from "../web-files.ts";
 import { type EmbeddedRun, textName } from "./embedded.ts";
@@ -29,7 +29,7 @@ export async function rolloutsHtml(
       throw new ViewerRequestError(413, "These rollouts are larger than 200 MB; choose fewer.");
     texts[textName(ref)] = text;
   }
-  const embedded = await embeddedRun(run, Int32Array.from(refs, codeOf), {
+  const embedded = await embeddedRun(run, Int32Array.from(refs, rowCodeOf), {
     texts,
     title: `${run.id}: ${refs.length} rollouts`,
   });
@@ -47,9 +47,7 @@ export async function writeStaticFolder(
   webFiles: WebFiles,
   options: { onProgress?: (done: number, total: number) => void; signal?: AbortSignal } = {},
 ): Promise<{ rows: number; files: number }> {
-  await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).length > 0)
-    throw new ViewerError("VIEWER_FOLDER_NOT_EMPTY", `'${folder}' is not empty. Name a new folder.`);
+  await newFolder(folder);
   let files = 0;
   const write = async (name: string, content: string) => {
     const file = path.join(folder, name);
@@ -78,6 +76,22 @@ export async function writeStaticFolder(
   const embedded = await embeddedRun(run, codes, { texts: null, title: run.id });
   await writeData("run", JSON.stringify(embedded));
   return { rows: codes.length, files };
+}
+
+async function newFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  if ((await readdir(folder)).length > 0)
+    throw new ViewerError("VIEWER_FOLDER_NOT_EMPTY", `'${folder}' is not empty. Name a new folder.`);
+}
+
+/** Writes a board as a folder of static files, like `writeStaticFolder`. Its runs are not part of it. */
+export async function writeStaticBoard(board: Board, folder: string, webFiles: WebFiles): Promise<void> {
+  await newFolder(folder);
+  await mkdir(path.join(folder, "data"));
+  const text = JSON.stringify(JSON.stringify(board));
+  await writeFile(path.join(folder, "data/board.js"), `(window.gymViewerData ??= {}).board = ${text};\n`);
+  const page = pageWith(webFiles, '<meta name="gym-viewer" content="board" />', "'self'");
+  await writeFile(path.join(folder, "index.html"), page);
 }
 
 /** The data of a page without a server for some rows of a run. Its figures are those of these rows. */

@@ -1,8 +1,10 @@
 import { useEffect, useState } from "react";
 import type { RunsAnswer } from "../api-types.ts";
+import { BoardPage } from "./board/board-page.tsx";
 import { ComparePage } from "./compare/compare-page.tsx";
 import { FilesPage } from "./files/files-page.tsx";
 import { LivePage } from "./live/live-page.tsx";
+import { OptimizationPage } from "./optimization/optimization-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { RolloutsPage } from "./rollouts/rollouts-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
@@ -28,9 +30,16 @@ export function App() {
   );
   // A single run has no name in the address, and opens on its overview.
   const single = runs?.single === true;
-  const view: View = single && route.view.name === "runs" ? { name: "overview" } : route.view;
+  const isBoard = runs?.static === true && !single;
+  const view: View =
+    route.view.name !== "runs"
+      ? route.view
+      : single
+        ? { name: "overview" }
+        : { name: isBoard ? "board" : "runs" };
   const isOfRuns = view.name === "compare" || view.name === "unknown";
-  const needsRun = view.name !== "runs" && !(isOfRuns && route.run === null && !single);
+  const isOutside = view.name === "runs" || view.name === "board" || view.name === "optimization";
+  const needsRun = !isOutside && !(isOfRuns && route.run === null && !single);
   const run =
     runs === undefined || !needsRun ? undefined : single ? null : (route.run ?? runs.runs[0]?.id ?? null);
   const { status, error } = useStatus(run);
@@ -107,6 +116,8 @@ function Page({ route: { view, parameters }, run, status, runs, go, error, needs
     if (runs === undefined) return error ? null : <p className="note">Looking for runs…</p>;
     return <RunsPage runs={runs} unknown={unknown} parameters={parameters} go={go} />;
   }
+  if (view.name === "board") return runs === undefined ? null : <BoardPage parameters={parameters} />;
+  if (view.name === "optimization") return <OptimizationPage parameters={parameters} />;
   if (view.name === "compare")
     return <ComparePage current={status?.run.id} parameters={parameters} runs={runs} go={go} />;
   if (run === undefined || status === undefined)
@@ -138,7 +149,10 @@ function Page({ route: { view, parameters }, run, status, runs, go, error, needs
 
 /** The title of the browser tab: the run, and the page of the run. */
 function titleOf(view: View, run: string | undefined): string {
-  if (run === undefined) return view.name === "compare" ? "Compare · rollouts" : "Runs · rollouts";
+  if (run === undefined)
+    return view.name === "runs" || view.name === "unknown"
+      ? "Runs · rollouts"
+      : `${capitalized(view.name)} · rollouts`;
   const place =
     view.name === "rollout"
       ? `Task ${view.task} · ${view.rollout}`

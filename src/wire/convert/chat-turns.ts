@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import type {
   ChatAssistantMessage,
   ChatMessage,

@@ -1,13 +1,13 @@
+import type { Logger } from "../../base/door.ts";
 import { GymError } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 
 /** A value that a conversion leaves out because the target format has no equivalent. */
 export interface Loss {
   /** The path of the value in the source, such as `text.format` or `input.2.content`. */
   field: string;
   reason: string;
-  /** Without the value the answer is another one than the client asked for. Model servers refuse such requests. */
+  /** Without the value the answer is another one than the client asked for. Model servers reject such requests. */
   essential?: boolean;
 }
 

@@ -1,6 +1,5 @@
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { dumps, isObject, type JsonObject } from "../../base/python/json/door.ts";
 import { type NewId, newId } from "../ids.ts";
 import { ANTHROPIC_IMAGE_TYPES } from "../schemas/anthropic-types.ts";
 import type {
@@ -11,7 +10,7 @@ import type {
   ResponseOutputItem,
   ToolChoice,
 } from "../schemas/item-types.ts";
-import { int, nullish, object, optional, type Reader, readWith, refuse, wordOf } from "../schemas/readers.ts";
+import { int, nullish, object, optional, type Reader, readWith, reject, wordOf } from "../schemas/readers.ts";
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../schemas/responses.ts";
 import { badValue, type OnLoss, textAt, unsupported } from "./conversion-loss.ts";
 import { responseEnvelope } from "./response-envelope.ts";
@@ -326,10 +325,10 @@ function answerItem(block: JsonObject, where: string, makeId: NewId): ResponseOu
   }
 }
 
-/** A count must be a number. Numeric text is refused. */
+/** A count must be a number. Numeric text is rejected. */
 const count: Reader<number> = (value, trail) =>
   typeof value === "string"
-    ? refuse(trail, "int_type", "Input should be a valid integer", value)
+    ? reject(trail, "int_type", "Input should be a valid integer", value)
     : int(value, trail);
 const readCounts = object<{
   input_tokens?: number;

@@ -124,7 +124,7 @@ describe("messages", () => {
     ["an unknown role", [{ role: "judge", content: "x" }], "unsupported"],
     ["a user without content", [{ role: "user" }], "value"],
     ["a tool turn without call id", [{ role: "tool", content: "x" }], "value"],
-  ])("refuses %s", (_, input, failure) => {
+  ])("rejects %s", (_, input, failure) => {
     expect(() => messages(input)).toThrow(ConversionError);
     expect(() => messages(input)).toThrow(expect.objectContaining({ failure }));
   });
@@ -152,13 +152,13 @@ describe("settings", () => {
     expect(chat).toMatchObject({ tool_choice: "required", parallel_tool_calls: false });
   });
 
-  it("converts a named choice, which the original refuses", () => {
+  it("converts a named choice, which the original rejects", () => {
     const request = { input: "x", tools: [ferry], tool_choice: { type: "function", name: "ferry" } };
     expect(convert(request).tool_choice).toEqual({ type: "function", function: { name: "ferry" } });
     expect(() => checkRequestForChat(parseCreateParams(request))).toThrow("a named tool choice");
   });
 
-  it("refuses a required choice without tools, and hosted tools", () => {
+  it("rejects a required choice without tools, and hosted tools", () => {
     expect(() => convert({ input: "x", tool_choice: "required" })).toThrow("at least one tool");
     expect(() => convert({ input: "x", tools: [{ type: "local_shell" }] })).toThrow("local_shell");
   });
@@ -208,7 +208,7 @@ describe("chat messages without a type", () => {
   const convert = (input: unknown[], options = {}) =>
     convertResponsesToChat(parseCreateParams({ input }), options).messages;
 
-  it("keep the text parts of a tool message, which the original refuses", () => {
+  it("keep the text parts of a tool message, which the original rejects", () => {
     const turn = { role: "tool", tool_call_id: "c", content: [{ type: "text", text: "noon" }] };
     expect(convert([turn])).toEqual([turn]);
     expect(() => checkRequestForChat(parseCreateParams({ input: [turn] }))).toThrow("chat parts");
@@ -250,7 +250,7 @@ describe("like the original", () => {
     { role: "assistant", content: ["x", { type: "weird" }] },
     { role: "assistant", content: null, tool_calls: "x" },
     { call_id: "c", name: "f", arguments: "{}" },
-  ])("refuses %j", (item) => {
+  ])("rejects %j", (item) => {
     expect(() => messages([item])).toThrow(ConversionError);
   });
 });

@@ -1,5 +1,4 @@
-import { JsonTextError, loads } from "../../base/python/json/json-loads.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject, JsonTextError, loads } from "../../base/python/json/door.ts";
 import { type NewId, newId } from "../ids.ts";
 import type {
   AnthropicMessage,

@@ -27,7 +27,7 @@ describe("parseImageDataUrl", () => {
     "data:image/png;base64,QUJD,QQ==",
     5,
     null,
-  ])("refuses %j", (url) => {
+  ])("rejects %j", (url) => {
     expect(() => parseImageDataUrl(url, "input.0")).toThrow(ConversionError);
   });
 });

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import {
   ANTHROPIC_IMAGE_TYPES,
   type AnthropicBlock,
@@ -73,7 +73,7 @@ export function convertToAnthropicRequest(
   if (system.length > 0) body.system = texts.map((text) => ({ type: "text", text }));
   if (params.temperature != null) body.temperature = params.temperature;
   if (params.top_p != null) body.top_p = params.top_p;
-  refuseSampling(body);
+  rejectSampling(body);
   if (params.tools && params.tools.length > 0) body.tools = params.tools.map(toAnthropicTool);
   if (params.tool_choice !== undefined) body.tool_choice = toAnthropicChoice(params.tool_choice);
   if (params.parallel_tool_calls === false && body.tools && body.tool_choice?.type !== "none")
@@ -89,7 +89,7 @@ export function convertToAnthropicRequest(
   return body;
 }
 
-/** Only a schema constrains the answers of this API; a format without one is refused. */
+/** Only a schema constrains the answers of this API; a format without one is rejected. */
 function setOutputFormat(body: AnthropicRequest, { text }: ResponseCreateParams, onLoss?: OnLoss): void {
   const { format, verbosity } = text ?? {};
   if (verbosity != null)
@@ -143,7 +143,7 @@ function addMessage(
     system.push(systemText(content, index));
   } else if (role === "user" || role === "assistant") {
     const blocks = contentBlocks(content, role, index);
-    // The API refuses text blocks that are empty.
+    // The API rejects text blocks that are empty.
     const filled = blocks.filter((block) => !isBlank(block));
     if (filled.length < blocks.length)
       onLoss?.({ field: `input.${index}.content`, reason: "Messages requests cannot hold empty texts" });
@@ -230,10 +230,10 @@ function toAnthropicChoice(choice: ToolChoice): AnthropicToolChoice {
   return unsupported(`tool_choice of type '${choice.type}' has no form in Messages requests`);
 }
 
-/** Models that refuse sampling parameters. The conversion fails earlier, with the names of the parameters. */
+/** Models that reject sampling parameters. The conversion fails earlier, with the names of the parameters. */
 const NO_SAMPLING = ["claude-opus-4-7", "claude-opus-4-8"];
 
-function refuseSampling(body: AnthropicRequest): void {
+function rejectSampling(body: AnthropicRequest): void {
   if (!NO_SAMPLING.some((name) => body.model.includes(name))) return;
   const source = body as unknown as JsonObject;
   const given = ["temperature", "top_p", "top_k"].filter((name) => source[name] != null);
@@ -251,7 +251,7 @@ function setThinking(body: AnthropicRequest, options: ToAnthropicRequestOptions)
 
 const SCHEME = "data:";
 
-/** Parses a base64 data URL of an image. Refuses links, other encodings and other image types. */
+/** Parses a base64 data URL of an image. Rejects links, other encodings and other image types. */
 export function parseImageDataUrl(
   url: unknown,
   where: string,

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import { type NewId, newId } from "../ids.ts";
 import type { ChatCompletion, ChatToolCall } from "../schemas/chat-types.ts";
 import type { Response } from "../schemas/responses.ts";

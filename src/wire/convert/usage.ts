@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import { coerceInt } from "../schemas/coerce.ts";
-import { int, object, type Reader, refuse } from "../schemas/readers.ts";
+import { int, object, type Reader, reject } from "../schemas/readers.ts";
 
 /** Token counts of a response. An unknown detail is null, never 0. */
 export interface Usage {
@@ -128,7 +128,7 @@ const readTotals = object<Usage & JsonObject>(
 
 /** Reads the usage of a Response. Missing details become null, other keys are kept, and a chat usage is converted. */
 export const readUsage: Reader<Usage> = (value, trail) => {
-  if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
+  if (!isObject(value)) return reject(trail, "dict_type", "Input should be a valid dictionary", value);
   if (value["input_tokens"] === undefined && value["prompt_tokens"] !== undefined) {
     // An incomplete usage counts as absent; readers accept null.
     return usageFromChat(value) as Usage;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 
 /** Text in a message. */
 export interface AnthropicTextBlock {

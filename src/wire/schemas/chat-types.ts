@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import type { TokenInformation } from "./item-types.ts";
 
 /** Text in a chat message. */

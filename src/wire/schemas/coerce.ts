@@ -1,12 +1,12 @@
-import { PyFloat } from "../../base/python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/door.ts";
 
-/** Why a scalar was refused, in the words of pydantic. */
-export interface Refusal {
-  readonly refused: string;
+/** Why a scalar was rejected, in the words of pydantic. */
+export interface CoercionProblem {
+  readonly rejected: string;
   readonly msg: string;
 }
 
-const refusal = (refused: string, msg: string): Refusal => ({ refused, msg });
+const refusal = (rejected: string, msg: string): CoercionProblem => ({ rejected, msg });
 
 const NOT_INT = "Input should be a valid integer";
 const INT_TYPE = refusal("int_type", NOT_INT);
@@ -30,12 +30,12 @@ const SPECIAL_FLOAT_TEXT = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i;
 const LONGEST_INT_TEXT = 4300;
 const LARGEST_FLOAT_AS_INT = 2 ** 63;
 
-export function isRefusal(value: unknown): value is Refusal {
-  return typeof value === "object" && value !== null && "refused" in value;
+export function isRefusal(value: unknown): value is CoercionProblem {
+  return typeof value === "object" && value !== null && "rejected" in value;
 }
 
 /** Reads an integer like the lax mode of pydantic: `5`, `5.0`, `"5"`, `" 5 "`, `"1_000"` and booleans, but not `5.5`. */
-export function coerceInt(value: unknown): number | Refusal {
+export function coerceInt(value: unknown): number | CoercionProblem {
   switch (typeof value) {
     case "number":
       if (Number.isSafeInteger(value)) return value + 0;
@@ -57,7 +57,7 @@ export function coerceInt(value: unknown): number | Refusal {
 }
 
 /** Reads a number like the lax mode of pydantic: numbers, numeric text (also `nan`, `inf`) and booleans. */
-export function coerceFloat(value: unknown): number | Refusal {
+export function coerceFloat(value: unknown): number | CoercionProblem {
   switch (typeof value) {
     case "number":
       return value;
@@ -82,7 +82,7 @@ const TRUE_WORDS = new Set(["1", "on", "t", "true", "y", "yes"]);
 const FALSE_WORDS = new Set(["0", "off", "f", "false", "n", "no"]);
 
 /** Reads a boolean like the lax mode of pydantic: booleans, 0 and 1, and words such as `yes`, `off`, `T`. */
-export function coerceBool(value: unknown): boolean | Refusal {
+export function coerceBool(value: unknown): boolean | CoercionProblem {
   switch (typeof value) {
     case "boolean":
       return value;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { coerceBool, coerceFloat, coerceInt, isRefusal, type Refusal } from "./coerce.ts";
+import { type CoercionProblem, coerceBool, coerceFloat, coerceInt, isRefusal } from "./coerce.ts";
 
-function lax<T extends number | boolean>(jsonType: string, coerce: (value: unknown) => T | Refusal) {
+function lax<T extends number | boolean>(jsonType: string, coerce: (value: unknown) => T | CoercionProblem) {
   // The coercion checks the value. The inner schema only describes the result for JSON Schema.
   const coerced = z.unknown().meta({ type: jsonType }) as unknown as z.ZodType<T>;
   return z.preprocess((value, context) => {
@@ -11,7 +11,7 @@ function lax<T extends number | boolean>(jsonType: string, coerce: (value: unkno
       code: "custom",
       message: value === undefined ? "Field required" : result.msg,
       input: value,
-      params: { pydantic: value === undefined ? "missing" : result.refused },
+      params: { pydantic: value === undefined ? "missing" : result.rejected },
     });
     return z.NEVER;
   }, coerced);
@@ -22,7 +22,7 @@ const float = lax("number", coerceFloat);
 const bool = lax("boolean", coerceBool);
 const string = z.string();
 
-/** An integer field that also accepts `"5"`, `5.0` and booleans, like the Python servers. It refuses `5.5`. */
+/** An integer field that also accepts `"5"`, `5.0` and booleans, like the Python servers. It rejects `5.5`. */
 export const laxInt = () => int;
 
 /** A number field that also accepts numeric text and booleans. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import type { Usage } from "../convert/usage.ts";
 import type {
   OutputPart,

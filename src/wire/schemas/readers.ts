@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { coerceBool, coerceFloat, coerceInt, isRefusal, type Refusal } from "./coerce.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
+import { type CoercionProblem, coerceBool, coerceFloat, coerceInt, isRefusal } from "./coerce.ts";
 import { type ErrorDetail, type Location, listChoices, ValidationError } from "./validation.ts";
 
 /**
@@ -17,7 +17,7 @@ export interface Trail {
 export type Reader<T> = (value: unknown, trail: Trail) => T;
 
 /** Records a refusal. The result is a placeholder. */
-export function refuse<T>(trail: Trail, type: string, msg: string, input: unknown): T {
+export function reject<T>(trail: Trail, type: string, msg: string, input: unknown): T {
   trail.detail.push({ type, loc: [...trail.loc], msg, input: input ?? null });
   return undefined as T;
 }
@@ -34,7 +34,7 @@ export function either<T>(...readers: [Reader<T>, ...Reader<T>[]]): Reader<T> {
   };
 }
 
-/** Runs a reader and throws one ValidationError with everything it refused. */
+/** Runs a reader and throws one ValidationError with everything it rejected. */
 export function readWith<T>(reader: Reader<T>, value: unknown, prefix: Location): T {
   const trail: Trail = { loc: [...prefix], detail: [] };
   const result = reader(value, trail);
@@ -42,7 +42,7 @@ export function readWith<T>(reader: Reader<T>, value: unknown, prefix: Location)
   return result;
 }
 
-/** Runs a reader and returns undefined where it refuses. */
+/** Runs a reader and returns undefined where it rejects. */
 export function tryReading<T>(reader: Reader<T>, value: unknown): T | undefined {
   const trail: Trail = { loc: [], detail: [] };
   const result = reader(value, trail);
@@ -52,17 +52,17 @@ export function tryReading<T>(reader: Reader<T>, value: unknown): T | undefined 
 export const anything: Reader<unknown> = (value) => value;
 
 export const str: Reader<string> = (value, trail) =>
-  typeof value === "string" ? value : refuse(trail, "string_type", "Input should be a valid string", value);
+  typeof value === "string" ? value : reject(trail, "string_type", "Input should be a valid string", value);
 
 /** A string, or a value that another reader accepts. */
 export function textOr<T>(reader: Reader<T>): Reader<string | T> {
   return (value, trail) => (typeof value === "string" ? value : reader(value, trail));
 }
 
-function scalar<T extends number | boolean>(coerce: (value: unknown) => T | Refusal): Reader<T> {
+function scalar<T extends number | boolean>(coerce: (value: unknown) => T | CoercionProblem): Reader<T> {
   return (value, trail) => {
     const result = coerce(value);
-    return isRefusal(result) ? refuse(trail, result.refused, result.msg, value) : result;
+    return isRefusal(result) ? reject(trail, result.rejected, result.msg, value) : result;
   };
 }
 
@@ -74,7 +74,7 @@ export const bool = scalar(coerceBool);
 export function oneOf<const T extends string | boolean>(...choices: T[]): Reader<T> {
   const allowed = new Set<unknown>(choices);
   const msg = `Input should be ${listChoices(choices)}`;
-  return (value, trail) => (allowed.has(value) ? (value as T) : refuse(trail, "literal_error", msg, value));
+  return (value, trail) => (allowed.has(value) ? (value as T) : reject(trail, "literal_error", msg, value));
 }
 
 /** `stream` of a request that is not streamed: false, or 0, which equals it in Python. */
@@ -82,8 +82,8 @@ export const notStreaming: Reader<false> = (value, trail) => {
   if (value === false || (typeof value === "number" && value === 0)) return false;
   // Routes with streaming handle `true` before they validate a body.
   return value === true
-    ? refuse(trail, "literal_error", "Input should be false", value)
-    : refuse(trail, "bool_type", "Input should be a valid boolean", value);
+    ? reject(trail, "literal_error", "Input should be false", value)
+    : reject(trail, "bool_type", "Input should be a valid boolean", value);
 };
 
 /** The reader's value, or null. */
@@ -101,7 +101,7 @@ export function wordOf(value: unknown): string {
 
 /** Any JSON object, kept as it is. */
 export const record: Reader<JsonObject> = (value, trail) =>
-  isObject(value) ? value : refuse(trail, "dict_type", "Input should be a valid dictionary", value);
+  isObject(value) ? value : reject(trail, "dict_type", "Input should be a valid dictionary", value);
 
 /** An object whose values a reader accepts. The object is kept unchanged. */
 export function recordOf(reader: Reader<unknown>): Reader<JsonObject> {
@@ -126,7 +126,7 @@ export function at<T>(key: string | number, reader: Reader<T>, value: unknown, t
 /** A list. Returns the same array when no element changed, so that long token lists are not copied. */
 export function list<T>(element: Reader<T>): Reader<T[]> {
   return (value, trail) => {
-    if (!Array.isArray(value)) return refuse(trail, "list_type", "Input should be a valid list", value);
+    if (!Array.isArray(value)) return reject(trail, "list_type", "Input should be a valid list", value);
     let copy: T[] | undefined;
     for (let index = 0; index < value.length; index++) {
       const before: unknown = value[index];
@@ -180,13 +180,13 @@ export function object<T>(fields: Fields, unknowns: Unknowns = "drop"): Reader<T
 
 function notAnObject<T>(value: unknown, trail: Trail): T {
   const msg = "Input should be a valid dictionary or object to extract fields from";
-  return refuse(trail, "model_attributes_type", msg, value);
+  return reject(trail, "model_attributes_type", msg, value);
 }
 
-const missing: Reader<unknown> = (value, trail) => refuse(trail, "missing", "Field required", value);
+const missing: Reader<unknown> = (value, trail) => reject(trail, "missing", "Field required", value);
 
 const extraForbidden: Reader<unknown> = (value, trail) =>
-  refuse(trail, "extra_forbidden", "Extra inputs are not permitted", value);
+  reject(trail, "extra_forbidden", "Extra inputs are not permitted", value);
 
 /**
  * Reads with the reader that fits best, the first of several that fit equally well, as pydantic does for a union of
@@ -232,7 +232,7 @@ export function best<T>(
 }
 
 /**
- * Chooses the reader by the `type` of the object. Refuses objects without a type or with an unknown one. An entry is a
+ * Chooses the reader by the `type` of the object. Rejects objects without a type or with an unknown one. An entry is a
  * reader, or a table of fields for `object`.
  */
 export function byType<T>(
@@ -249,9 +249,9 @@ export function byType<T>(
     const reader = typeof tag === "string" ? readers.get(tag) : undefined;
     if (reader !== undefined) return reader(value, trail);
     if (tag === undefined) {
-      return refuse(trail, "union_tag_not_found", "Unable to extract tag using discriminator 'type'", value);
+      return reject(trail, "union_tag_not_found", "Unable to extract tag using discriminator 'type'", value);
     }
     const msg = `Input tag '${wordOf(tag)}' found using 'type' does not match any of the expected tags: ${tags}`;
-    return refuse(trail, "union_tag_invalid", msg, value);
+    return reject(trail, "union_tag_invalid", msg, value);
   };
 }

@@ -87,14 +87,14 @@ describe("parseCreateParams", () => {
     expect(parseCreateParams({ input }).input).toEqual(input);
   });
 
-  it("refuses a typed message with output parts but no id or annotations", () => {
+  it("rejects a typed message with output parts but no id or annotations", () => {
     const content = [{ type: "output_text", text: "x" }];
     expect(
       refusals(() => parseCreateParams({ input: [{ type: "message", role: "assistant", content }] })),
     ).toEqual(["missing input.0.id", "missing input.0.content.0.annotations"]);
   });
 
-  it("refuses unknown item types, non-objects and partial token lists", () => {
+  it("rejects unknown item types, non-objects and partial token lists", () => {
     expect(refusals(() => parseCreateParams({ input: [{ type: "ghost" }] }))).toEqual([
       "union_tag_invalid input.0",
     ]);
@@ -119,7 +119,7 @@ describe("parseCreateParams", () => {
     expect(refusals(video({ video_url: "u", video: "u" }))).toEqual(["value_error input.0.content.0"]);
   });
 
-  it("refuses invalid tools", () => {
+  it("rejects invalid tools", () => {
     const tool = { type: "function", name: "f", parameters: null, strict: null };
     expect(refusals(() => parseCreateParams({ input: "x", tools: [tool] }))).toEqual([]);
     expect(
@@ -182,7 +182,7 @@ describe("parseResponse", () => {
     ]);
   });
 
-  it("accepts user messages in the output and refuses items without a type", () => {
+  it("accepts user messages in the output and rejects items without a type", () => {
     expect(parseResponse(answer([{ type: "message", role: "user", content: "obs" }])).output).toHaveLength(1);
     expect(refusals(() => parseResponse(answer([{ role: "user", content: "obs" }])))).toEqual([
       "union_tag_not_found output.0",

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
 import { readUsage, type Usage } from "../convert/usage.ts";
 import type { ResponseInputItem, ResponseOutputItem, Tool, ToolChoice } from "./item-types.ts";
 import {
@@ -239,7 +239,7 @@ export const RESPONSE_KEYS: readonly string[] = Object.keys(responseFields);
 export const readResponse = object<Response>(responseFields, "keep");
 
 /**
- * Reads the body of a Responses request. Unknown top-level keys are refused. Unknown fields of messages, calls, outputs
+ * Reads the body of a Responses request. Unknown top-level keys are rejected. Unknown fields of messages, calls, outputs
  * and reasoning are dropped. Items of hosted tools are kept unchanged.
  *
  * @example parseCreateParams({ input: "hi", made_up: 1 }, ["body"]) // throws ValidationError

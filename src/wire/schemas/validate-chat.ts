@@ -1,4 +1,4 @@
-import { isObject } from "../../base/python/json/json-object.ts";
+import { isObject } from "../../base/python/json/door.ts";
 import type { ChatAssistantMessage, ChatCreateParams, ChatMessage } from "./chat-types.ts";
 import {
   at,
@@ -17,7 +17,7 @@ import {
   type Reader,
   readWith,
   record,
-  refuse,
+  reject,
   str,
   stringRecord,
   textOr,
@@ -87,7 +87,7 @@ const byRole = new Map(
 const role = oneOf(...byRole.keys());
 
 const message: Reader<ChatMessage> = (value, trail) => {
-  if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
+  if (!isObject(value)) return reject(trail, "dict_type", "Input should be a valid dictionary", value);
   const reader = byRole.get(at("role", role, value["role"], trail));
   return reader === undefined ? (value as unknown as ChatMessage) : reader(value, trail);
 };

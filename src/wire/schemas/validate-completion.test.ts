@@ -32,7 +32,7 @@ describe("parseChatCompletion", () => {
     [withChoice({ message: { ...message, tool_calls: [{ function: { name: "f", arguments: "{}" } }] } })],
     [withChoice({ logprobs: { content: [{ token: "t" }] } })],
     [{ ...completion, usage: { prompt_tokens: 1, completion_tokens: 1 } }],
-  ])("accepts %j, which the original refuses", (answer) => {
+  ])("accepts %j, which the original rejects", (answer) => {
     expect(() => parseOriginalCompletion(answer)).toThrow(ValidationError);
     expect(parseChatCompletion(answer)).toBeDefined();
   });
@@ -67,7 +67,7 @@ describe("parseResponse", () => {
     [{ service_tier: "odd" }],
     [{ text: { format: { type: "odd" } } }],
     [{ error: { code: "odd", message: "m" } }],
-  ])("accepts %j, which the original refuses", (fields) => {
+  ])("accepts %j, which the original rejects", (fields) => {
     expect(() => parseOriginalResponse({ ...response, ...fields })).toThrow(ValidationError);
     expect(parseResponse({ ...response, ...fields })).toBeDefined();
     const tools = [{ type: "function", name: "f", extra: 1 }];
@@ -108,7 +108,7 @@ describe("parseChatParams", () => {
     [{ messages: [{ role: "tool", tool_call_id: "t", content: [{ type: "input_text", text: "x" }] }] }],
     [{ messages: [{ role: "developer", content: [{ type: "input_text", text: "x" }] }] }],
     [{ messages: [{ role: "user", content: "x", prompt_token_ids: [1] }] }],
-  ])("refuses %j", (fields) => {
+  ])("rejects %j", (fields) => {
     expect(() => parseChatParams({ messages: [user], ...fields })).toThrow(ValidationError);
   });
 

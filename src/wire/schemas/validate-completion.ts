@@ -1,9 +1,8 @@
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { dumps, isObject, type JsonObject } from "../../base/python/json/door.ts";
 import { numericCounts } from "../convert/usage.ts";
 import { newId } from "../ids.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion, ChatToolCall } from "./chat-types.ts";
-import { list, nullish, object, type Reader, readWith, record, refuse, str, textOr } from "./readers.ts";
+import { list, nullish, object, type Reader, readWith, record, reject, str, textOr } from "./readers.ts";
 import type { Location } from "./validation.ts";
 
 /** Some engines send the arguments as an object, or none. The result is always text. */
@@ -52,7 +51,7 @@ const choiceList = list(choice);
 /** Sorts the choices by their index, if all of them have one. */
 const choices: Reader<ChatChoice[]> = (value, trail) => {
   const read = choiceList(value, trail);
-  if (read?.length === 0) return refuse(trail, "too_short", "List should have at least 1 item", value);
+  if (read?.length === 0) return reject(trail, "too_short", "List should have at least 1 item", value);
   const isNumbered = read?.every((each) => Number.isInteger(each?.index));
   return isNumbered ? [...read].sort((left, right) => left.index - right.index) : read;
 };

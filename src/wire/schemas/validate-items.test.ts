@@ -34,7 +34,7 @@ describe("messages", () => {
     expect(read(cited({ type: "file_path", file_id: "f", index: 0 }))).toBeDefined();
   });
 
-  it.each([null, "", "ghost"])("are refused with the type %j", (type) => {
+  it.each([null, "", "ghost"])("are rejected with the type %j", (type) => {
     expect(() => read({ type, role: "user", content: "x" })).toThrow(ValidationError);
   });
 });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import {
   HOSTED_ITEM_TYPES,
   type HostedItemType,
@@ -21,12 +21,12 @@ import {
   oneOf,
   optional,
   type Reader,
-  refuse,
+  reject,
   str,
   type Trail,
 } from "./readers.ts";
 import { hostedFields } from "./validate-hosted.ts";
-import { inputParts, messageContent, outputParts, toolOutput } from "./validate-parts.ts";
+import { inputParts, messageContent, outputParts, toolOutputReader } from "./validate-parts.ts";
 
 const TOKENS_INCOMPLETE =
   "Value error, prompt_token_ids, generation_token_ids, generation_log_probs must all be present when one of them is";
@@ -42,7 +42,7 @@ export function readTokens(value: JsonObject, trail: Trail): TokenInformation | 
   if (generation_token_ids !== undefined) present++;
   if (generation_log_probs !== undefined) present++;
   if (present === 0 && routed_experts === undefined) return undefined;
-  if (present < 3) return refuse(trail, "value_error", TOKENS_INCOMPLETE, value);
+  if (present < 3) return reject(trail, "value_error", TOKENS_INCOMPLETE, value);
   const tokens: TokenInformation = {
     prompt_token_ids: at("prompt_token_ids", readIds, prompt_token_ids, trail),
     generation_token_ids: at("generation_token_ids", readIds, generation_token_ids, trail),
@@ -124,13 +124,13 @@ const functionCall = item({
 const functionCallOutput = checkingTokens(
   object<ResponseOutputItem>({
     call_id: str,
-    output: toolOutput,
+    output: toolOutputReader,
     type: optional(str),
     id: nullish(str),
     status: nullish(itemStatus),
   }),
 );
-// A reasoning item's `status` is dropped: the OpenAI API refuses it when the item is sent back.
+// A reasoning item's `status` is dropped: the OpenAI API rejects it when the item is sent back.
 const reasoning = item({
   id: str,
   summary: list(summaryText),

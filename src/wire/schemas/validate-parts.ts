@@ -1,5 +1,5 @@
-import { isObject } from "../../base/python/json/json-object.ts";
-import { strip } from "../../base/python/whitespace.ts";
+import { strip } from "../../base/python/door.ts";
+import { isObject } from "../../base/python/json/door.ts";
 import {
   anything,
   best,
@@ -15,7 +15,7 @@ import {
   type Reader,
   record,
   recordOf,
-  refuse,
+  reject,
   str,
   textOr,
   type Unknowns,
@@ -34,7 +34,7 @@ const inputVideo: Reader<unknown> = (value, trail) => {
   const isOne = (part?.video_url === undefined) !== (part?.video === undefined);
   if (isOne && typeof link === "string" && strip(link) !== "") return part;
   const msg = "Value error, give exactly one of video_url and video, not empty";
-  return refuse(trail, "value_error", msg, value);
+  return reject(trail, "value_error", msg, value);
 };
 
 const imageDetail = oneOf("low", "high", "auto", "original");
@@ -96,7 +96,7 @@ export const inputParts = list(messagePart);
 export const messageContent = textOr(inputParts);
 
 /** The output of a tool: text or parts. */
-export const toolOutput = textOr(list(toolOutputPart));
+export const toolOutputReader = textOr(list(toolOutputPart));
 
 const annotation = byType({
   file_citation: { file_id: str, filename: str, index: int, type: str },

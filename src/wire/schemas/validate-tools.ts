@@ -1,4 +1,4 @@
-import { isObject } from "../../base/python/json/json-object.ts";
+import { isObject } from "../../base/python/json/door.ts";
 import type { Tool, ToolChoice } from "./item-types.ts";
 import {
   anything,
@@ -16,7 +16,7 @@ import {
   optional,
   type Reader,
   record,
-  refuse,
+  reject,
   str,
   stringRecord,
   tryReading,
@@ -226,10 +226,10 @@ const lenientFunction = object<Tool>(
 
 /** Reads a tool of a response: any object with a `type`. Unknown keys are kept. */
 export const readResponseTool: Reader<Tool> = (value, trail) => {
-  if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
+  if (!isObject(value)) return reject(trail, "dict_type", "Input should be a valid dictionary", value);
   if (value["type"] === "function") return lenientFunction(value, trail);
   if (typeof value["type"] === "string") return value as Tool;
-  return refuse(trail, "union_tag_not_found", "Unable to extract tag using discriminator 'type'", value);
+  return reject(trail, "union_tag_not_found", "Unable to extract tag using discriminator 'type'", value);
 };
 
 const choiceFields: Record<string, Fields> = {

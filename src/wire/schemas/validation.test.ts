@@ -59,7 +59,7 @@ describe("lax scalars", () => {
   });
 
   it.each(["5.5", "1e3", "", "x", "_1", "1__0", 0.5, null, [], 1e20, Number.NaN])(
-    "refuses %j as an integer",
+    "rejects %j as an integer",
     (value) => {
       expect(laxInt().safeParse(value).success).toBe(false);
     },

@@ -4,7 +4,7 @@ import { GymError } from "../../base/errors.ts";
 /** The path of a value in a request: keys and list indexes. */
 export type Location = readonly (string | number)[];
 
-/** One refused value, in the format of FastAPI. */
+/** One rejected value, in the format of FastAPI. */
 export interface ErrorDetail {
   type: string;
   loc: (string | number)[];

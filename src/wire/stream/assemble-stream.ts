@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import { wordOf } from "../schemas/readers.ts";
 import { type Dialect, parseData, type SseEvent } from "./sse.ts";
 

@@ -1,6 +1,5 @@
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy } from "../../base/python/door.ts";
+import { dumps, isObject, type JsonObject } from "../../base/python/json/door.ts";
 import { badValue, unsupported } from "../convert/conversion-loss.ts";
 import { newId as freshId, type NewId } from "../ids.ts";
 import type {

@@ -1,6 +1,5 @@
-import { isObject, type JsonObject } from "../../base/python/json/json-object.ts";
-import { pyStr } from "../../base/python/repr.ts";
-import { isTruthy } from "../../base/python/truth.ts";
+import { isTruthy, pyStr } from "../../base/python/door.ts";
+import { isObject, type JsonObject } from "../../base/python/json/door.ts";
 import type { OnLoss } from "../convert/conversion-loss.ts";
 import { tryReading, wordOf } from "../schemas/readers.ts";
 import { CREATE_PARAM_KEYS, parseCreateParams, type ResponseCreateParams } from "../schemas/responses.ts";
@@ -43,7 +42,7 @@ export function sanitizeStreamingResponses(body: JsonObject, onLoss?: OnLoss): S
   return { request, namespaces: { ...namespaces } };
 }
 
-/** Another value is left unchanged, and the validation refuses it. */
+/** Another value is left unchanged, and the validation rejects it. */
 const isToolList = (tools: unknown) => tools === null || Array.isArray(tools);
 
 function flatten(tools: unknown, namespaces: Record<string, [string, string]>): unknown[] {

@@ -44,7 +44,7 @@ describe("SseDecoder", () => {
     );
   });
 
-  it("refuses events that never end", () => {
+  it("rejects events that never end", () => {
     const decoder = new SseDecoder({ maxEventCharacters: 10 });
     expect(() => decoder.push(`data: ${"x".repeat(20)}`)).toThrow(SseError);
     const many = new SseDecoder({ maxEventCharacters: 10 });

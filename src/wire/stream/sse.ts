@@ -1,7 +1,6 @@
+import { parseJson } from "../../base/door.ts";
 import { GymError } from "../../base/errors.ts";
-import { parseJson } from "../../base/parse-json.ts";
-import { dumps } from "../../base/python/json/json-dumps.ts";
-import { isObject } from "../../base/python/json/json-object.ts";
+import { dumps, isObject } from "../../base/python/json/door.ts";
 
 /** One server-sent event. `event` is null if the frame has no event line. */
 export interface SseEvent {

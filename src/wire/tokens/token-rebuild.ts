@@ -1,4 +1,4 @@
-import { pyRound } from "../../base/python/numbers/exact.ts";
+import { pyRound } from "../../base/python/numbers/door.ts";
 import { type NewId, newId } from "../ids.ts";
 import type { ResponseOutputItem } from "../schemas/item-types.ts";
 
@@ -184,7 +184,7 @@ function itemsOf(node: Node, makeId: NewId): ResponseOutputItem[] {
 }
 
 /** A sequence of token ids in two parts, so that they need not be copied. */
-export interface TokenSequence {
+export interface SplitTokens {
   prompt_token_ids: readonly number[];
   generation_token_ids: readonly number[];
 }
@@ -205,7 +205,7 @@ class PrefixHash {
 }
 
 /** Finds the longest known sequence that is a prefix of a prompt, in linear time. */
-class TokenPrefixIndex<T extends TokenSequence> {
+class TokenPrefixIndex<T extends SplitTokens> {
   readonly #byLength = new Map<number, Map<string, T[]>>();
 
   add(sequence: T): void {
@@ -242,13 +242,10 @@ class TokenPrefixIndex<T extends TokenSequence> {
   }
 }
 
-const lengthOf = ({ prompt_token_ids, generation_token_ids }: TokenSequence) =>
+const lengthOf = ({ prompt_token_ids, generation_token_ids }: SplitTokens) =>
   prompt_token_ids.length + generation_token_ids.length;
 
-function isPrefix(
-  { prompt_token_ids, generation_token_ids }: TokenSequence,
-  ids: readonly number[],
-): boolean {
+function isPrefix({ prompt_token_ids, generation_token_ids }: SplitTokens, ids: readonly number[]): boolean {
   return standsAt(prompt_token_ids, ids, 0) && standsAt(generation_token_ids, ids, prompt_token_ids.length);
 }
 

@@ -61,7 +61,7 @@ describe("training sequences", () => {
     ]);
   });
 
-  it("are refused if a list is too short or has a value that is not a number", () => {
+  it("are rejected if a list is too short or has a value that is not a number", () => {
     const item = (log: unknown) =>
       [
         { type: "message", role: "assistant", content: [], ...first, generation_log_probs: log },

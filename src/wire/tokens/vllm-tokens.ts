@@ -1,7 +1,6 @@
 import { GymError } from "../../base/errors.ts";
-import type { JsonObject } from "../../base/python/json/json-object.ts";
-import { parsePyInt } from "../../base/python/numbers/parse-number.ts";
-import { isPyFloat, isPyInt } from "../../base/python/numbers/py-float.ts";
+import type { JsonObject } from "../../base/python/json/door.ts";
+import { isPyFloat, isPyInt, parsePyInt } from "../../base/python/numbers/door.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "../schemas/chat-types.ts";
 import type { TokenInformation } from "../schemas/item-types.ts";
 

@@ -25,7 +25,7 @@ export const adapter: Adapter = {
 
 async function runCompare(row: FixtureRow, environment: Environment): Promise<string | undefined> {
   const { status, judge_calls, ...expected } = row.expected;
-  // Ours refuses an invalid config before it starts.
+  // Ours rejects an invalid config before it starts.
   const started = startRowServer(environment, row);
   if (status === 500)
     return started.then(

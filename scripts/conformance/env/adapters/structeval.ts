@@ -1,3 +1,6 @@
 import type { Adapter } from "../adapters.ts";
 
-export const adapter: Adapter = { unlisted: ["error_message"] };
+export const adapter: Adapter = {
+  config: () => ({ always_decode_escapes: true }),
+  unlisted: ["error_message"],
+};

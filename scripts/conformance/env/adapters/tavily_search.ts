@@ -13,7 +13,11 @@ function scripted(reply: JsonObject): unknown {
 }
 
 export const adapter: Adapter = {
-  config: (row) => ({ exclude_domains: row["excluded_domains"] ?? [], tavily_api_key: "unused" }),
+  config: (row) => ({
+    exclude_domains: row["excluded_domains"] ?? [],
+    tavily_api_key: "unused",
+    first_verdict_counts: true,
+  }),
   definition: (module, row) => {
     const reply = row["api_reply"];
     return (module["tavilySearch"] as Create)(async () => scripted(isObject(reply) ? reply : {}));

@@ -110,7 +110,7 @@ function bounded(digits: string | undefined): number {
   return value;
 }
 
-/** Refuses a thousands separator for types that do not support it. */
+/** Rejects a thousands separator for types that do not support it. */
 function checkGrouping(spec: FormatSpec, type: string): void {
   if (spec.grouping === "" || /^[deEfFgG%]?$/.test(type) || (spec.grouping === "_" && /^[boxX]$/.test(type)))
     return;

@@ -67,7 +67,7 @@ describe("formatValue", () => {
     [null, "5"],
     [[1], ">5"],
     [{}, "s"],
-  ])("format(%j, %j) is refused", (value, spec) => {
+  ])("format(%j, %j) is rejected", (value, spec) => {
     expect(() => formatValue(value, spec)).toThrow(TemplateError);
   });
 });
@@ -126,7 +126,7 @@ describe("formatTemplate", () => {
     ["{text.upper}", /no attribute 'upper'/],
     ["{choices.length}", /no attribute 'length'/],
     ["{toString}", /needs the field 'toString'/],
-  ])("%j is refused", (template, reason) => {
+  ])("%j is rejected", (template, reason) => {
     expect(() => formatTemplate(template, row)).toThrow(reason);
   });
 

@@ -5,7 +5,7 @@ import { noteKeyOrder } from "./key-order.ts";
 
 /** The limit of Python's reader. */
 export const defaultMaxDepth = 1000;
-/** Python refuses longer integers too, because converting them takes quadratic time. */
+/** Python rejects longer integers too, because converting them takes quadratic time. */
 const MAX_INTEGER_DIGITS = 4300;
 
 export interface LoadsOptions {

@@ -1,7 +1,7 @@
 import { floatRepr } from "../numbers/float-text.ts";
 import { dumps } from "./json-dumps.ts";
 
-/** Python refuses longer integers. */
+/** Python rejects longer integers. */
 const maxIntegerDigits = 4300;
 
 interface Restyled {
@@ -78,7 +78,7 @@ function numberEnd(text: string, start: number): number {
   }
 }
 
-/** The number as Python writes it; undefined where it is not a finite number or Python refuses it. */
+/** The number as Python writes it; undefined where it is not a finite number or Python rejects it. */
 function numberText(token: string): string | undefined {
   if (!/[.eE]/.test(token)) {
     if (token.length > maxIntegerDigits) return undefined;

@@ -23,7 +23,7 @@ describe("parsePyFloat", () => {
   });
 
   it.each(["", " ", ".", "1__0", "_1", "1_", "1e", "0x10", "1,5", "infinit", "- 1", "½"])(
-    "refuses %j",
+    "rejects %j",
     (text) => {
       expect(parsePyFloat(text)).toBeUndefined();
     },
@@ -46,7 +46,7 @@ describe("parsePyInt", () => {
     expect(parsePyInt(text)).toBe(value);
   });
 
-  it.each(["12.5", "", "1e3", "0x1", "1 2", "9".repeat(4301)])("refuses %j", (text) => {
+  it.each(["12.5", "", "1e3", "0x1", "1 2", "9".repeat(4301)])("rejects %j", (text) => {
     expect(parsePyInt(text)).toBeUndefined();
   });
 });

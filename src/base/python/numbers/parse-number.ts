@@ -5,7 +5,7 @@ const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*
 const SPECIAL_TEXT = /^([+-]?)(inf|infinity|nan)$/i;
 const INT_TEXT = /^[+-]?\d+(?:_\d+)*$/;
 
-/** Python refuses longer integers, because converting them takes quadratic time. */
+/** Python rejects longer integers, because converting them takes quadratic time. */
 const MAX_INTEGER_DIGITS = 4300;
 /** Maximum length of a text. */
 const MAX_LENGTH = 100_000;

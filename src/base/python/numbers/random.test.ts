@@ -69,7 +69,7 @@ describe("PyRandom", () => {
     expect(random.int(0, 2 ** 32 - 1)).toBe(expected.wide);
   });
 
-  it("refuses invalid limits", () => {
+  it("rejects invalid limits", () => {
     const random = new PyRandom(1);
     for (const limit of [0, -1, 1.5, 2 ** 53]) expect(() => random.below(limit)).toThrow(RangeError);
     expect(() => random.sample([1], 2)).toThrow(RangeError);

@@ -3,8 +3,8 @@ import {
   type AssertionKind,
   type CodePointTest,
   firstOf,
-  type Node,
   type ParsedPattern,
+  type PatternNode,
   prefixOf,
   widthOf,
 } from "./nodes.ts";
@@ -37,7 +37,7 @@ export type Instruction =
   | { op: "look"; body: number; ahead: boolean; negative: boolean; width: number; mark: number }
   | { op: "match" };
 
-export interface Program {
+export interface PatternProgram {
   instructions: Instruction[];
   /** Two capture positions per group, group 0 first, then one slot per loop. */
   slots: number;
@@ -57,7 +57,7 @@ export interface Program {
 }
 
 /** Compiles a parsed pattern to instructions for the matcher. */
-export function compileProgram(pattern: ParsedPattern): Program {
+export function compileProgram(pattern: ParsedPattern): PatternProgram {
   const compiler = new Compiler(pattern);
   compiler.emitAll(pattern.root);
   const first = firstOf(pattern.root);
@@ -77,13 +77,13 @@ class Compiler {
   readonly instructions: Instruction[] = [];
   slots: number;
   marks = 0;
-  memory: Program["memory"] = "always";
+  memory: PatternProgram["memory"] = "always";
 
   constructor(pattern: ParsedPattern) {
     this.slots = 2 * (pattern.groups + 1);
   }
 
-  emitAll(root: Node): void {
+  emitAll(root: PatternNode): void {
     this.emit(root);
     this.add({ op: "match" });
   }
@@ -99,7 +99,7 @@ class Compiler {
     return instruction;
   }
 
-  private emit(node: Node): void {
+  private emit(node: PatternNode): void {
     switch (node.type) {
       case "empty":
         return;
@@ -144,7 +144,7 @@ class Compiler {
     }
   }
 
-  private choice(items: readonly Node[]): void {
+  private choice(items: readonly PatternNode[]): void {
     const ends: { target: number }[] = [];
     for (const [index, item] of items.entries()) {
       if (index === items.length - 1) {
@@ -164,7 +164,7 @@ class Compiler {
     return this.add({ op: "split", first: 0, second: 0, mark: this.marks++ });
   }
 
-  private conditional(node: Extract<Node, { type: "conditional" }>): void {
+  private conditional(node: Extract<PatternNode, { type: "conditional" }>): void {
     this.memory = "never";
     const test = this.add({ op: "conditional", index: node.index, otherwise: 0 });
     this.emit(node.yes);
@@ -174,11 +174,11 @@ class Compiler {
     end.target = this.here;
   }
 
-  private atomic(body: Node): void {
+  private atomic(body: PatternNode): void {
     this.subProgram(body, (start) => ({ op: "atomic", body: start, mark: this.marks++ }));
   }
 
-  private look(node: Extract<Node, { type: "look" }>): void {
+  private look(node: Extract<PatternNode, { type: "look" }>): void {
     const [width] = widthOf(node.body, new Map());
     const { ahead, negative } = node;
     this.subProgram(node.body, (start) => ({
@@ -192,7 +192,7 @@ class Compiler {
   }
 
   /** A part that is matched separately. Its instructions follow the instruction that runs them. */
-  private subProgram(body: Node, runner: (start: number) => Instruction): void {
+  private subProgram(body: PatternNode, runner: (start: number) => Instruction): void {
     this.add(runner(this.here + 2));
     const over = this.add({ op: "jump", target: 0 });
     this.emit(body);
@@ -200,7 +200,7 @@ class Compiler {
     over.target = this.here;
   }
 
-  private repeat(body: Node, min: number, max: number, lazy: boolean): void {
+  private repeat(body: PatternNode, min: number, max: number, lazy: boolean): void {
     if (max === 0) return;
     const test = singleCharacter(body);
     if (test) this.repeatSet(test, min, max, lazy);
@@ -222,7 +222,7 @@ class Compiler {
   }
 
   /** `body` any number of times. A round that consumes nothing is the last one. */
-  private loop(body: Node, lazy: boolean): void {
+  private loop(body: PatternNode, lazy: boolean): void {
     const again = this.here;
     const split = this.split();
     const start = this.here;
@@ -235,7 +235,7 @@ class Compiler {
   }
 
   /** `body` up to `count` times. A round that consumes nothing is the last one. */
-  private optional(body: Node, count: number, lazy: boolean): void {
+  private optional(body: PatternNode, count: number, lazy: boolean): void {
     const rounds: { split: { first: number; second: number }; start: number }[] = [];
     const ends: { out: number }[] = [];
     for (let round = 0; round < count; round++) {
@@ -251,7 +251,7 @@ class Compiler {
   }
 
   /** Adds one round of a loop. Returns its `loop-end` instruction if the round may consume nothing. */
-  private round(body: Node): { again: number; out: number } | undefined {
+  private round(body: PatternNode): { again: number; out: number } | undefined {
     if (widthOf(body, new Map())[0] > 0) {
       this.emit(body);
       return undefined;
@@ -270,12 +270,12 @@ class Compiler {
 }
 
 /** upstream (CPython): each iteration of a possessive repeat is atomic */
-function eachAtomic(body: Node): Node {
+function eachAtomic(body: PatternNode): PatternNode {
   return singleCharacter(body) ? body : { type: "atomic", body };
 }
 
 /** The set of a node that consumes exactly one character and captures nothing. */
-function singleCharacter(node: Node): CodePointTest | undefined {
+function singleCharacter(node: PatternNode): CodePointTest | undefined {
   if (node.type === "sequence") {
     const [only, ...more] = node.items;
     return only && more.length === 0 ? singleCharacter(only) : undefined;

@@ -1,5 +1,5 @@
 import { before, holds, simpleLower } from "./characters.ts";
-import type { Instruction, Program } from "./compile.ts";
+import type { Instruction, PatternProgram } from "./compile.ts";
 import type { CodePointTest } from "./nodes.ts";
 import { RegexBudgetError } from "./syntax-error.ts";
 import { VisitedPlaces } from "./visited-places.ts";
@@ -26,7 +26,7 @@ const FRAME = 4;
  * text length.
  */
 export class Matcher {
-  private readonly program: Program;
+  private readonly program: PatternProgram;
   private readonly text: string;
   private slots: number[] = [];
   private stack: number[] = [];
@@ -39,7 +39,7 @@ export class Matcher {
   /** A match must not end here, because the previous match was empty and ended here. */
   private refusedEnd = -1;
 
-  constructor(program: Program, text: string, maxSteps = Number.POSITIVE_INFINITY) {
+  constructor(program: PatternProgram, text: string, maxSteps = Number.POSITIVE_INFINITY) {
     this.program = program;
     this.text = text;
     this.limit = Math.min(baseSteps + stepsPerCharacter * text.length, maxSteps);

@@ -13,22 +13,22 @@ export type AssertionKind =
   | "not-word-boundary";
 
 /** A node of a parsed pattern. */
-export type Node =
+export type PatternNode =
   | { type: "empty" }
   | { type: "char"; codePoint: number; ignoreCase: boolean }
   | { type: "set"; test: CodePointTest }
   | { type: "assertion"; kind: AssertionKind; ascii: boolean }
-  | { type: "sequence"; items: Node[] }
-  | { type: "choice"; items: Node[] }
-  | { type: "group"; index: number; body: Node }
+  | { type: "sequence"; items: PatternNode[] }
+  | { type: "choice"; items: PatternNode[] }
+  | { type: "group"; index: number; body: PatternNode }
   | { type: "backreference"; index: number; ignoreCase: boolean }
-  | { type: "repeat"; body: Node; min: number; max: number; mode: "greedy" | "lazy" | "possessive" }
-  | { type: "atomic"; body: Node }
-  | { type: "look"; ahead: boolean; negative: boolean; body: Node }
-  | { type: "conditional"; index: number; yes: Node; no: Node };
+  | { type: "repeat"; body: PatternNode; min: number; max: number; mode: "greedy" | "lazy" | "possessive" }
+  | { type: "atomic"; body: PatternNode }
+  | { type: "look"; ahead: boolean; negative: boolean; body: PatternNode }
+  | { type: "conditional"; index: number; yes: PatternNode; no: PatternNode };
 
 export interface ParsedPattern {
-  root: Node;
+  root: PatternNode;
   /** Number of capture groups. */
   groups: number;
   names: Map<string, number>;
@@ -36,7 +36,7 @@ export interface ParsedPattern {
 
 /** The minimum and maximum number of code points that a node consumes. */
 export function widthOf(
-  node: Node,
+  node: PatternNode,
   groupWidths: ReadonlyMap<number, readonly [number, number]>,
 ): [number, number] {
   switch (node.type) {
@@ -89,7 +89,7 @@ interface First {
 const unknown: First = { test: undefined, nullable: true };
 
 /** The possible first characters of a match of `node`. */
-export function firstOf(node: Node): First {
+export function firstOf(node: PatternNode): First {
   switch (node.type) {
     case "char":
       return { test: charTest(node), nullable: false };
@@ -110,7 +110,7 @@ export function firstOf(node: Node): First {
 }
 
 /** Skips assertions: they consume nothing and only exclude matches. */
-function firstOfSequence(items: readonly Node[]): First {
+function firstOfSequence(items: readonly PatternNode[]): First {
   const tests: CodePointTest[] = [];
   for (const item of items) {
     if (item.type === "assertion" || item.type === "look" || item.type === "empty") continue;
@@ -132,7 +132,7 @@ function anyOf(tests: readonly CodePointTest[]): CodePointTest | undefined {
 }
 
 /** The literal text at the start of every match. */
-export function prefixOf(node: Node): string {
+export function prefixOf(node: PatternNode): string {
   const items = node.type === "sequence" ? node.items : [node];
   let prefix = "";
   for (const item of items) {

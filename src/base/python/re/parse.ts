@@ -1,5 +1,5 @@
 import { ignoringCase } from "./characters.ts";
-import { type AssertionKind, type Node, type ParsedPattern, widthOf } from "./nodes.ts";
+import { type AssertionKind, type ParsedPattern, type PatternNode, widthOf } from "./nodes.ts";
 import { categoryOf, parseSet, readEscapedCodePoint } from "./parse-set.ts";
 import { PatternSource } from "./pattern-source.ts";
 
@@ -53,7 +53,7 @@ class Parser {
     return { root, groups: this.groups, names: this.names };
   }
 
-  private choice(): Node {
+  private choice(): PatternNode {
     if (++this.nesting > maxNesting) this.source.fail("too many nested groups");
     const items = [this.sequence()];
     while (this.source.take("|")) items.push(this.sequence());
@@ -61,8 +61,8 @@ class Parser {
     return items.length === 1 && items[0] !== undefined ? items[0] : { type: "choice", items };
   }
 
-  private sequence(): Node {
-    const items: Node[] = [];
+  private sequence(): PatternNode {
+    const items: PatternNode[] = [];
     for (;;) {
       if (this.flags.verbose) this.skipVerbose();
       const next = this.source.peek();
@@ -89,7 +89,7 @@ class Parser {
   }
 
   /** One item without its quantifier; undefined for a comment or global flags, which match nothing. */
-  private item(first: boolean): Node | undefined {
+  private item(first: boolean): PatternNode | undefined {
     const start = this.source.position;
     const character = this.source.next();
     switch (character) {
@@ -110,18 +110,18 @@ class Parser {
     }
   }
 
-  private literal(codePoint: number): Node {
+  private literal(codePoint: number): PatternNode {
     const { ignoreCase, ascii } = this.flags;
     if (!ignoreCase) return { type: "char", codePoint, ignoreCase: false };
     if (!ascii) return { type: "char", codePoint, ignoreCase: true };
     return { type: "set", test: ignoringCase((other) => other === codePoint, true) };
   }
 
-  private assertion(kind: AssertionKind): Node {
+  private assertion(kind: AssertionKind): PatternNode {
     return { type: "assertion", kind, ascii: this.flags.ascii };
   }
 
-  private escape(start: number): Node {
+  private escape(start: number): PatternNode {
     const letter = this.source.next("bad escape (end of pattern)", start);
     switch (letter) {
       case "A":
@@ -143,7 +143,7 @@ class Parser {
   }
 
   /** A reference to a group, `\1` to `\99`; undefined for three octal digits, which are a character. */
-  private numericReference(first: string, start: number): Node | undefined {
+  private numericReference(first: string, start: number): PatternNode | undefined {
     let digits = first;
     const second = this.source.peek();
     if (second !== undefined && second >= "0" && second <= "9") {
@@ -157,7 +157,7 @@ class Parser {
     return this.reference(Number(digits), start);
   }
 
-  private reference(index: number, start: number): Node {
+  private reference(index: number, start: number): PatternNode {
     if (index > this.groups) this.source.fail(`invalid group reference ${index}`, start);
     if (this.openGroups.has(index)) this.source.fail("cannot refer to an open group", start);
     if (this.lookbehindFloor !== undefined && index >= this.lookbehindFloor) {
@@ -166,7 +166,10 @@ class Parser {
     return { type: "backreference", index, ignoreCase: this.flags.ignoreCase };
   }
 
-  private repeated(item: Node | undefined, quantifier: { min: number; max: number; position: number }): Node {
+  private repeated(
+    item: PatternNode | undefined,
+    quantifier: { min: number; max: number; position: number },
+  ): PatternNode {
     const { min, max, position } = quantifier;
     if (item === undefined || item.type === "assertion")
       return this.source.fail("nothing to repeat", position);
@@ -197,7 +200,7 @@ class Parser {
     return { min, max, position };
   }
 
-  private group(start: number, first: boolean): Node | undefined {
+  private group(start: number, first: boolean): PatternNode | undefined {
     if (!this.source.take("?")) return this.capture(undefined, start);
     const kind = this.source.next("unexpected end of pattern");
     switch (kind) {
@@ -223,7 +226,7 @@ class Parser {
   }
 
   /** The body of a group. Flags set inside it end with it. */
-  private scoped(flags = this.flags): Node {
+  private scoped(flags = this.flags): PatternNode {
     const outer = this.flags;
     this.flags = flags;
     const body = this.choice();
@@ -232,16 +235,16 @@ class Parser {
   }
 
   /** A sequence of its own, because a group may be repeated even if its content may not. */
-  private wrapped(body: Node): Node {
+  private wrapped(body: PatternNode): PatternNode {
     return { type: "sequence", items: [body] };
   }
 
-  private closed(node: Node, start: number): Node {
+  private closed(node: PatternNode, start: number): PatternNode {
     if (!this.source.take(")")) this.source.fail("missing ), unterminated subpattern", start);
     return node;
   }
 
-  private capture(name: string | undefined, start: number): Node {
+  private capture(name: string | undefined, start: number): PatternNode {
     const index = ++this.groups;
     if (name !== undefined) this.names.set(name, index);
     this.openGroups.add(index);
@@ -251,7 +254,7 @@ class Parser {
     return { type: "group", index, body };
   }
 
-  private lookbehind(start: number): Node {
+  private lookbehind(start: number): PatternNode {
     const kind = this.source.next("unexpected end of pattern");
     if (kind !== "=" && kind !== "!") this.source.fail(`unknown extension ?<${kind}`, start + 1);
     const outer = this.lookbehindFloor;
@@ -263,7 +266,7 @@ class Parser {
     return { type: "look", ahead: false, negative: kind === "!", body };
   }
 
-  private named(start: number): Node {
+  private named(start: number): PatternNode {
     const kind = this.source.next("unexpected end of pattern");
     if (kind === "<") {
       const name = this.name(">");
@@ -285,7 +288,7 @@ class Parser {
     return name;
   }
 
-  private conditional(start: number): Node {
+  private conditional(start: number): PatternNode {
     const at = this.source.position;
     const name = this.source.takeUntil(")", "missing group name");
     let index = this.names.get(name);
@@ -297,14 +300,14 @@ class Parser {
     }
     const flags = this.flags;
     const yes = this.sequence();
-    const no: Node = this.source.take("|") ? this.sequence() : { type: "empty" };
+    const no: PatternNode = this.source.take("|") ? this.sequence() : { type: "empty" };
     if (this.source.peek() === "|") this.source.fail("conditional backref with more than two branches");
     this.flags = flags;
     return this.closed({ type: "conditional", index, yes, no }, start);
   }
 
   /** Flags of the whole pattern, `(?i)`, or of a part of it, `(?i:…)` and `(?-i:…)`. */
-  private inlineFlags(firstLetter: string, start: number, first: boolean): Node | undefined {
+  private inlineFlags(firstLetter: string, start: number, first: boolean): PatternNode | undefined {
     const changed = { ...this.flags };
     let letter = firstLetter;
     let value = true;

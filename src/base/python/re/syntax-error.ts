@@ -1,6 +1,6 @@
 import { GymError } from "../../errors.ts";
 
-/** A pattern that Python's `re` refuses too. `position` counts code points. */
+/** A pattern that Python's `re` rejects too. `position` counts code points. */
 export class RegexSyntaxError extends GymError {
   readonly position: number;
 

@@ -1,20 +1,19 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { serverTypes } from "../../../config/servers/server-types.ts";
+import { serverTypes } from "../../../config/light-door.ts";
 import type { CommandContext } from "../../command.ts";
-import { type KeyValues, listingKeys } from "../../config-keys.ts";
+import { givenKeys, type KeyValues, listingKeys } from "../../config-keys.ts";
 import { UsageError } from "../../errors.ts";
 import { renderTable } from "../../render/table.ts";
 import { subfolders } from "../../workloads/catalog/folders.ts";
 import { testKeys } from "../keys.ts";
 import { findServerFolder, type ServerFolder } from "../server-folder.ts";
-import { givenKeys, testWorkload } from "../workload.ts";
 import { checkDataFiles } from "./data-files.ts";
 import { NO_TESTS, runServerTests } from "./run-tests.ts";
 
 /** Runs `gym env test`. */
 export async function testServers(context: CommandContext): Promise<number> {
-  if (choosesWorkload(context)) return testWorkload(context);
+  if (choosesWorkload(context)) return (await import("../workload.ts")).testWorkload(context);
   const keys = await listingKeys(context, testKeys);
   if (keys.entrypoint !== undefined) return testOne(context, keys.entrypoint, keys.should_validate_data);
   if (keys.shard_index >= keys.num_shards) {
@@ -23,7 +22,7 @@ export async function testServers(context: CommandContext): Promise<number> {
   return testAll(context, keys);
 }
 
-/** Whether a workload is named; options of a workload are refused without one. */
+/** Whether a workload is named; options of a workload are rejected without one. */
 function choosesWorkload(context: CommandContext): boolean {
   const given = givenKeys(context);
   const named = given.includes("onboarding_name");

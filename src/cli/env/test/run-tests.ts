@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { shellQuote } from "../../../base/door.ts";
 import { GymError } from "../../../base/errors.ts";
-import { resolveLeniently } from "../../../config/config-metadata.ts";
-import { shellQuote } from "../../../sandbox/safe-text.ts";
-import { locateServer } from "../../../servers/hosting/locate-server.ts";
+import { resolveLeniently } from "../../../config/door.ts";
 import {
   installNodeDependencies,
+  locateServer,
   pythonEnvironment,
-} from "../../../servers/hosting/processes/install-dependencies.ts";
+} from "../../../servers/hosting/light-door.ts";
 import type { CommandContext } from "../../command.ts";
 import { runChild } from "../../run-child.ts";
-import { readSettings } from "../../workloads/audit/settings.ts";
+import { readAuditSettings } from "../../workloads/audit/settings.ts";
 import { loadManifest } from "../../workloads/catalog/manifest.ts";
 import { CASES_FILE, contractOf, type RewardContract } from "../../workloads/verifier-cases/cases.ts";
 import { exerciseInProcess } from "../../workloads/verifier-cases/fixture-process.ts";
@@ -132,6 +132,6 @@ function declaredContracts(
     if (!contracts.some((known) => isDeepStrictEqual(known, contract))) contracts.push(contract);
   }
   if (contracts.length > 0) return contracts;
-  const { minimum, maximum } = readSettings(directory, path.basename(configFile, ".yaml")).reward;
+  const { minimum, maximum } = readAuditSettings(directory, path.basename(configFile, ".yaml")).reward;
   return [{ range: [minimum, maximum], higherIsBetter: true, determinism: "unknown" }];
 }

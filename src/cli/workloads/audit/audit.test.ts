@@ -13,7 +13,7 @@ import type { ServerDefinition } from "../../../servers/definitions/definitions.
 import { outputText } from "../../../wire/read-output.ts";
 import type { AuditReport } from "./audit.ts";
 import { auditServer } from "./run-audit.ts";
-import { readSettings } from "./settings.ts";
+import { readAuditSettings } from "./settings.ts";
 
 let base: string;
 beforeEach(() => {
@@ -38,7 +38,7 @@ async function audit(definition: ServerDefinition, setup: Setup): Promise<AuditR
   const file = path.join(base, "example.jsonl");
   writeFileSync(file, used.map((row) => `${JSON.stringify(row)}\n`).join(""));
   if (setup.settings !== undefined) writeFileSync(path.join(base, "audit.yaml"), setup.settings);
-  const settings = readSettings(base, "test");
+  const settings = readAuditSettings(base, "test");
   return auditServer({
     server: {
       name: "test",
@@ -135,6 +135,57 @@ describe("what an audit finds", () => {
       },
     );
     expect(policies(options)).toEqual(["every option"]);
+  });
+
+  it("near misses that earn as much as the right answer", async () => {
+    const numbers = rows.map(({ responses_create_params }, at) => ({
+      responses_create_params,
+      expected_answer: String(at + 1),
+    }));
+    const loose = rewarding((text, expected) => (Math.abs(Number(text)) === Number(expected) ? 1 : 0));
+    const setup = { rows: numbers, only: "near-miss-loses" };
+    expect(policies(await audit(loose, setup))).toEqual(["sign"]);
+    const settings =
+      "near_misses: {except: [{edit: sign, reason: Only the distance is asked for here.}], texts: ['{expected_answer}e0']}";
+    expect(policies(await audit(loose, { ...setup, settings }))).toEqual(["answer of audit.yaml"]);
+    expect(messages(await audit(fair, { rows: numbers, only: "near-miss-loses" }))).toEqual([]);
+  });
+
+  it("a verifier that compares one of several arguments", async () => {
+    const expected_calls = [{ name: "book", arguments: { from: "Oslo", to: "Rome", seats: 2 } }];
+    const compare = (all: "every" | "some") =>
+      defineResourcesServer({
+        row: z.object({ expected_calls: z.any() }),
+        verify({ response }) {
+          const calls = response.output.filter(({ type }) => type === "function_call");
+          const [call] = calls as unknown as { name: string; arguments: string }[];
+          const given = JSON.parse(call?.arguments ?? "{}") as Record<string, unknown>;
+          const pairs = Object.entries(expected_calls[0]?.arguments ?? {});
+          const right = pairs[all](([key, value]) => given[key] === value);
+          const sameShape = Object.keys(given).length === pairs.length && call?.name === "book";
+          return { reward: calls.length === 1 && sameShape && right ? 1 : 0 };
+        },
+      });
+    const setup = {
+      rows: [{ responses_create_params: rows[0]?.["responses_create_params"], expected_calls }],
+      only: "near-miss-loses",
+    };
+    expect(policies(await audit(compare("some"), setup))).toEqual(["argument changed"]);
+    expect((await audit(compare("every"), setup)).passed).toBe(true);
+  });
+
+  it("right answers in another form that earn less", async () => {
+    const strict = rewarding((text, expected) => (text === `\\boxed{${expected}}` ? 1 : 0));
+    const report = await audit(strict, { only: "rewriting-keeps" });
+    expect(policies(report)).toEqual(["surrounding space", "text before", "space in the mark"]);
+    const first = defineResourcesServer({
+      row: z.object({ expected_answer: z.string() }),
+      verify({ row, response }) {
+        const [item] = response.output as unknown as { content?: { text: string }[] }[];
+        return { reward: item?.content?.[0]?.text.trim() === row.expected_answer ? 1 : 0 };
+      },
+    });
+    expect(policies(await audit(first, { only: "rewriting-keeps" }))).toEqual(["reasoning first"]);
   });
 
   it("rewards that are missing or not in range", async () => {
@@ -240,14 +291,14 @@ describe("what an audit finds", () => {
     expect(messages(report)[0]).toMatch(/^It blocks the event loop for \d+ ms \(at most 10\)/);
   });
 
-  it("rows that the server refuses", async () => {
+  it("rows that the server rejects", async () => {
     const report = await audit(fair, {
       rows: [{ responses_create_params: { input: "x" } }],
       only: "example-rows-usable",
     });
     expect(messages(report)).toEqual([
       "example.jsonl has 1 rows instead of 5.",
-      "/verify refuses the row with 422.",
+      "/verify rejects the row with 422.",
     ]);
   });
 
@@ -257,6 +308,8 @@ describe("what an audit finds", () => {
     expect(report.checks[0]?.findings[0]?.evidence["differences"]).toEqual([
       "Number of examples: was 4, is 5",
     ]);
+    const [message = ""] = messages(report);
+    expect(message).toContain(`--config ${path.relative("", path.join(base, "test.yaml"))} `);
   });
 });
 
@@ -398,8 +451,8 @@ describe("audit.yaml", () => {
     expect((await audit(free, { settings, only: "nonsense-earns-minimum" })).passed).toBe(true);
   });
 
-  it("refuses unknown keys", () => {
+  it("rejects unknown keys", () => {
     writeFileSync(path.join(base, "audit.yaml"), "waivers: [{check: x, reason: short}]\nother: 1\n");
-    expect(() => readSettings(base, "test")).toThrow(/audit\.yaml cannot be used: .*waivers\.0\.reason/);
+    expect(() => readAuditSettings(base, "test")).toThrow(/audit\.yaml cannot be used: .*waivers\.0\.reason/);
   });
 });

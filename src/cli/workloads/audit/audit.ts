@@ -1,14 +1,14 @@
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import type { TestServer } from "../../../servers/hosting/test-server.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import type { TestServer } from "../../../servers/hosting/door.ts";
 import { type JudgeMode, type ServerUnderAudit, startServer } from "./audited-server.ts";
-import { type Attempt, type Outcome, runRollout } from "./rollout.ts";
+import { type AuditAttempt, type AuditOutcome, runRollout } from "./rollout.ts";
 import type { AuditSettings } from "./settings.ts";
 
 /** Rewards that differ by less are equal. */
 const REWARD_TOLERANCE = 1e-9;
 
 /** A problem that a check found, with the evidence to reproduce it. */
-export interface Finding {
+export interface AuditFinding {
   readonly message: string;
   /** 1-based line of the row in the example file. */
   readonly row?: number;
@@ -17,11 +17,13 @@ export interface Finding {
 }
 
 export interface CheckResult {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly AuditFinding[];
   /** Why there was nothing to check. */
   readonly skipped?: string;
   /** A short summary of the work that was done. */
   readonly note?: string;
+  /** What was measured, for certificates. */
+  readonly measured?: Readonly<Record<string, unknown>>;
 }
 
 export interface Check {
@@ -81,15 +83,20 @@ export class Audit {
   readonly rows: readonly JsonObject[];
   readonly settings: AuditSettings;
   readonly dataset: AuditedDataset;
+  readonly configFile: string;
   /** Number of calls to other servers so far. */
   judgeCalls = 0;
   readonly #onRollout: (what: string) => void;
 
-  constructor({ server, rows, settings, dataset }: AuditTarget, onRollout: (what: string) => void) {
+  constructor(
+    { server, rows, settings, dataset, configFile }: AuditTarget,
+    onRollout: (what: string) => void,
+  ) {
     this.server = server;
     this.rows = rows;
     this.settings = settings;
     this.dataset = dataset;
+    this.configFile = configFile;
     this.#onRollout = onRollout;
   }
 
@@ -121,9 +128,9 @@ export class Audit {
 
   async rollout(
     index: number,
-    attempt: Attempt,
+    attempt: AuditAttempt,
     { judge = "reject", server }: RolloutOptions = {},
-  ): Promise<Outcome> {
+  ): Promise<AuditOutcome> {
     const row = this.rows[index] ?? {};
     this.#onRollout(`row ${index + 1}, ${attempt.policy}`);
     const run = (used: TestServer) => runRollout(used, row, attempt, this.kind);
@@ -132,11 +139,11 @@ export class Audit {
 
   /** Runs the attempts of every row. `problemsOf` returns the messages of the findings about an outcome. */
   async tryRows(
-    attemptsFor: (row: JsonObject, index: number) => readonly Attempt[],
-    problemsOf: (outcome: Outcome) => readonly string[],
+    attemptsFor: (row: JsonObject, index: number) => readonly AuditAttempt[],
+    problemsOf: (outcome: AuditOutcome) => readonly string[],
     options?: RolloutOptions,
-  ): Promise<{ findings: Finding[]; rollouts: number }> {
-    const findings: Finding[] = [];
+  ): Promise<{ findings: AuditFinding[]; rollouts: number }> {
+    const findings: AuditFinding[] = [];
     let rollouts = 0;
     for (const [index, row] of this.rows.entries()) {
       for (const attempt of attemptsFor(row, index)) {
@@ -150,7 +157,12 @@ export class Audit {
 }
 
 /** A finding about one rollout, with its output and its result as evidence. */
-export function findingOf(message: string, index: number, attempt: Attempt, outcome: Outcome): Finding {
+export function findingOf(
+  message: string,
+  index: number,
+  attempt: AuditAttempt,
+  outcome: AuditOutcome,
+): AuditFinding {
   return {
     message,
     row: index + 1,

@@ -1,13 +1,11 @@
-import { silentLogger } from "../../../base/logger.ts";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import { silentLogger } from "../../../base/door.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
 import { findPath } from "../../../config/paths.ts";
-import { type LocalServer, RunClient } from "../../../servers/calls/run-client.ts";
-import { Reply } from "../../../servers/calls/server-call.ts";
-import type { ServerDefinition } from "../../../servers/definitions/definitions.ts";
-import { createApp } from "../../../servers/hosting/apps/create-app.ts";
-import { messageItem, verifyBody } from "../../../servers/hosting/response-items.ts";
-import { TestServer } from "../../../servers/hosting/test-server.ts";
-import type { Verdict } from "./settings.ts";
+import { type LocalServer, Reply, RunClient } from "../../../servers/calls/door.ts";
+import type { ServerDefinition } from "../../../servers/definitions/door.ts";
+import { createApp, TestServer } from "../../../servers/hosting/door.ts";
+import { messageItem, verifyBody } from "../../../servers/hosting/light-door.ts";
+import type { ExpectedVerdict } from "./settings.ts";
 
 /** The behaviour of the fake judge that replaces every other server of the config. */
 export type JudgeMode =
@@ -29,7 +27,7 @@ export interface ServerUnderAudit {
   /** The other servers of the config, by name. */
   readonly others: readonly string[];
   readonly roots: readonly string[];
-  readonly verdicts?: { readonly accept: Verdict; readonly reject: Verdict };
+  readonly verdicts?: { readonly accept: ExpectedVerdict; readonly reject: ExpectedVerdict };
 }
 
 /** Starts a fresh copy of the server, with a fake judge in place of every other server. */
@@ -81,7 +79,7 @@ function judgement(server: ServerUnderAudit, mode: JudgeMode, path: string, body
   return new Reply({ body: reply });
 }
 
-function verdictFor(verdict: Verdict, body: unknown): string {
+function verdictFor(verdict: ExpectedVerdict, body: unknown): string {
   if (typeof verdict === "string") return verdict;
   const request = textsIn(body).join("\n");
   return Object.entries(verdict).find(([text]) => request.includes(text))?.[1] ?? "";

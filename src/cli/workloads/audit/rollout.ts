@@ -1,26 +1,22 @@
 import { performance } from "node:perf_hooks";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import {
-  functionCallItem,
-  functionCallOutputItem,
-  verifyBody,
-} from "../../../servers/hosting/response-items.ts";
-import type { Jar, TestReply, TestServer } from "../../../servers/hosting/test-server.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import type { Jar, TestReply, TestServer } from "../../../servers/hosting/door.ts";
+import { functionCallItem, functionCallOutputItem, verifyBody } from "../../../servers/hosting/light-door.ts";
 
-export interface ToolCall {
+export interface AuditToolCall {
   readonly name: string;
   /** A string is sent as it is, even if it is not valid JSON. */
   readonly arguments: unknown;
 }
 
 /** The actions of a policy in one rollout: tool calls, then output items. */
-export interface Attempt {
+export interface AuditAttempt {
   readonly policy: string;
-  readonly calls?: readonly ToolCall[];
+  readonly calls?: readonly AuditToolCall[];
   readonly items: readonly unknown[];
 }
 
-export interface Outcome {
+export interface AuditOutcome {
   /** Status of the first request without a 2xx status, or of the last request. */
   readonly status: number;
   /** The route of that request. */
@@ -42,18 +38,23 @@ const MAX_TURNS = 8;
 export async function runRollout(
   server: TestServer,
   row: JsonObject,
-  attempt: Attempt,
+  attempt: AuditAttempt,
   kind: "standard" | "gymnasium",
-): Promise<Outcome> {
+): Promise<AuditOutcome> {
   const jar = server.newJar();
   return kind === "gymnasium" ? runEpisode(server, row, attempt, jar) : runTask(server, row, attempt, jar);
 }
 
-async function runTask(server: TestServer, row: JsonObject, attempt: Attempt, jar: Jar): Promise<Outcome> {
+async function runTask(
+  server: TestServer,
+  row: JsonObject,
+  attempt: AuditAttempt,
+  jar: Jar,
+): Promise<AuditOutcome> {
   const seeded = await server.seed(row, jar);
   if (seeded.status >= 300) return outcome("/seed_session", seeded, [], { verifyMs: 0, loopMs: 0 });
   const items: unknown[] = [];
-  const toolReplies: Outcome["toolReplies"][number][] = [];
+  const toolReplies: AuditOutcome["toolReplies"][number][] = [];
   for (const [index, call] of (attempt.calls ?? []).entries()) {
     const reply = await callTool(server, call, jar);
     toolReplies.push({ name: call.name, status: reply.status, text: reply.text });
@@ -66,7 +67,7 @@ async function runTask(server: TestServer, row: JsonObject, attempt: Attempt, ja
 }
 
 /** As in an agent, arguments that are not JSON do not reach the tool. */
-async function callTool(server: TestServer, { name, arguments: given }: ToolCall, jar: Jar) {
+async function callTool(server: TestServer, { name, arguments: given }: AuditToolCall, jar: Jar) {
   let input = given;
   if (typeof given === "string") {
     try {
@@ -78,7 +79,12 @@ async function callTool(server: TestServer, { name, arguments: given }: ToolCall
   return server.tool(encodeURIComponent(name), input, jar);
 }
 
-async function runEpisode(server: TestServer, row: JsonObject, attempt: Attempt, jar: Jar): Promise<Outcome> {
+async function runEpisode(
+  server: TestServer,
+  row: JsonObject,
+  attempt: AuditAttempt,
+  jar: Jar,
+): Promise<AuditOutcome> {
   const reset = await server.post("/reset", row, jar);
   if (reset.status >= 300) return outcome("/reset", reset, [], { verifyMs: 0, loopMs: 0 });
   let reward = 0;
@@ -105,9 +111,9 @@ async function runEpisode(server: TestServer, row: JsonObject, attempt: Attempt,
 function outcome(
   route: string,
   { status, body }: TestReply,
-  toolReplies: Outcome["toolReplies"],
+  toolReplies: AuditOutcome["toolReplies"],
   times: { verifyMs: number; loopMs: number },
-): Outcome {
+): AuditOutcome {
   const { response: _response, responses_create_params: _params, ...result } = (body ?? {}) as JsonObject;
   const reward = typeof result["reward"] === "number" ? result["reward"] : undefined;
   return { status, route, reward, result, toolReplies, ...times };

@@ -8,6 +8,7 @@ import {
   type CheckResult,
 } from "./audit.ts";
 import { determinismCheck, isolationCheck, orderCheck } from "./checks/determinism.ts";
+import { nearMissCheck, rewritingCheck } from "./checks/edited-answers.ts";
 import { exampleDataCheck, exampleMetricsCheck } from "./checks/example-data.ts";
 import { injectionCheck, judgeFailureCheck } from "./checks/judge.ts";
 import { malformedCheck } from "./checks/malformed.ts";
@@ -24,6 +25,8 @@ export const checks: readonly Check[] = [
   exampleMetricsCheck,
   goldCheck,
   nonsenseCheck,
+  nearMissCheck,
+  rewritingCheck,
   rewardRangeCheck,
   determinismCheck,
   orderCheck,
@@ -37,6 +40,8 @@ export const checks: readonly Check[] = [
 export interface AuditOptions extends AuditTarget {
   /** Names of the checks to run. Default: all. */
   readonly only?: readonly string[];
+  /** The checks to choose from. Default: those of the audit. */
+  readonly checks?: readonly Check[];
   /** Called before each step, so that the parent process can report where the work hung. */
   readonly onProgress?: (what: string) => void;
 }
@@ -45,7 +50,7 @@ export interface AuditOptions extends AuditTarget {
 export async function auditServer(options: AuditOptions): Promise<AuditReport> {
   const { server, settings, rows, dataset, onProgress } = options;
   const reports: CheckReport[] = [];
-  for (const check of chosenChecks(options.only)) {
+  for (const check of chosenChecks(options.checks ?? checks, options.only)) {
     const audit = new Audit(options, (what) => onProgress?.(`${check.name}: ${what}`));
     onProgress?.(check.name);
     reports.push(reportOf(check, await check.run(audit), settings));
@@ -66,14 +71,14 @@ export async function auditServer(options: AuditOptions): Promise<AuditReport> {
   };
 }
 
-function chosenChecks(only: readonly string[] | undefined): readonly Check[] {
-  if (only === undefined || only.length === 0) return checks;
-  const names = checks.map(({ name }) => name);
+function chosenChecks(all: readonly Check[], only: readonly string[] | undefined): readonly Check[] {
+  if (only === undefined || only.length === 0) return all;
+  const names = all.map(({ name }) => name);
   const unknown = only.filter((name) => !names.includes(name));
   if (unknown.length > 0) {
     throw new AuditError(`Unknown check: ${unknown.join(", ")}. Checks: ${names.join(", ")}.`);
   }
-  return checks.filter(({ name }) => only.includes(name));
+  return all.filter(({ name }) => only.includes(name));
 }
 
 function reportOf({ name }: Check, result: CheckResult, { waivers }: AuditSettings): CheckReport {

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
 import { errorMessage } from "../../../base/errors.ts";
-import { plainFromNode } from "../../../config/plain-data.ts";
-import { readConfigFile } from "../../../config/read-config-file.ts";
+import { readConfigFile } from "../../../config/door.ts";
+import { plainFromNode } from "../../../config/light-door.ts";
 import { AuditError } from "../errors.ts";
 
 const SETTINGS_FILE = "audit.yaml";
@@ -14,8 +14,21 @@ const Call = z.strictObject({ name: z.string(), arguments: z.record(z.string(), 
 const reason = z.string().min(20);
 
 /** What a judge writes: always the same, or what belongs to the first text that the request contains. */
-const Verdict = z.union([z.string(), z.record(z.string(), z.string())]);
-export type Verdict = z.output<typeof Verdict>;
+const ExpectedVerdict = z.union([z.string(), z.record(z.string(), z.string())]);
+export type ExpectedVerdict = z.output<typeof ExpectedVerdict>;
+
+/** Answers for the checks with edited answers, besides those derived from the right one. */
+const Edits = z
+  .strictObject({
+    /** Python format templates over the fields of the row. */
+    texts: z.array(z.string()).default([]),
+    /** A list of answers per example row. */
+    answers: z.array(z.array(z.string())).default([]),
+    /** Edits to which the check does not apply here, each with a reason. */
+    except: z.array(z.strictObject({ edit: z.string(), reason })).default([]),
+  })
+  .prefault({});
+export type EditSettings = z.output<typeof Edits>;
 
 const Settings = z.strictObject({
   /** The answer that earns the maximum, if the rows do not have it in a known field. */
@@ -31,8 +44,12 @@ const Settings = z.strictObject({
       run_calls: z.boolean().default(true),
     })
     .optional(),
+  /** Wrong answers close to the right one. */
+  near_misses: Edits,
+  /** Right answers in other forms. */
+  rewritings: Edits,
   /** The texts with which the judge accepts and rejects. Without them judges are not audited. */
-  judge: z.strictObject({ accept: Verdict, reject: Verdict }).optional(),
+  judge: z.strictObject({ accept: ExpectedVerdict, reject: ExpectedVerdict }).optional(),
   reward: z.strictObject({ minimum: z.number(), maximum: z.number() }).default({ minimum: 0, maximum: 1 }),
   limits: z
     .strictObject({
@@ -54,6 +71,10 @@ const Settings = z.strictObject({
   measured_fields: z.array(z.string()).default([]),
   /** False for tools that call external services. */
   call_tools: z.boolean().default(true),
+  /** Faults of `gym env certify` that change no reward, by file and changed text. */
+  equivalent_mutants: z
+    .array(z.strictObject({ file: z.string(), from: z.string(), to: z.string(), reason }))
+    .default([]),
   /** Checks whose findings are accepted, each with a reason. */
   waivers: z.array(z.strictObject({ check: z.string(), reason })).default([]),
 });
@@ -62,7 +83,7 @@ export type AuditSettings = z.output<typeof Settings>;
 export type GoldSettings = NonNullable<AuditSettings["gold"]>;
 
 /** Reads `audit.yaml` of a server for one of its configs. `configs.<stem>` overrides the other settings. */
-export function readSettings(directory: string, configStem: string): AuditSettings {
+export function readAuditSettings(directory: string, configStem: string): AuditSettings {
   const file = path.join(directory, SETTINGS_FILE);
   if (!existsSync(file)) return Settings.parse({});
   let content: { configs?: Record<string, object> } & object;

@@ -10,7 +10,7 @@ import type { ServerDefinition } from "../../../servers/definitions/definitions.
 import { messageItem, verifyBody } from "../../../servers/hosting/response-items.ts";
 import { createTestServer } from "../../../servers/hosting/test-server.ts";
 import { goldAttempts } from "./policies.ts";
-import { readSettings } from "./settings.ts";
+import { readAuditSettings } from "./settings.ts";
 
 /** The config with a judge of every shipped environment that has one. */
 const folder = path.join(installRoot(), "resources_servers");
@@ -21,8 +21,16 @@ const judged = readdirSync(folder).flatMap((name) => {
   return file === undefined ? [] : [{ name, file: path.join(directory, file) }];
 });
 
-/** Its classifier gives probabilities and no verdict in words; its own tests cover it. */
-const ELSEWHERE = new Set(["aegis_v4_safety"]);
+/** Judges that cannot be asked here, or whose unreadable replies are shown in another field. Their own tests cover them. */
+const ELSEWHERE = new Map([
+  ["aegis_v4_safety", "a classifier gives probabilities, and no verdict in words"],
+  ["agentif", "replies without a verdict are counted in n_error"],
+  ["conversational_tool_use_simulation", "the judge reads a conversation of the session"],
+  ["finance_agent_v2", "the judge reads what a tool of the session received"],
+  ["gdpval", "replies without a verdict set invalid_judge_response"],
+  ["ns_tools", "the judge is that of the environment that it asks"],
+  ["widesearch", "the judge is asked only about cells of a table that differ"],
+]);
 
 const replies: Record<string, (chat: boolean) => unknown> = {
   "status 429": () => ({ status: 429, body: { error: "slow down" } }),
@@ -46,16 +54,20 @@ describe.each(judged.filter(({ name }) => !ELSEWHERE.has(name)))("$name", async 
   const { default: definition } = (await import(pathToFileURL(path.join(directory, "app.ts")).href)) as {
     default: ServerDefinition;
   };
-  const settings = readSettings(directory, path.parse(file).name);
-  const row = JSON.parse(textOf(directory, "data/example.jsonl").split("\n")[0] ?? "") as JsonObject;
-  const attempts = [
-    goldAttempts(row, 0, settings.gold)[0]?.items,
-    [messageItem("Perhaps it is \\boxed{7}.")],
-  ];
+  const settings = readAuditSettings(directory, path.parse(file).name);
+  const rows = textOf(directory, "data/example.jsonl")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as JsonObject);
+  const attempts = rows.flatMap((row, index) =>
+    [...goldAttempts(row, index, settings.gold), { items: [messageItem("Perhaps it is \\boxed{7}.")] }].map(
+      ({ items }) => ({ row, items }),
+    ),
+  );
 
   /** Verifies the first attempt about which the judge is asked. */
   async function verify(reply: (chat: boolean) => unknown) {
-    for (const items of attempts) {
+    for (const { row, items } of attempts) {
       let calls = 0;
       const server = await createTestServer(definition, {
         directory,
@@ -67,7 +79,7 @@ describe.each(judged.filter(({ name }) => !ELSEWHERE.has(name)))("$name", async 
           },
         },
       });
-      const { status, body } = await server.verify(verifyBody(row, ...(items ?? [])));
+      const { status, body } = await server.verify(verifyBody(row, ...items));
       await server.close();
       if (calls > 0) return { status, body: body as JsonObject };
     }

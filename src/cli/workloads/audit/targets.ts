@@ -1,17 +1,15 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { resolveLeniently } from "../../../config/config-metadata.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import { type ResolvedConfig, resolveLeniently, type ServerInstance } from "../../../config/door.ts";
+import { currentComponentName } from "../../../config/light-door.ts";
 import { findExistingPath, type RootOptions, searchRoots } from "../../../config/paths.ts";
-import type { ResolvedConfig, ServerInstance } from "../../../config/resolve.ts";
-import { currentComponentName } from "../../../config/servers/aliases.ts";
-import { loadDefinition } from "../../../servers/hosting/load-definition.ts";
-import { locateServer } from "../../../servers/hosting/locate-server.ts";
+import { loadDefinition, locateServer } from "../../../servers/hosting/light-door.ts";
 import { AuditError } from "../errors.ts";
 import type { AuditTarget } from "./audit.ts";
 import type { ServerUnderAudit } from "./audited-server.ts";
-import { type AuditSettings, readSettings } from "./settings.ts";
+import { type AuditSettings, readAuditSettings } from "./settings.ts";
 
 export interface TargetOptions extends Required<RootOptions> {
   readonly configFile: string;
@@ -38,7 +36,7 @@ export async function findTargets(options: TargetOptions): Promise<AuditTarget[]
 }
 
 /** The example datasets of the agents that use the server. */
-function exampleEntries(config: ResolvedConfig, server: string): JsonObject[] {
+export function exampleEntries(config: ResolvedConfig, server: string): JsonObject[] {
   return config.servers.flatMap(({ type, config: block }) => {
     const { name } = (block["resources_server"] ?? {}) as { name?: unknown };
     if (type !== "responses_api_agents" || name !== server) return [];
@@ -61,7 +59,7 @@ export async function serverUnderAudit(
     throw new AuditError(
       `${implementation} is written in Python; only servers in TypeScript can be audited.`,
     );
-  const settings = readSettings(code.directory, path.basename(configFile, ".yaml"));
+  const settings = readAuditSettings(code.directory, path.basename(configFile, ".yaml"));
   const server = {
     name,
     implementation,

@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import { impliedConfig } from "../../../config/implied-config.ts";
-import { type ConfigNode, textOf } from "../../../config/node.ts";
-import { serverBlocks } from "../../../config/servers/server-schema.ts";
+import { serverBlocks } from "../../../config/door.ts";
+import { type ConfigNode, impliedConfig, textOfNode } from "../../../config/light-door.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import { subfolders, yamlFiles } from "./folders.ts";
 
@@ -112,7 +111,7 @@ function readAgent(name: string, folder: string, files: ConfigFiles): AgentCompo
     variants.push(file.slice(0, -".yaml".length));
     for (const { block } of agents) {
       for (const key of block.entries.keys()) keys.add(String(key));
-      description ??= textOf(block.entries.get("description"));
+      description ??= textOfNode(block.entries.get("description"));
       capabilities ??= readCapabilities(block.entries.get("capabilities"));
     }
   }
@@ -132,7 +131,7 @@ function readAgent(name: string, folder: string, files: ConfigFiles): AgentCompo
 
 function readCapabilities(node: ConfigNode | undefined): AgentCapabilities | undefined {
   if (node?.kind !== "dict") return undefined;
-  const text = (key: string) => textOf(node.entries.get(key));
+  const text = (key: string) => textOfNode(node.entries.get(key));
   return {
     tools: text("tools") ?? "none",
     multi_turn: isTrue(node.entries.get("multi_turn")),

@@ -1,11 +1,21 @@
-import { type ConfigMetadata, metadataOf, readConfigMetadata } from "../../../config/config-metadata.ts";
+import {
+  type ConfigMetadata,
+  loadFiles,
+  metadataOf,
+  readConfigFile,
+  readConfigMetadata,
+  readConfigPaths,
+  serverBlocks,
+} from "../../../config/door.ts";
 import { ConfigError } from "../../../config/errors.ts";
-import { loadFiles, readConfigPaths } from "../../../config/load-includes.ts";
-import { type ConfigNode, type DictNode, isMissing, textOf } from "../../../config/node.ts";
+import {
+  type ConfigNode,
+  type DictNode,
+  isMissing,
+  serverTypes,
+  textOfNode,
+} from "../../../config/light-door.ts";
 import { type RootOptions, searchRoots } from "../../../config/paths.ts";
-import { readConfigFile } from "../../../config/read-config-file.ts";
-import { serverBlocks } from "../../../config/servers/server-schema.ts";
-import { serverTypes } from "../../../config/servers/server-types.ts";
 
 const FIELDS = ["domain", "description"] as const;
 type Field = (typeof FIELDS)[number];
@@ -96,7 +106,7 @@ function agreedTexts(layers: readonly DictNode[], fields: readonly Field[]): Con
       for (const field of fields) {
         const node = block.entries.get(field);
         if (node === undefined) continue;
-        const value = textOf(node);
+        const value = textOfNode(node);
         if (value === undefined || value === "" || value.includes("${") || isMissing(node)) return undefined;
         agreed[field] ??= value;
         if (agreed[field] !== value) return undefined;
@@ -120,12 +130,12 @@ interface Directives {
 }
 
 function directivesOf(node: ConfigNode, found: Directives = { hidden: false, sources: [] }): Directives {
-  if (node.kind === "scalar") found.hidden ||= DIRECTIVE_TEXT.test(textOf(node) ?? "");
+  if (node.kind === "scalar") found.hidden ||= DIRECTIVE_TEXT.test(textOfNode(node) ?? "");
   else if (node.kind === "list") for (const item of node.items) directivesOf(item, found);
   else {
     for (const [key, member] of node.entries) {
       if (key === "_delete_key") found.hidden = true;
-      else if (key === "_inherit_from" || key === "_copy") found.sources.push(textOf(member));
+      else if (key === "_inherit_from" || key === "_copy") found.sources.push(textOfNode(member));
       directivesOf(member, found);
     }
   }
@@ -149,7 +159,7 @@ export function datasetsOf(block: DictNode): DictNode[] {
 export function mentions(node: ConfigNode, key: string, value: string): boolean {
   if (node.kind === "scalar") return false;
   if (node.kind === "list") return node.items.some((item) => mentions(item, key, value));
-  if (textOf(node.entries.get(key)) === value) return true;
+  if (textOfNode(node.entries.get(key)) === value) return true;
   for (const member of node.entries.values()) if (mentions(member, key, value)) return true;
   return false;
 }

@@ -1,12 +1,17 @@
 import path from "node:path";
-import { datasetTypes } from "../../../config/dataset-schema.ts";
+import { FieldCheck, readConfigFile, readConfigText, type SchemaProblem } from "../../../config/door.ts";
 import { ConfigError, place, RegistryError, WorkloadError } from "../../../config/errors.ts";
-import { rawNodeAt } from "../../../config/key-path.ts";
-import { type ConfigNode, type DictNode, numberOf, positionOf, textOf } from "../../../config/node.ts";
-import { plainFromNode } from "../../../config/plain-data.ts";
-import { readConfigFile, readConfigText } from "../../../config/read-config-file.ts";
-import { FieldCheck, type SchemaProblem } from "../../../config/schema-problems.ts";
-import { domains } from "../../../config/servers/server-types.ts";
+import {
+  type ConfigNode,
+  type DictNode,
+  datasetTypes,
+  domains,
+  numberOfNode,
+  plainFromNode,
+  positionOf,
+  rawNodeAt,
+  textOfNode,
+} from "../../../config/light-door.ts";
 
 /** The dataset fields that a manifest repeats from the config. */
 export const DATASET_FIELDS = [
@@ -140,7 +145,7 @@ const SOURCE = /^(?:(?:https?|ssh|git|file):\/\/\S+|[^@\s]+@[^:\s]+:\S+)$/;
 const DRIVER = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$/;
 
 /** Reads a manifest, or returns all its problems. */
-export function readManifest(root: DictNode): { manifest: Manifest } | { problems: SchemaProblem[] } {
+export function readWorkloadManifest(root: DictNode): { manifest: Manifest } | { problems: SchemaProblem[] } {
   const check = new FieldCheck(root, []);
   for (const key of root.entries.keys())
     if (!FIELDS.has(String(key))) check.report(String(key), "Unknown field");
@@ -182,7 +187,7 @@ function checkLicense(check: FieldCheck): void {
 
 function checkAuthors(check: FieldCheck): void {
   const node = check.get("authors");
-  const names = node?.kind === "list" ? node.items.map((item) => textOf(item)?.trim()) : [];
+  const names = node?.kind === "list" ? node.items.map((item) => textOfNode(item)?.trim()) : [];
   if (names.length === 0 || names.some((name) => name === undefined || name === ""))
     check.report("authors", "Must be a list of at least one name");
   else if (new Set(names).size < names.length) check.report("authors", "Must not repeat a name");
@@ -197,7 +202,7 @@ function checkReward(check: FieldCheck): void {
   for (const key of node.entries.keys())
     if (key !== "range" && key !== "higher_is_better") check.report(`reward.${key}`, "Unknown field");
   const range = node.entries.get("range");
-  const [low, high] = range?.kind === "list" ? range.items.map(numberOf) : [];
+  const [low, high] = range?.kind === "list" ? range.items.map(numberOfNode) : [];
   const ordered =
     low !== undefined && high !== undefined && Number.isFinite(low) && Number.isFinite(high) && low < high;
   if (!ordered || (range?.kind === "list" && range.items.length !== 2))
@@ -211,7 +216,7 @@ function checkReward(check: FieldCheck): void {
 function checkOrigin(check: FieldCheck): void {
   if (!check.has("adopted_from")) return;
   const node = check.get("adopted_from");
-  const field = (name: string) => (node?.kind === "dict" ? textOf(node.entries.get(name)) : undefined);
+  const field = (name: string) => (node?.kind === "dict" ? textOfNode(node.entries.get(name)) : undefined);
   const fits =
     node?.kind === "dict" &&
     node.entries.size === 3 &&
@@ -234,7 +239,7 @@ function checkDemands(check: FieldCheck, kind: string | undefined, profile: stri
     check.report("rollout_driver", "Only for the profile external-rollout-driver");
   if (kind === "benchmark") needed.push("canonical_split", "standard_prompt_config");
   for (const field of needed) if (!check.has(field)) check.report(field, `Field required here`);
-  const driver = textOf(check.get("rollout_driver"));
+  const driver = textOfNode(check.get("rollout_driver"));
   if (driver !== undefined && !DRIVER.test(driver))
     check.report("rollout_driver", "Must look like module:function");
 }
@@ -258,7 +263,7 @@ export function parseManifest(text: string, file: string): Manifest {
 }
 
 function checkedManifest(root: DictNode, file: string): Manifest {
-  const result = readManifest(root);
+  const result = readWorkloadManifest(root);
   if ("manifest" in result) return result.manifest;
   const problems = result.problems.map(({ path: at, message }) => {
     const node = rawNodeAt(root, at);

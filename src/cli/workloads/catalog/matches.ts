@@ -1,4 +1,4 @@
-import { getCloseMatches } from "../../../base/python/difflib.ts";
+import { getCloseMatches } from "../../../base/python/door.ts";
 
 /** Minimum similarity of a query and a field, or a word of the field. */
 const CUTOFF = 0.7;

@@ -1,7 +1,6 @@
+import { integerFrom, serverBlocks } from "../../../config/door.ts";
 import { ConfigError } from "../../../config/errors.ts";
-import { type DictNode, textOf } from "../../../config/node.ts";
-import { integerFrom } from "../../../config/schema-problems.ts";
-import { serverBlocks } from "../../../config/servers/server-schema.ts";
+import { type DictNode, textOfNode } from "../../../config/light-door.ts";
 import { type ConfigFiles, datasetsOf } from "./config-files.ts";
 import type { Workload } from "./workloads.ts";
 
@@ -42,10 +41,10 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
   return {
     resourcesServers: [...new Set(servers.map(({ implementation }) => implementation))],
     agent: agents[0]?.implementation,
-    datasets: [...new Set(datasets.flatMap((dataset) => textOf(dataset.entries.get("name")) ?? []))],
+    datasets: [...new Set(datasets.flatMap((dataset) => textOfNode(dataset.entries.get("name")) ?? []))],
     hubDatasets: [...new Set(datasets.flatMap(hubRepository))],
     value: servers
-      .map(({ block }) => textOf(block.entries.get("value")))
+      .map(({ block }) => textOfNode(block.entries.get("value")))
       .find((value) => value !== undefined),
     benchmark: kind === "benchmark" ? benchmarkAgent(blocks) : undefined,
   };
@@ -54,7 +53,7 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
 function hubRepository(dataset: DictNode): string[] {
   for (const key of ["source", "huggingface_identifier"]) {
     const source = dataset.entries.get(key);
-    const id = source?.kind === "dict" ? textOf(source.entries.get("repo_id")) : undefined;
+    const id = source?.kind === "dict" ? textOfNode(source.entries.get("repo_id")) : undefined;
     if (id !== undefined) return [id];
   }
   return [];
@@ -62,7 +61,7 @@ function hubRepository(dataset: DictNode): string[] {
 
 function benchmarkAgent(blocks: readonly { name: string; block: DictNode }[]): WorkloadParts["benchmark"] {
   for (const { name, block } of blocks) {
-    const dataset = datasetsOf(block).find((entry) => textOf(entry.entries.get("type")) === "benchmark");
+    const dataset = datasetsOf(block).find((entry) => textOfNode(entry.entries.get("type")) === "benchmark");
     if (dataset === undefined) continue;
     const written = dataset.entries.get("num_repeats");
     return { agentName: name, numRepeats: written === undefined ? 1 : integerFrom(written) };

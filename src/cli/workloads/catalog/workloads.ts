@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { caseFold } from "../../../base/python/case.ts";
-import { byCodePoint } from "../../../base/python/code-points.ts";
-import { getCloseMatches } from "../../../base/python/difflib.ts";
+import { byCodePoint, caseFold } from "../../../base/python/door.ts";
+import { suggest } from "../../../base/suggest.ts";
+import { serverBlocks } from "../../../config/door.ts";
 import { RegistryError } from "../../../config/errors.ts";
-import { impliedConfig } from "../../../config/implied-config.ts";
-import { type DictNode, textOf } from "../../../config/node.ts";
-import { serverBlocks } from "../../../config/servers/server-schema.ts";
+import { type DictNode, impliedConfig, textOfNode } from "../../../config/light-door.ts";
 import { type ConfigFiles, datasetsOf, mentions } from "./config-files.ts";
 import { subfolders, yamlFiles, yamlFilesBelow } from "./folders.ts";
-import { type Manifest, type ManifestKind, readManifest } from "./manifest.ts";
+import { type Manifest, type ManifestKind, readWorkloadManifest } from "./manifest.ts";
 
 /** An environment or a benchmark. */
 export interface Workload {
@@ -124,7 +122,7 @@ class WorkloadSearch {
     const file = path.join(folder, name, MANIFEST);
     const configFile = path.join(folder, name, "config.yaml");
     const root = this.#files.tryRead(file);
-    const result = root === undefined ? undefined : readManifest(root);
+    const result = root === undefined ? undefined : readWorkloadManifest(root);
     const complaint = complaintAbout(result, name, kind, this.#files.tryRead(configFile) !== undefined);
     if (complaint !== undefined || result === undefined || !("manifest" in result)) {
       this.warnings.push(`Warning: ${file} is not used: ${complaint}`);
@@ -163,7 +161,7 @@ function environmentFiles(folder: string): string[] {
 }
 
 function complaintAbout(
-  result: ReturnType<typeof readManifest> | undefined,
+  result: ReturnType<typeof readWorkloadManifest> | undefined,
   name: string,
   kind: ManifestKind,
   hasConfig: boolean,
@@ -185,7 +183,7 @@ function workloadKind(root: DictNode): ManifestKind | undefined {
   const agents = blocks.filter(({ type }) => type === "responses_api_agents");
   const datasets = agents.flatMap(({ block }) => datasetsOf(block));
   if (datasets.length === 0) return undefined;
-  const isBenchmark = (dataset: DictNode) => textOf(dataset.entries.get("type")) === "benchmark";
+  const isBenchmark = (dataset: DictNode) => textOfNode(dataset.entries.get("type")) === "benchmark";
   return datasets.some(isBenchmark) ? "benchmark" : "environment";
 }
 
@@ -206,7 +204,7 @@ export function findWorkload(
   if (match === undefined) {
     const [other] = called;
     const known = entries.filter(ofKind).map((entry) => entry.name);
-    const [nearest] = getCloseMatches(name, known, 1, 0.6);
+    const nearest = suggest(name, known);
     let hint = nearest === undefined ? "" : ` Did you mean \`${nearest}\`?`;
     if (other !== undefined) hint = ` It is ${other.kind === "environment" ? "an" : "a"} ${other.kind}.`;
     throw new RegistryError(`Unknown catalog entry '${name}'${kind ? ` of kind '${kind}'` : ""}.${hint}`);

@@ -2,14 +2,15 @@ import path from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
 import { WorkloadError } from "../../../config/errors.ts";
 import { findExistingPath, findPath } from "../../../config/paths.ts";
-import { readLines, readRow } from "../../../data/lines.ts";
-import { validateRow } from "../../../data/row-validation.ts";
 import {
   applyPromptConfig,
   hasPopulatedInput,
   loadPromptConfig,
   type PromptConfig,
-} from "../../../records/prompt-config.ts";
+  parseExactRow,
+  readTextLines,
+  validateRow,
+} from "../../../data/light-door.ts";
 import type { ManifestDataset } from "../catalog/manifest.ts";
 import { checkPrepareScript } from "./inspect-code.ts";
 
@@ -36,7 +37,7 @@ export interface DatasetContext {
 const MAX_PROBLEMS = 5;
 
 /** Checks every row of a dataset. A missing file that can be prepared or downloaded is only a warning. */
-export async function checkDataset(
+export async function checkManifestDataset(
   dataset: ManifestDataset,
   context: DatasetContext,
 ): Promise<{ checked: CheckedDataset; warning?: string }> {
@@ -88,7 +89,7 @@ async function countRows(file: string, prompt: PromptConfig | undefined, signal:
   const problems: string[] = [];
   let rows = 0;
   try {
-    for await (const line of readLines(file, signal)) {
+    for await (const line of readTextLines(file, signal)) {
       rows++;
       const problem = rowProblem(line, prompt);
       if (problem !== undefined) problems.push(`  - ${file}:${rows}: ${problem}`);
@@ -105,7 +106,7 @@ async function countRows(file: string, prompt: PromptConfig | undefined, signal:
 
 function rowProblem(line: string | null, prompt: PromptConfig | undefined): string | undefined {
   try {
-    let row = readRow(line, "the row");
+    let row = parseExactRow(line, "the row");
     if (prompt !== undefined) {
       if (hasPopulatedInput(row))
         return `it has an input already, which the prompt config ${prompt.path} would fill`;

@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { dumps } from "../../../base/python/json/json-dumps.ts";
+import { dumps } from "../../../base/python/json/door.ts";
+import {
+  DUMMY_MODEL,
+  type ResolvedConfig,
+  resolveConfig,
+  type ServerInstance,
+} from "../../../config/door.ts";
 import { WorkloadError } from "../../../config/errors.ts";
+import { nodeFromPlain } from "../../../config/light-door.ts";
 import type { RootOptions } from "../../../config/paths.ts";
-import { nodeFromPlain } from "../../../config/plain-data.ts";
-import { type ResolvedConfig, resolveConfig, type ServerInstance } from "../../../config/resolve.ts";
-import { DUMMY_MODEL } from "../../../config/servers/no-model.ts";
-import { writeYaml } from "../../../config/yaml/write.ts";
+import { writeYaml } from "../../../config/yaml/door.ts";
 import { DATASET_FIELDS, type Manifest, type ManifestDataset } from "../catalog/manifest.ts";
 
 /** A server of a workload. */
@@ -113,14 +117,17 @@ function textOrNull(value: unknown): string | null {
 
 type ManifestField = keyof Composition["manifestFields"];
 
-export interface Difference {
+export interface ManifestDifference {
   readonly field: ManifestField;
   readonly manifest: unknown;
   readonly config: unknown;
 }
 
 /** The fields in which a manifest and the config differ. */
-export function manifestDifferences(manifest: Manifest, { manifestFields }: Composition): Difference[] {
+export function manifestDifferences(
+  manifest: Manifest,
+  { manifestFields }: Composition,
+): ManifestDifference[] {
   return (Object.keys(manifestFields) as ManifestField[])
     .map((field) => ({ field, manifest: manifestValue(manifest, field), config: manifestFields[field] }))
     .filter((found) => !isDeepStrictEqual(found.manifest, found.config));
@@ -133,12 +140,12 @@ function manifestValue(manifest: Manifest, field: ManifestField): unknown {
 }
 
 /** A difference as one line of a message. */
-export function differenceText({ field, manifest, config }: Difference): string {
+export function differenceText({ field, manifest, config }: ManifestDifference): string {
   return `  - ${field}: manifest=${dumps(manifest, { sortKeys: true })}, config=${dumps(config, { sortKeys: true })}`;
 }
 
 /** Updates the fields in the text of a manifest. Comments and all other fields stay as they are. */
-export function updateManifestText(text: string, differences: readonly Difference[]): string {
+export function updateManifestText(text: string, differences: readonly ManifestDifference[]): string {
   const lines = text.replace(/\n*$/, "").split("\n");
   for (const { field, config } of differences) {
     const [start, end] = lineRange(field, lines);

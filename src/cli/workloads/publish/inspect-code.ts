@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { WorkloadError } from "../../../config/errors.ts";
 import { candidatePaths } from "../../../config/paths.ts";
-import { existingScript } from "../../../data/benchmarks/prepare-script.ts";
-import { readPrepareSpec } from "../../../data/prepare/spec.ts";
-import { locateRolloutDriver } from "../../../run/rollout-driver.ts";
-import { locateServer, ServerCodeError } from "../../../servers/hosting/locate-server.ts";
+import { existingScript, readPrepareSpec } from "../../../data/door.ts";
+import { locateRolloutDriver } from "../../../run/light-door.ts";
+import { locateServer, ServerCodeError } from "../../../servers/hosting/light-door.ts";
 import type { IntegrationProfile } from "../catalog/manifest.ts";
 import type { Component, Composition } from "./composition.ts";
 

@@ -1,12 +1,12 @@
 import { realpathSync } from "node:fs";
-import { caseFold } from "../../../base/python/case.ts";
+import { caseFold } from "../../../base/python/door.ts";
 import { ConfigError, WorkloadError } from "../../../config/errors.ts";
 import type { Manifest } from "../catalog/manifest.ts";
 import { loadManifest } from "../catalog/manifest.ts";
 import type { Workload } from "../catalog/workloads.ts";
 import { manifestOf } from "../catalog/workloads.ts";
 import { validateWorkload, type WorkloadReport } from "./validate-workload.ts";
-import { type VerifierReport, type VerifyOptions, verifyWorkload } from "./verify-workload.ts";
+import { type VerifierReport, type VerifyWorkloadOptions, verifyWorkload } from "./verify-workload.ts";
 
 /** The output of `gym env publish NAME --json`. */
 export interface PublicationReport {
@@ -18,7 +18,7 @@ export interface PublicationReport {
   readonly verifier_cases: number;
 }
 
-export interface PublishOptions extends Omit<VerifyOptions, "updateExpected"> {
+export interface PublishOptions extends Omit<VerifyWorkloadOptions, "updateExpected"> {
   readonly signal: AbortSignal;
   readonly onWarning?: (text: string) => void;
 }

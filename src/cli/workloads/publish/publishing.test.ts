@@ -106,7 +106,7 @@ describe("validateWorkload", () => {
     expect(report.datasets[0]?.rows).toBe(5);
   });
 
-  it("refuses a manifest that differs from the config, and updates it with sync", async () => {
+  it("rejects a manifest that differs from the config, and updates it with sync", async () => {
     scaffold();
     edit(MANIFEST, "resources_server: garden", "# mirrored\nresources_server: shed");
     edit(MANIFEST, "data/example.jsonl", "data/other.jsonl");
@@ -166,7 +166,7 @@ describe("validateWorkload", () => {
       "datasets: []\n",
       "exactly one agent must have datasets; found: none.",
     ],
-  ])("refuses %s", async (_, file, from, to, message) => {
+  ])("rejects %s", async (_, file, from, to, message) => {
     scaffold();
     edit(file, from, to);
     await expect(validate()).rejects.toThrow(message);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { resolveLeniently } from "../../../config/config-metadata.ts";
 import { installRoot } from "../../../config/paths.ts";
 import { startServer } from "../audit/audited-server.ts";
-import { readSettings } from "../audit/settings.ts";
+import { readAuditSettings } from "../audit/settings.ts";
 import { serverUnderAudit } from "../audit/targets.ts";
 import { ConfigFiles } from "../catalog/config-files.ts";
 import { loadManifest } from "../catalog/manifest.ts";
@@ -33,7 +33,7 @@ describe("the workloads of this package", () => {
     if (instance === undefined) throw new Error(`${configFile} has no resources server`);
     const { server } = await serverUnderAudit(instance, config, [root], { configFile, installRoot: root });
     if (server.definition.type !== "resources_servers") throw new Error("no resources server");
-    const { minimum, maximum } = readSettings(directory, path.basename(configFile, ".yaml")).reward;
+    const { minimum, maximum } = readAuditSettings(directory, path.basename(configFile, ".yaml")).reward;
     const results = await exerciseCases({
       file: path.join(directory, CASES_FILE),
       contract: { range: [minimum, maximum], higherIsBetter: true, determinism: "seeded" },

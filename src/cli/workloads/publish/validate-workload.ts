@@ -2,15 +2,15 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { RegistryError, WorkloadError } from "../../../config/errors.ts";
 import { EXTRA_ROOTS_VARIABLE, type RootOptions, searchRoots } from "../../../config/paths.ts";
-import { writeFileAtomically } from "../../../records/files/atomic-file.ts";
+import { writeFileAtomically } from "../../../records/files/door.ts";
 import type { Manifest } from "../catalog/manifest.ts";
 import { catalogTree, checkLocation, loadManifest, parseManifest } from "../catalog/manifest.ts";
-import { type CheckedDataset, checkDataset } from "./check-dataset.ts";
+import { type CheckedDataset, checkManifestDataset } from "./check-dataset.ts";
 import {
   type Component,
   type Composition,
-  type Difference,
   differenceText,
+  type ManifestDifference,
   manifestDifferences,
   resolveComposition,
   updateManifestText,
@@ -99,7 +99,11 @@ export function workloadRoots(manifestFile: string, options: Required<RootOption
   return { cwd, installRoot, env: { ...env, [EXTRA_ROOTS_VARIABLE]: roots } };
 }
 
-function staleManifest(file: string, { name }: Manifest, differences: readonly Difference[]): WorkloadError {
+function staleManifest(
+  file: string,
+  { name }: Manifest,
+  differences: readonly ManifestDifference[],
+): WorkloadError {
   return new WorkloadError(
     `${file} does not match the config, which takes precedence:\n` +
       `${differences.map(differenceText).join("\n")}\n` +
@@ -136,11 +140,11 @@ async function checkDatasets(
   roots: readonly string[],
   signal: AbortSignal | undefined,
 ) {
-  const results: Awaited<ReturnType<typeof checkDataset>>[] = [];
+  const results: Awaited<ReturnType<typeof checkManifestDataset>>[] = [];
   for (const [index, dataset] of manifest.datasets.entries()) {
     const { source, huggingface_identifier: hub, gitlab_identifier: registry } = entries[index] ?? {};
     results.push(
-      await checkDataset(dataset, {
+      await checkManifestDataset(dataset, {
         workload: manifest.name,
         roots,
         standardPrompt: manifest.standard_prompt_config ?? null,

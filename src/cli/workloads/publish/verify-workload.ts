@@ -1,10 +1,14 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { WorkloadError } from "../../../config/errors.ts";
+import { currentComponentName } from "../../../config/light-door.ts";
 import { type RootOptions, searchRoots } from "../../../config/paths.ts";
-import { currentComponentName } from "../../../config/servers/aliases.ts";
-import { locateServer, type ServerCode, ServerCodeError } from "../../../servers/hosting/locate-server.ts";
-import { installNodeDependencies } from "../../../servers/hosting/processes/install-dependencies.ts";
+import {
+  installNodeDependencies,
+  locateServer,
+  type ServerCode,
+  ServerCodeError,
+} from "../../../servers/hosting/light-door.ts";
 import { loadManifest } from "../catalog/manifest.ts";
 import { VerifierFixtureError } from "../errors.ts";
 import { CASES_FILE, contractOf } from "../verifier-cases/cases.ts";
@@ -23,7 +27,7 @@ export interface VerifierReport {
   readonly cases: readonly CaseResult[];
 }
 
-export interface VerifyOptions extends Required<RootOptions> {
+export interface VerifyWorkloadOptions extends Required<RootOptions> {
   readonly updateExpected?: boolean;
   readonly process: FixtureProcessOptions;
 }
@@ -31,7 +35,7 @@ export interface VerifyOptions extends Required<RootOptions> {
 /** Runs the verifier cases of a valid workload, with the server configured as in the workload. */
 export async function verifyWorkload(
   validation: WorkloadReport,
-  options: VerifyOptions,
+  options: VerifyWorkloadOptions,
 ): Promise<VerifierReport> {
   const { name, kind, manifest_path: manifestFile, config_path: configFile } = validation;
   const server = validation.components.find(({ role }) => role === "resources_server");

@@ -19,7 +19,7 @@ it.each([
   ["verifiers", ["", "bad module!;rm", "../../x", "/etc", "a..b", "1sums", "sums\n"]],
   ["aviary", ["", ":Class", "../../x", "module:", "a b", "my-module:Class", "a:B:C"]],
   ["openenv", ["", "127.0.0.1:8000", "ftp://x", "http:///"]],
-] as const)("refuses what it could never open: %s", (kind, sources) => {
+] as const)("rejects what it could never open: %s", (kind, sources) => {
   for (const source of sources) expect(() => files(kind, source), source).toThrow(ScaffoldError);
 });
 

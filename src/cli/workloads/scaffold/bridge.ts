@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { getCloseMatches } from "../../../base/python/difflib.ts";
+import { suggest } from "../../../base/suggest.ts";
 import { ScaffoldError } from "../errors.ts";
 import { checkName, type ScaffoldFiles } from "./files.ts";
 import { readTemplate } from "./templates.ts";
@@ -38,7 +38,7 @@ export function bridgeFiles(
   const bridge = Object.hasOwn(BRIDGES, kind) ? BRIDGES[kind] : undefined;
   if (bridge === undefined) {
     const known = Object.keys(BRIDGES);
-    const [close] = getCloseMatches(kind, known, 1);
+    const close = suggest(kind, known);
     const hint = close === undefined ? "" : `; did you mean '${close}'?`;
     throw new ScaffoldError(`--from: '${kind}' is not one of ${known.join(", ")}${hint}`);
   }

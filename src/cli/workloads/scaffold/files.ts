@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { makeDirectory } from "../../../base/files/make-directory.ts";
+import { makeDirectory } from "../../../base/files/door.ts";
 import { ScaffoldError } from "../errors.ts";
 
 /** Files of a scaffold: the path relative to the working directory, and the content. */
@@ -59,7 +59,7 @@ function unwritable(error: unknown, root: string, file: string): unknown {
 const NAME = /^[a-z][a-z0-9_]*$/;
 const MAX_LENGTH = 64;
 
-/** Refuses names that are not module names. Names become folders, YAML keys, routes and parts of identifiers. */
+/** Rejects names that are not module names. Names become folders, YAML keys, routes and parts of identifiers. */
 export function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_LENGTH) return name;
   if (NAME.test(name)) {

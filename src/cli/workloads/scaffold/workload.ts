@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { getCloseMatches } from "../../../base/python/difflib.ts";
-import { textOf } from "../../../config/node.ts";
+import { suggest } from "../../../base/suggest.ts";
+import { readConfigFile, serverBlocks } from "../../../config/door.ts";
+import { textOfNode } from "../../../config/light-door.ts";
 import { candidatePaths, findExistingPath } from "../../../config/paths.ts";
-import { readConfigFile } from "../../../config/read-config-file.ts";
-import { serverBlocks } from "../../../config/servers/server-schema.ts";
 import { datasetsOf } from "../catalog/config-files.ts";
 import type { IntegrationProfile } from "../catalog/manifest.ts";
 import { ScaffoldError } from "../errors.ts";
@@ -205,7 +204,7 @@ export function existingVerifier(name: string, roots: readonly string[]): Verifi
   const file = findExistingPath(configPath, roots);
   if (file === undefined) {
     const tried = candidatePaths(configPath, roots).map((place) => `  - ${place}`);
-    const [nearest] = getCloseMatches(name, reusable(roots), 1, 0.6);
+    const nearest = suggest(name, reusable(roots));
     const hint = nearest === undefined ? "" : ` Did you mean \`${nearest}\`?`;
     throw new ScaffoldError(
       `There is no verifier '${name}' to reuse.${hint} Looked at:\n${tried.join("\n")}`,
@@ -221,15 +220,17 @@ export function existingVerifier(name: string, roots: readonly string[]): Verifi
       `${configPath} has no resources server with an agent and datasets, so it cannot be reused.`,
     );
   }
-  const example = datasetsOf(agent.block).find((entry) => textOf(entry.entries.get("type")) === "example");
-  const rows = findExistingPath(textOf(example?.entries.get("jsonl_fpath")) ?? "", roots);
+  const example = datasetsOf(agent.block).find(
+    (entry) => textOfNode(entry.entries.get("type")) === "example",
+  );
+  const rows = findExistingPath(textOfNode(example?.entries.get("jsonl_fpath")) ?? "", roots);
   if (example === undefined || rows === undefined)
     throw new ScaffoldError(`${configPath} names no example data that exists.`);
   return {
     name,
     configPath,
     agent: { instance: agent.name, implementation: agent.implementation },
-    domain: textOf(server.block.entries.get("domain")) ?? "other",
+    domain: textOfNode(server.block.entries.get("domain")) ?? "other",
     exampleRows: firstLines(readFileSync(rows, "utf8"), EXAMPLE_ROWS),
   };
 }

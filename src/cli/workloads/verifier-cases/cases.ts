@@ -2,11 +2,10 @@ import { readFileSync, statSync } from "node:fs";
 import { chmod, lstat } from "node:fs/promises";
 import { z } from "zod";
 import { errorMessage } from "../../../base/errors.ts";
-import { dumps } from "../../../base/python/json/json-dumps.ts";
-import { loads, loadsPlain } from "../../../base/python/json/json-loads.ts";
-import { PyFloat } from "../../../base/python/numbers/py-float.ts";
-import { strip } from "../../../base/python/whitespace.ts";
-import { writeFileAtomically } from "../../../records/files/atomic-file.ts";
+import { strip } from "../../../base/python/door.ts";
+import { dumps, loads, loadsPlain } from "../../../base/python/json/door.ts";
+import { PyFloat } from "../../../base/python/numbers/door.ts";
+import { writeFileAtomically } from "../../../records/files/door.ts";
 import { determinisms, type Manifest } from "../catalog/manifest.ts";
 import { VerifierFixtureError } from "../errors.ts";
 

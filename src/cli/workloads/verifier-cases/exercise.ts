@@ -1,10 +1,6 @@
 import { errorMessage } from "../../../base/errors.ts";
-import type { ServerDefinition } from "../../../servers/definitions/definitions.ts";
-import {
-  createTestServer,
-  type TestServer,
-  type TestServerOptions,
-} from "../../../servers/hosting/test-server.ts";
+import type { ServerDefinition } from "../../../servers/definitions/door.ts";
+import { createTestServer, type TestServer, type TestServerOptions } from "../../../servers/hosting/door.ts";
 import { VerifierFixtureError } from "../errors.ts";
 import {
   CASES_FILE,
@@ -119,10 +115,10 @@ async function observedReward(found: VerifierCase, options: ExerciseOptions): Pr
 
 function checkRefusal(seen: Observation, expected: string): void {
   if (!("error" in seen))
-    throw new CaseProblem(`it was not refused, but got the reward ${JSON.stringify(seen.reward)}`);
+    throw new CaseProblem(`it was not rejected, but got the reward ${JSON.stringify(seen.reward)}`);
   if (!seen.error.includes(expected))
     throw new CaseProblem(
-      `${seen.route} refused it, but without '${expected}' in the message: ${seen.error}`,
+      `${seen.route} rejected it, but without '${expected}' in the message: ${seen.error}`,
     );
 }
 

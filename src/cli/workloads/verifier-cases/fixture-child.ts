@@ -1,4 +1,4 @@
-import { resolveLeniently } from "../../../config/config-metadata.ts";
+import { resolveLeniently } from "../../../config/door.ts";
 import { searchRoots } from "../../../config/paths.ts";
 import { startServer } from "../audit/audited-server.ts";
 import { serverUnderAudit } from "../audit/targets.ts";

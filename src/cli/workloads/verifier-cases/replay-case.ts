@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import type { TestReply, TestServer } from "../../../servers/hosting/test-server.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import type { TestReply, TestServer } from "../../../servers/hosting/door.ts";
 
 export type Observation =
   | { readonly reward: unknown }
-  /** A refused request, and the route that refused it. */
+  /** A rejected request, and the route that rejected it. */
   | { readonly route: string; readonly status: number; readonly error: string };
 
 interface OutputItem {

@@ -53,7 +53,7 @@ const exercise = (options: Partial<VerifierCasesOptions> = {}, definition = coun
   exerciseVerifierCases(definition, { file, ...options });
 
 describe("readCases", () => {
-  it("refuses two cases with the same name", () => {
+  it("rejects two cases with the same name", () => {
     write(full, zero, { ...zero, name: "right" });
     expect(() => readCases(file)).toThrow(
       `${file}:3 has the same name as line 1, 'right'; names must be unique.`,
@@ -79,13 +79,13 @@ describe("readCases", () => {
       "expected_reward: a malformed case must not",
     ],
     ["a request that is not an object", { ...full, request: [] }, "request"],
-  ])("refuses %s", (_, found, message) => {
+  ])("rejects %s", (_, found, message) => {
     write(full, found);
     expect(() => readCases(file)).toThrow(`${file}:2 is not a verifier case: `);
     expect(() => readCases(file)).toThrow(message);
   });
 
-  it("reports the line of invalid JSON, skips blank lines, and refuses an empty file", () => {
+  it("reports the line of invalid JSON, skips blank lines, and rejects an empty file", () => {
     writeFileSync(file, "\n\n{");
     expect(() => readCases(file)).toThrow(`${file}:3 is not JSON`);
     writeFileSync(file, '{"name": "a", "kind": "full_reward", "request": {}, "expected_reward": NaN}');
@@ -119,7 +119,7 @@ describe("exerciseVerifierCases", () => {
     await expect(exercise({})).rejects.toThrow("the reward is 1, an end of the declared range");
   });
 
-  it("runs determinism cases twice, and refuses them if rewards are stochastic", async () => {
+  it("runs determinism cases twice, and rejects them if rewards are stochastic", async () => {
     let served = 0;
     const moody = defineResourcesServer({
       row: z.object({ unit: z.string() }),
@@ -162,15 +162,15 @@ describe("exerciseVerifierCases", () => {
       { ...zero, request: answer("much") },
       { ...malformed, expected_error: "colour" },
       { ...malformed, name: "fine", request: answer("1") },
-      { ...full, name: "refused", request: {} },
+      { ...full, name: "rejected", request: {} },
     );
     const error = await exercise().then(String, (found: Error) => found.message);
     expect(error).toContain(`5 of 5 cases in ${file} failed:`);
     expect(error).toContain("the reward is 1, but expected_reward says 0.5");
     expect(error).toContain("the reward is not a finite number");
-    expect(error).toContain("refused it, but without 'colour' in the message: unit: ");
-    expect(error).toContain("fine (malformed, line 4): it was not refused, but got the reward 1");
-    expect(error).toContain("refused (full_reward, line 5): /verify answered 422: ");
+    expect(error).toContain("rejected it, but without 'colour' in the message: unit: ");
+    expect(error).toContain("fine (malformed, line 4): it was not rejected, but got the reward 1");
+    expect(error).toContain("rejected (full_reward, line 5): /verify answered 422: ");
   });
 
   it("repeats the executed calls to restore the session", async () => {

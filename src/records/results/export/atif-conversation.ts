@@ -1,5 +1,5 @@
-import { isObject } from "../../../base/python/json/json-object.ts";
-import type { TokenInformation } from "../../../wire/schemas/item-types.ts";
+import { isObject } from "../../../base/python/json/door.ts";
+import type { TokenInformation } from "../../../wire/schemas/door.ts";
 import { RolloutError } from "../../errors.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 

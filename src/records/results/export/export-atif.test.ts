@@ -186,7 +186,7 @@ it("writes one trajectory per rollout, and a manifest with their hashes", async 
   });
 });
 
-describe("refuses the whole export for", () => {
+describe("rejects the whole export for", () => {
   const replaced = (index: number, item: Row) => conversation.with(index, item);
 
   it.each<[string, Row, string]>([

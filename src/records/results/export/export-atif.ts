@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isObject } from "../../../base/python/json/json-object.ts";
+import { isObject } from "../../../base/python/json/door.ts";
 import { RolloutError } from "../../errors.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 import { agentNameOf } from "../../files/row-fields.ts";
@@ -72,7 +72,7 @@ function converted(rollout: ExportedRollout, context: AtifContext, agent: string
   }
 }
 
-/** One rollout as an ATIF-v1.7 trajectory. Content that it cannot represent is refused, never dropped. */
+/** One rollout as an ATIF-v1.7 trajectory. Content that it cannot represent is rejected, never dropped. */
 function atifTrajectory({ row, task, candidate }: ExportedRollout, context: AtifContext): Row {
   const evidence = evidenceOf(row);
   const { invocation, turns, tools } = readSource(row, evidence);

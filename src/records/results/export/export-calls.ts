@@ -1,10 +1,10 @@
-import { isObject } from "../../../base/python/json/json-object.ts";
-import { normalizeUsage } from "../../../wire/convert/usage.ts";
-import type { ResponseOutputItem } from "../../../wire/schemas/item-types.ts";
-import { type CallTokens, callsOf, classifyBoundary } from "../../../wire/tokens/token-continuity.ts";
+import { isObject } from "../../../base/python/json/door.ts";
+import { normalizeUsage } from "../../../wire/convert/door.ts";
+import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
+import { type CallTokens, callsOf, classifyBoundary } from "../../../wire/tokens/light-door.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 import { evidenceOf, type ModelCall } from "../health/evidence.ts";
-import { asFloat, type ExportedRollout, identity } from "./export-records.ts";
+import { asPyFloat, type ExportedRollout, identity } from "./export-records.ts";
 
 /** `calls`: every model call of a rollout, with its tokens and how its prompt continues the previous call. */
 export function callRecords(rollout: ExportedRollout): Row[] {
@@ -20,7 +20,7 @@ export function callRecords(rollout: ExportedRollout): Row[] {
       boundary,
       prompt_token_ids: tokens?.prompt_token_ids ?? null,
       generation_token_ids: tokens?.generation_token_ids ?? null,
-      generation_log_probs: tokens?.generation_log_probs?.map(asFloat) ?? null,
+      generation_log_probs: tokens?.generation_log_probs?.map(asPyFloat) ?? null,
       reward,
     };
   });

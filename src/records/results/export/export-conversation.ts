@@ -1,10 +1,9 @@
-import { convertResponsesToChat } from "../../../wire/convert/convert-responses-to-chat.ts";
-import type { ChatMessage, ChatTool } from "../../../wire/schemas/chat-types.ts";
-import type { ResponseCreateParams } from "../../../wire/schemas/responses.ts";
+import { convertResponsesToChat } from "../../../wire/convert/door.ts";
+import type { ChatMessage, ChatTool, ResponseCreateParams } from "../../../wire/schemas/door.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 
 /** A rollout as chat messages: the input, and the output of the model and its tools. */
-export interface Conversation {
+export interface ChatConversation {
   prompt: ChatMessage[];
   completion: ChatMessage[];
   tools?: ChatTool[];
@@ -19,7 +18,7 @@ export interface ConversationOptions {
 }
 
 /** Reads the conversation of a rollout row; throws with the reason when it has none. */
-export function conversationOf(row: Row, options: ConversationOptions = {}): Conversation {
+export function chatConversationOf(row: Row, options: ConversationOptions = {}): ChatConversation {
   const params = objectAt(row, "responses_create_params");
   const output = objectAt(row, "response")["output"];
   if (!Array.isArray(output)) throw new Error("'response.output' is not a list");
@@ -61,7 +60,7 @@ function withPlainText(message: ChatMessage): ChatMessage {
 }
 
 /** The text of the last assistant message; empty without text. */
-export function finalText(conversation: Conversation): string {
+export function finalText(conversation: ChatConversation): string {
   const last = conversation.completion.findLast((message) => message.role === "assistant");
   return typeof last?.content === "string" ? last.content : "";
 }

@@ -58,7 +58,7 @@ export interface ExportFilters {
 
 export const DEFAULT_MAX_PAIRS = 8;
 
-/** Refuses contradictory filters and values out of range. */
+/** Rejects contradictory filters and values out of range. */
 export function checkFilters(filters: ExportFilters): void {
   const { rewardMin, rewardMax, passRateMin, passRateMax, bestOf, maxPairsPerTask, minMargin } = filters;
   if (rewardMin !== undefined && rewardMax !== undefined && rewardMin > rewardMax) {

@@ -1,27 +1,30 @@
-import { dumpsCompact } from "../../../base/python/json/json-dumps.ts";
-import { PyFloat } from "../../../base/python/numbers/py-float.ts";
-import type { ChatMessage } from "../../../wire/schemas/chat-types.ts";
-import type { TokenInformation } from "../../../wire/schemas/item-types.ts";
+import { dumpsCompact } from "../../../base/python/json/door.ts";
+import { PyFloat } from "../../../base/python/numbers/door.ts";
+import type { ChatMessage, TokenInformation } from "../../../wire/schemas/door.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 import { agentNameOf } from "../../files/row-fields.ts";
-import { type Conversation, type ConversationOptions, conversationOf } from "./export-conversation.ts";
-import type { Candidate, SelectedTask } from "./export-selection.ts";
+import {
+  type ChatConversation,
+  type ConversationOptions,
+  chatConversationOf,
+} from "./export-conversation.ts";
+import type { ExportCandidate, SelectedTask } from "./export-selection.ts";
 
 /** A rollout of the selection with its row. */
 export interface ExportedRollout {
   row: Row;
   task: SelectedTask;
-  candidate: Candidate;
+  candidate: ExportCandidate;
 }
 
 /** A number that Python readers parse as a float even when it is an integer. */
-export function asFloat(value: number): number | PyFloat {
+export function asPyFloat(value: number): number | PyFloat {
   return Number.isInteger(value) ? new PyFloat(value) : value;
 }
 
 export function identity({ row, task, candidate }: ExportedRollout): Row {
   return {
-    reward: asFloat(candidate.reward),
+    reward: asPyFloat(candidate.reward),
     task_index: task.taskIndex,
     rollout_index: candidate.rolloutIndex,
     agent: agentNameOf(row) ?? null,
@@ -30,13 +33,13 @@ export function identity({ row, task, candidate }: ExportedRollout): Row {
 
 /** `sft`: the whole conversation as messages, with its origin. */
 export function sftRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
-  const conversation = conversationOf(rollout.row, options);
+  const conversation = chatConversationOf(rollout.row, options);
   return { messages: messagesOf(conversation), tools: conversation.tools, ...identity(rollout) };
 }
 
 /** `chat`: the fine-tuning format of the OpenAI API, and nothing else. */
 export function chatRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
-  const conversation = conversationOf(rollout.row, options);
+  const conversation = chatConversationOf(rollout.row, options);
   return {
     messages: messagesOf(conversation),
     tools: conversation.tools,
@@ -49,7 +52,7 @@ export function trlRecord(
   rollout: ExportedRollout,
   options: ConversationOptions & { passThreshold: number },
 ): Row {
-  const conversation = conversationOf(rollout.row, options);
+  const conversation = chatConversationOf(rollout.row, options);
   return {
     prompt: conversation.prompt.map(withArgumentObjects),
     completion: conversation.completion.map(withArgumentObjects),
@@ -65,8 +68,8 @@ export function dpoRecord(
   rejected: ExportedRollout,
   options: ConversationOptions,
 ): Row {
-  const better = conversationOf(chosen.row, options);
-  const worse = conversationOf(rejected.row, options);
+  const better = chatConversationOf(chosen.row, options);
+  const worse = chatConversationOf(rejected.row, options);
   if (JSON.stringify(better.prompt) !== JSON.stringify(worse.prompt)) {
     throw new Error(
       `rollouts ${chosen.candidate.rolloutIndex} and ${rejected.candidate.rolloutIndex} have different prompts`,
@@ -77,8 +80,8 @@ export function dpoRecord(
     chosen: better.completion,
     rejected: worse.completion,
     tools: better.tools,
-    score_chosen: asFloat(chosen.candidate.reward),
-    score_rejected: asFloat(rejected.candidate.reward),
+    score_chosen: asPyFloat(chosen.candidate.reward),
+    score_rejected: asPyFloat(rejected.candidate.reward),
     task_index: chosen.task.taskIndex,
     chosen_rollout_index: chosen.candidate.rolloutIndex,
     rejected_rollout_index: rejected.candidate.rolloutIndex,
@@ -88,7 +91,7 @@ export function dpoRecord(
 
 /** `art`: a Trajectory. Output of the policy is a choice, with its tokens if known; the rest are messages. */
 export function artRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
-  const conversation = conversationOf(rollout.row, { ...options, tokens: true });
+  const conversation = chatConversationOf(rollout.row, { ...options, tokens: true });
   const { reward, ...metadata } = identity(rollout);
   return {
     messages_and_choices: [...conversation.prompt, ...conversation.completion.map(choiceOf)],
@@ -107,7 +110,7 @@ function choiceOf(message: ChatMessage): Row | ChatMessage {
   const content = generation_token_ids?.map((id, index) => ({
     token: `token_id:${id}`,
     bytes: null,
-    logprob: asFloat(generation_log_probs?.[index] ?? 0),
+    logprob: asPyFloat(generation_log_probs?.[index] ?? 0),
     top_logprobs: [],
   }));
   return {
@@ -124,7 +127,7 @@ const GROUND_TRUTH_FIELDS = ["ground_truth", "expected_answer", "expected_output
 
 /** `verl`: one row per task: a prompt to roll out again, with the data that its reward function needs. */
 export function verlRecord(input: Row, task: SelectedTask): Row {
-  const { prompt } = conversationOf({
+  const { prompt } = chatConversationOf({
     ...input,
     response: { output: [{ type: "message", role: "assistant", content: "" }] },
   });
@@ -142,8 +145,8 @@ export function verlRecord(input: Row, task: SelectedTask): Row {
     },
     extra_info: {
       index: task.taskIndex,
-      pass_rate: asFloat(task.passRate),
-      avg_reward: asFloat(task.averageReward),
+      pass_rate: asPyFloat(task.passRate),
+      avg_reward: asPyFloat(task.averageReward),
       num_rollouts: task.total,
       // As text, because rows of one file may have different fields, but columns may not.
       row: dumpsCompact(fields),
@@ -158,8 +161,8 @@ export function nemoRlRecord(input: Row, task: SelectedTask): Row {
     responses_create_params: input["responses_create_params"],
     ...taskFields(input),
     ...(agent !== undefined && { agent_ref: { type: "responses_api_agents", name: agent } }),
-    avg_reward: asFloat(task.averageReward),
-    pass_rate: asFloat(task.passRate),
+    avg_reward: asPyFloat(task.averageReward),
+    pass_rate: asPyFloat(task.passRate),
     total_samples: task.total,
   };
 }
@@ -183,7 +186,7 @@ export function isOwnField(name: string): boolean {
   return !name.startsWith("_ng_") && !name.startsWith("ng_") && !STANDARD_FIELDS.has(name);
 }
 
-function messagesOf({ prompt, completion }: Conversation): ChatMessage[] {
+function messagesOf({ prompt, completion }: ChatConversation): ChatMessage[] {
   return [...prompt, ...completion];
 }
 

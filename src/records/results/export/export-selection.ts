@@ -1,13 +1,13 @@
-import { isTruthy } from "../../../base/python/truth.ts";
+import { isTruthy } from "../../../base/python/door.ts";
 import type { RolloutAnnotation } from "../../files/annotations.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
-import { checkRow } from "../health/check-line.ts";
+import { checkRowHealth } from "../health/check-line.ts";
 import { requireKnown } from "../health/health-check.ts";
-import { verdictOf } from "../health/quality-summary.ts";
+import { healthVerdictOf } from "../health/quality-summary.ts";
 import { DEFAULT_MAX_PAIRS, type ExportFilters } from "./export-filters.ts";
 
 /** A rollout and the position of its row. */
-export interface Candidate {
+export interface ExportCandidate {
   rolloutIndex: number;
   reward: number;
   offset: number;
@@ -17,7 +17,7 @@ export interface Candidate {
 /** The rollouts of a task that passed the filters, in order of their index, with the totals over all rollouts of the task. */
 export interface SelectedTask {
   taskIndex: number;
-  rollouts: Candidate[];
+  rollouts: ExportCandidate[];
   total: number;
   passRate: number;
   averageReward: number;
@@ -39,7 +39,7 @@ type Filter = (typeof FILTERS)[number];
 export type FilteredCounts = Record<Filter, number>;
 
 /** The reward of a row as a number; undefined when it has none. */
-export function rewardOf(row: Row): number | undefined {
+export function rewardOfRow(row: Row): number | undefined {
   const { reward } = row;
   if (typeof reward === "boolean") return Number(reward);
   return typeof reward === "number" && Number.isFinite(reward) ? reward : undefined;
@@ -48,7 +48,7 @@ export function rewardOf(row: Row): number | undefined {
 /** Collects rollouts by task and applies the filters. */
 export class ExportSelection {
   readonly filtered = Object.fromEntries(FILTERS.map((filter) => [filter, 0])) as FilteredCounts;
-  private readonly tasks = new Map<number, Candidate[]>();
+  private readonly tasks = new Map<number, ExportCandidate[]>();
   private readonly filters: ExportFilters;
   private readonly ignoredChecks: ReadonlySet<string>;
   /** Repeats that each task should have; without it any number is accepted. */
@@ -60,11 +60,11 @@ export class ExportSelection {
   }
 
   /** The rollout, if it passed the filters. */
-  find(taskIndex: number, rolloutIndex: number): Candidate | undefined {
+  find(taskIndex: number, rolloutIndex: number): ExportCandidate | undefined {
     return this.tasks.get(taskIndex)?.find((candidate) => candidate.rolloutIndex === rolloutIndex);
   }
 
-  add(taskIndex: number, candidate: Candidate, row: Row, annotation?: RolloutAnnotation): void {
+  add(taskIndex: number, candidate: ExportCandidate, row: Row, annotation?: RolloutAnnotation): void {
     const filter = this.filterOf(row, annotation);
     if (filter) {
       this.filtered[filter]++;
@@ -88,7 +88,7 @@ export class ExportSelection {
   private isHealthy(row: Row): boolean {
     const { health = "any" } = this.filters;
     if (health === "any") return true;
-    const verdict = verdictOf(checkRow(row, 0, this.ignoredChecks));
+    const verdict = healthVerdictOf(checkRowHealth(row, 0, this.ignoredChecks));
     return health === "healthy" ? verdict === "healthy" : verdict !== "unhealthy";
   }
 
@@ -108,12 +108,12 @@ export class ExportSelection {
     }
   }
 
-  private select(taskIndex: number, all: Candidate[]): SelectedTask {
+  private select(taskIndex: number, all: ExportCandidate[]): SelectedTask {
     const { passThreshold = 1, passRateMin = 0, passRateMax = 1, bestOf } = this.filters;
     const { rewardMin = Number.NEGATIVE_INFINITY, rewardMax = Number.POSITIVE_INFINITY } = this.filters;
     const passRate = all.filter(({ reward }) => reward >= passThreshold).length / all.length;
     const averageReward = all.reduce((sum, { reward }) => sum + reward, 0) / all.length;
-    const task = { taskIndex, rollouts: [] as Candidate[], total: all.length, passRate, averageReward };
+    const task = { taskIndex, rollouts: [] as ExportCandidate[], total: all.length, passRate, averageReward };
     if (all.length < (this.expected?.get(taskIndex) ?? 0)) {
       this.filtered.incomplete_group += all.length;
       return task;
@@ -132,7 +132,7 @@ export class ExportSelection {
   }
 }
 
-function bestFirst(left: Candidate, right: Candidate): number {
+function bestFirst(left: ExportCandidate, right: ExportCandidate): number {
   return right.reward - left.reward || left.rolloutIndex - right.rolloutIndex;
 }
 
@@ -140,21 +140,21 @@ function bestFirst(left: Candidate, right: Candidate): number {
 export function pairsOf(
   task: SelectedTask,
   filters: ExportFilters,
-): [chosen: Candidate, rejected: Candidate][] {
+): [chosen: ExportCandidate, rejected: ExportCandidate][] {
   const { pairs = "best-worst", minMargin = 0, maxPairsPerTask = DEFAULT_MAX_PAIRS } = filters;
   const ranked = [...task.rollouts].sort(bestFirst);
   const best = ranked[0];
   // Among equal ones the first, as for the best.
   const worst = ranked.find(({ reward }) => reward === ranked.at(-1)?.reward);
-  const possible: [Candidate, Candidate][] =
+  const possible: [ExportCandidate, ExportCandidate][] =
     pairs === "all"
       ? ranked.flatMap((chosen, rank) =>
-          ranked.slice(rank + 1).map((rejected): [Candidate, Candidate] => [chosen, rejected]),
+          ranked.slice(rank + 1).map((rejected): [ExportCandidate, ExportCandidate] => [chosen, rejected]),
         )
       : best && worst
         ? [[best, worst]]
         : [];
-  const margin = ([chosen, rejected]: [Candidate, Candidate]) => chosen.reward - rejected.reward;
+  const margin = ([chosen, rejected]: [ExportCandidate, ExportCandidate]) => chosen.reward - rejected.reward;
   return possible
     .filter((pair) => margin(pair) > 0 && margin(pair) >= minMargin)
     .sort((left, right) => margin(right) - margin(left))

@@ -6,14 +6,14 @@ import {
   ParquetWriter,
   schemaFromColumnData,
 } from "hyparquet-writer";
-import { replaceWith } from "../../../base/files/durable-file.ts";
-import { isObject } from "../../../base/python/json/json-object.ts";
-import { floatCompact } from "../../../base/python/numbers/float-text.ts";
+import { replaceWith } from "../../../base/files/door.ts";
+import { isObject } from "../../../base/python/json/door.ts";
+import { floatCompact } from "../../../base/python/numbers/door.ts";
 import { fileError } from "../../errors.ts";
-import { makeDirectory } from "../../files/artifact-paths.ts";
+import { makeOutputDirectory } from "../../files/artifact-paths.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 import { agentNameOf } from "../../files/row-fields.ts";
-import { conversationOf, finalText } from "./export-conversation.ts";
+import { chatConversationOf, finalText } from "./export-conversation.ts";
 import { type ExportedRollout, isOwnField } from "./export-records.ts";
 
 /** The type of a column; `text` if mixed. */
@@ -64,7 +64,7 @@ export class TableColumns {
       candidate.reward,
       ...[...this.kinds].map(([name, kind]) => cell(row[name], kind)),
       ...[...this.usageKinds].map(([name, kind]) => cell(usage[name], kind)),
-      finalText(conversationOf(row)),
+      finalText(chatConversationOf(row)),
     ];
   }
 }
@@ -130,7 +130,7 @@ export async function writeParquet(
   columns: readonly TableColumn[],
   rows: Iterable<readonly unknown[]>,
 ): Promise<number> {
-  await makeDirectory(dirname(path));
+  await makeOutputDirectory(dirname(path));
   try {
     return await replaceWith(path, async (partial) => {
       const writer = new ParquetWriter({

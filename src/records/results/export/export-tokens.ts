@@ -1,5 +1,5 @@
-import { PyFloat } from "../../../base/python/numbers/py-float.ts";
-import type { ResponseOutputItem } from "../../../wire/schemas/item-types.ts";
+import { PyFloat } from "../../../base/python/numbers/door.ts";
+import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
 import {
   type DriftPolicy,
   sequencesOf,
@@ -8,7 +8,7 @@ import {
   type TokenSequence,
   TokenSequenceError,
   tokenCallsOf,
-} from "../../../wire/tokens/token-sequences.ts";
+} from "../../../wire/tokens/door.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 import { agentNameOf } from "../../files/row-fields.ts";
 import type { ExportedRollout } from "./export-records.ts";

@@ -184,7 +184,7 @@ describe("exports of token ids", () => {
     );
   });
 
-  it("are truncated or refused where tokens drift", async () => {
+  it("are truncated or rejected where tokens drift", async () => {
     const rows = [tokenRollout(0, 0, true), tokenRollout(1, 0)];
     const cut = await exported(rows, "skyrl", { tokenDrift: "truncate" });
     expect(cut.records[0]).toMatchObject({ response_ids: [3, 4], loss_masks: [1, 1] });
@@ -442,7 +442,7 @@ describe("exportRollouts", () => {
     [{ bestOf: 0 }],
     [{ minMargin: -1 }],
     [{ maxPairsPerTask: 1.5 }],
-  ])("refuses the filters %j", async (filters) => {
+  ])("rejects the filters %j", async (filters) => {
     await expect(exported([], "sft", { filters })).rejects.toMatchObject({ code: "ROLLOUT_EXPORT" });
   });
 

@@ -1,9 +1,9 @@
 import {
   checkOptions,
   flag,
-  number,
+  numberOption,
   type OptionTable,
-  oneOf,
+  oneOfWords,
   record,
   signal,
   text,
@@ -11,9 +11,8 @@ import {
   whole,
 } from "../../../base/check-options.ts";
 import { errorMessage } from "../../../base/errors.ts";
-import { dumpsCompact } from "../../../base/python/json/json-dumps.ts";
-import { loads } from "../../../base/python/json/json-loads.ts";
-import { DRIFT_POLICIES, type DriftPolicy, type TokenFormat } from "../../../wire/tokens/token-sequences.ts";
+import { dumpsCompact, loads } from "../../../base/python/json/door.ts";
+import { DRIFT_POLICIES, type DriftPolicy, type TokenFormat } from "../../../wire/tokens/door.ts";
 import { RolloutError } from "../../errors.ts";
 import { annotationsPath, type RolloutAnnotation, readAnnotations } from "../../files/annotations.ts";
 import { writeFileAtomically } from "../../files/atomic-file.ts";
@@ -42,11 +41,11 @@ import {
   verlRecord,
 } from "./export-records.ts";
 import {
-  type Candidate,
+  type ExportCandidate,
   ExportSelection,
   type FilteredCounts,
   pairsOf,
-  rewardOf,
+  rewardOfRow,
   type SelectedTask,
 } from "./export-selection.ts";
 import { csvLine, TableColumns, writeParquet } from "./export-table.ts";
@@ -78,31 +77,31 @@ export interface ExportOptions extends ConversationOptions {
 const optionTable: OptionTable<ExportOptions> = {
   rolloutsPath: text,
   outputPath: text,
-  format: oneOf(EXPORT_FORMATS),
+  format: oneOfWords(EXPORT_FORMATS),
   filters: record.optional(),
   materializedInputsPath: text.optional(),
-  reasoning: oneOf(["think", "drop"]).optional(),
+  reasoning: oneOfWords(["think", "drop"]).optional(),
   tokens: flag.optional(),
-  tokenDrift: oneOf(DRIFT_POLICIES).optional(),
+  tokenDrift: oneOfWords(DRIFT_POLICIES).optional(),
   atif: record.optional(),
   verifyTokens: flag.optional(),
   signal: signal.optional(),
 };
 const filterTable: OptionTable<ExportFilters> = {
-  rewardMin: number.optional(),
-  rewardMax: number.optional(),
-  passRateMin: number.optional(),
-  passRateMax: number.optional(),
-  passThreshold: number.optional(),
+  rewardMin: numberOption.optional(),
+  rewardMax: numberOption.optional(),
+  passRateMin: numberOption.optional(),
+  passRateMax: numberOption.optional(),
+  passThreshold: numberOption.optional(),
   bestOf: whole(1).optional(),
-  health: oneOf(HEALTH_FILTERS).optional(),
+  health: oneOfWords(HEALTH_FILTERS).optional(),
   ignoredChecks: texts.optional(),
   completeGroups: flag.optional(),
   includeMasked: flag.optional(),
   label: text.optional(),
   includeExcluded: flag.optional(),
-  pairs: oneOf(PAIR_SELECTIONS).optional(),
-  minMargin: number.optional(),
+  pairs: oneOfWords(PAIR_SELECTIONS).optional(),
+  minMargin: numberOption.optional(),
   maxPairsPerTask: whole(1).optional(),
 };
 
@@ -197,7 +196,7 @@ class ExportJob {
     for await (const line of readLines(rolloutsPath, { signal })) {
       this.report.read++;
       const problem = this.scanLine(line);
-      if (problem !== undefined) this.refuse(line.number, problem);
+      if (problem !== undefined) this.reject(line.number, problem);
     }
   }
 
@@ -225,7 +224,7 @@ class ExportJob {
     if (key === undefined) return "the row lacks '_ng_task_index' or '_ng_rollout_index'";
     if (row["_ng_failure_class"] !== undefined)
       return `the rollout failed (${String(row["_ng_failure_class"])})`;
-    const reward = rewardOf(row);
+    const reward = rewardOfRow(row);
     if (reward === undefined) return "the row has no numeric 'reward'";
     if (this.selection.find(key.taskIndex, key.rolloutIndex))
       return `rollout ${key.taskIndex}:${key.rolloutIndex} occurs twice`;
@@ -236,7 +235,7 @@ class ExportJob {
     return undefined;
   }
 
-  private refuse(line: number, problem: string): void {
+  private reject(line: number, problem: string): void {
     this.report.invalid++;
     if (this.report.invalidRows.length < MAX_INVALID_LISTED) this.report.invalidRows.push({ line, problem });
   }
@@ -311,7 +310,7 @@ class ExportJob {
     }
   }
 
-  private load(file: LineAccess, task: SelectedTask, candidate: Candidate): ExportedRollout {
+  private load(file: LineAccess, task: SelectedTask, candidate: ExportCandidate): ExportedRollout {
     return { row: JSON.parse(file.lineAt(candidate.offset)) as Row, task, candidate };
   }
 
@@ -350,7 +349,7 @@ class ExportJob {
       this.report.written++;
       return result;
     } catch (error) {
-      this.refuse(line, errorMessage(error));
+      this.reject(line, errorMessage(error));
       return undefined;
     }
   }

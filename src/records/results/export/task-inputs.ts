@@ -1,10 +1,10 @@
-import { loads } from "../../../base/python/json/json-loads.ts";
+import { loads } from "../../../base/python/json/door.ts";
 import { RolloutError } from "../../errors.ts";
 import { artifactPaths } from "../../files/artifact-paths.ts";
 import { type Row, readLineBatches } from "../../files/jsonl-rows.ts";
 import { LineAccess } from "../../files/line-access.ts";
 import { materializedKey } from "../../files/row-key.ts";
-import { refuseOtherInputs, refuseOtherPrompt } from "../same-inputs.ts";
+import { rejectOtherInputs, rejectOtherPrompt } from "../same-inputs.ts";
 
 /** The task rows of a run, open for reading. */
 export interface TaskRows {
@@ -32,11 +32,11 @@ export class TaskInputs {
     this.#path = options.materializedInputsPath ?? artifactPaths(options.rolloutsPath).materializedInputs;
   }
 
-  /** Refuses task rows of another run. */
+  /** Rejects task rows of another run. */
   async check(): Promise<void> {
     const { materializedInputsPath: inputsPath, rolloutsPath, signal } = this.#options;
     if (inputsPath !== undefined)
-      this.#areKnown = await refuseOtherInputs({ inputsPath, rolloutsPath }, { signal });
+      this.#areKnown = await rejectOtherInputs({ inputsPath, rolloutsPath }, { signal });
   }
 
   /** The requested number of rollouts of each task. */
@@ -76,7 +76,7 @@ export class TaskInputs {
   #checked(input: Row, rollout: Row): Row {
     const { materializedInputsPath: inputsPath, rolloutsPath } = this.#options;
     if (inputsPath !== undefined && !this.#areKnown)
-      refuseOtherPrompt({ inputsPath, rolloutsPath }, input, rollout);
+      rejectOtherPrompt({ inputsPath, rolloutsPath }, input, rollout);
     return input;
   }
 

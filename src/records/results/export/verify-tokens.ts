@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { ResponseOutputItem } from "../../../wire/schemas/item-types.ts";
-import { type CallTokens, callsOf } from "../../../wire/tokens/token-continuity.ts";
-import type { DriftPolicy, TokenFormat, TokenSequence } from "../../../wire/tokens/token-sequences.ts";
+import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
+import type { DriftPolicy, TokenFormat, TokenSequence } from "../../../wire/tokens/door.ts";
+import { type CallTokens, callsOf } from "../../../wire/tokens/light-door.ts";
 import { RolloutError } from "../../errors.ts";
 import { parseRow, type Row, readLines } from "../../files/jsonl-rows.ts";
 import { callsOfRow } from "./export-calls.ts";

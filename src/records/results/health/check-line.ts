@@ -1,5 +1,4 @@
-import { loadsPlain } from "../../../base/python/json/json-loads.ts";
-import { isObject } from "../../../base/python/json/json-object.ts";
+import { isObject, loadsPlain } from "../../../base/python/json/door.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 import {
   anyTurnCallSucceeded,
@@ -69,12 +68,12 @@ function checkLine(line: HealthLine, file: string, ignored: ReadonlySet<string>)
     return unreadable(line, file, ignored, { reason: "the line is not JSON", error: "JSONDecodeError" });
   }
   return isObject(row)
-    ? checkRow(row, line.ordinal, ignored)
+    ? checkRowHealth(row, line.ordinal, ignored)
     : unreadable(line, file, ignored, { reason: "the line is not a JSON object", error: "TypeError" });
 }
 
 /** Checks one row. */
-export function checkRow(row: Row, ordinal: number, ignored: ReadonlySet<string>): LineHealth {
+export function checkRowHealth(row: Row, ordinal: number, ignored: ReadonlySet<string>): LineHealth {
   const evidence = evidenceOf(row);
   const task = indexOf(row["_ng_task_index"]) ?? ordinal;
   const rollout = indexOf(row["_ng_rollout_index"]) ?? 0;

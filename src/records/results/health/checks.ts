@@ -1,16 +1,16 @@
-import { isObject } from "../../../base/python/json/json-object.ts";
-import { HOSTED_CALL_TYPES } from "../../../wire/schemas/item-types.ts";
+import { isObject } from "../../../base/python/json/door.ts";
+import { HOSTED_CALL_TYPES } from "../../../wire/schemas/door.ts";
 import {
   boundCalls,
   callIdOf,
   callsByModel,
   type Evidence,
   isComplete,
-  isContextOverflow,
   isFailed,
   isSuccessful,
   type ModelCall,
-  type Trajectory,
+  overflowedContext,
+  type RecordedTrajectory,
 } from "./evidence.ts";
 
 /** A problem of a rollout. */
@@ -23,7 +23,7 @@ export interface Finding {
 type Found = Omit<Finding, "check">;
 
 /** Findings of one check; undefined: the row has no evidence for it. */
-type RolloutCheck = (evidence: Evidence, trajectory: Trajectory) => Found[] | undefined;
+type RolloutCheck = (evidence: Evidence, trajectory: RecordedTrajectory) => Found[] | undefined;
 
 const CALL_GAPS = [
   "model_calls_unavailable",
@@ -85,7 +85,7 @@ const TRAJECTORY_CHECKS: Record<string, RolloutCheck> = {
       })),
   ),
   model_call_zero_completion_tokens: perCall((call) =>
-    call.token_stats?.completion_tokens === 0 && !isContextOverflow(call)
+    call.token_stats?.completion_tokens === 0 && !overflowedContext(call)
       ? { completion_tokens: 0 }
       : undefined,
   ),
@@ -93,7 +93,7 @@ const TRAJECTORY_CHECKS: Record<string, RolloutCheck> = {
     const missing = (["prompt_tokens", "completion_tokens"] as const).filter(
       (name) => (call.token_stats?.[name] ?? null) === null,
     );
-    return missing.length > 0 && !isContextOverflow(call) ? { missing } : undefined;
+    return missing.length > 0 && !overflowedContext(call) ? { missing } : undefined;
   }),
   trajectory_capture_mismatch: unlessGap(CALL_GAPS, captureMismatches),
   model_call_failed: perCall((call, { trajectory }) =>
@@ -166,7 +166,7 @@ export function failedEndings(calls: readonly ModelCall[]): { last: ModelCall; o
   });
 }
 
-function isSpoken({ answer, reasoning_content }: Trajectory["turns"][number]): boolean {
+function isSpoken({ answer, reasoning_content }: RecordedTrajectory["turns"][number]): boolean {
   return hasContent(answer) || hasContent(reasoning_content) || hasToolCall(answer);
 }
 
@@ -174,7 +174,7 @@ function failureOf({ response_metadata: about }: ModelCall) {
   return { status: about?.status_code ?? null, error_category: about?.error_category ?? null };
 }
 
-function captureMismatches({ bindings }: Evidence, { gaps }: Trajectory): Found[] | undefined {
+function captureMismatches({ bindings }: Evidence, { gaps }: RecordedTrajectory): Found[] | undefined {
   const contradictions = gaps.filter(({ code }) => CONTRADICTIONS[code] !== undefined);
   if (bindings.length === 0 && contradictions.length === 0) return undefined;
   const unbound = bindings
@@ -225,10 +225,13 @@ function tokenMismatch({ usage, turnBindings, bindings }: Evidence): Found[] | u
   ];
 }
 
-function runawayGenerations(evidence: Evidence, { model_calls: calls }: Trajectory): Found[] | undefined {
+function runawayGenerations(
+  evidence: Evidence,
+  { model_calls: calls }: RecordedTrajectory,
+): Found[] | undefined {
   if (evidence.boundCalls.length === 0) return undefined;
   const cut = evidence.boundCalls.filter(
-    (call) => LENGTH_LIMITED.has(call.response_metadata?.finish_reason ?? "") && !isContextOverflow(call),
+    (call) => LENGTH_LIMITED.has(call.response_metadata?.finish_reason ?? "") && !overflowedContext(call),
   );
   if (cut.some(({ response }) => response === null || response === undefined)) return undefined;
   return cut

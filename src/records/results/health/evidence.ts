@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isObject } from "../../../base/python/json/json-object.ts";
-import { normalizeUsage } from "../../../wire/convert/usage.ts";
+import { isObject } from "../../../base/python/json/door.ts";
+import { normalizeUsage } from "../../../wire/convert/door.ts";
 import type { Row } from "../../files/jsonl-rows.ts";
 import { CallRef, Gap, ModelRef } from "../../trajectory-parts.ts";
 
@@ -40,7 +40,7 @@ const ModelCall = z.object({
 export type ModelCall = z.output<typeof ModelCall>;
 
 /** The fields of `ng_trajectory` that the checks read; fields of later versions are ignored. */
-const Trajectory = z.object({
+const RecordedTrajectory = z.object({
   schema_version: z.literal("1.0"),
   rollout_id: text,
   invocations: z.array(z.object({ invocation_id: z.string(), model_calls: refs })).default([]),
@@ -57,7 +57,7 @@ const Trajectory = z.object({
   model_calls: z.array(ModelCall).default([]),
   gaps: z.array(Gap).default([]),
 });
-export type Trajectory = z.output<typeof Trajectory>;
+export type RecordedTrajectory = z.output<typeof RecordedTrajectory>;
 
 /** A reference and the matching recorded calls; exactly one match means that the call is bound. */
 export interface Binding {
@@ -68,7 +68,7 @@ export interface Binding {
 /** The evidence of one row about its rollout. */
 export interface Evidence {
   row: Row;
-  trajectory: Trajectory | undefined;
+  trajectory: RecordedTrajectory | undefined;
   /** Why `ng_trajectory` does not match its schema. */
   schemaProblem: string | undefined;
   gapCodes: ReadonlySet<string>;
@@ -83,7 +83,7 @@ export interface Evidence {
 
 export function evidenceOf(row: Row): Evidence {
   const given = row["ng_trajectory"];
-  const parsed = given === undefined || given === null ? undefined : Trajectory.safeParse(given);
+  const parsed = given === undefined || given === null ? undefined : RecordedTrajectory.safeParse(given);
   const [issue] = parsed?.error?.issues ?? [];
   const trajectory = parsed?.data;
   const usable = trajectory?.gaps.some(({ code }) => code === "trajectory_projection_failed")
@@ -156,7 +156,7 @@ export function isSuccessful(call: ModelCall): boolean {
 }
 
 /** A prompt that exceeded the model's context does not mean that the endpoint is broken. */
-export function isContextOverflow({ response_metadata: about }: ModelCall): boolean {
+export function overflowedContext({ response_metadata: about }: ModelCall): boolean {
   const reason = "context_length_exceeded";
   return (
     about?.upstream_attempted === true &&

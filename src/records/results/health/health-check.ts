@@ -76,7 +76,7 @@ export async function checkHealth(options: HealthOptions): Promise<HealthReport>
   return { summary, summaryPath, verdictsPath };
 }
 
-/** Refuses unknown check ids. */
+/** Rejects unknown check ids. */
 export function requireKnown(ids: readonly string[]): readonly string[] {
   const unknown = ids.filter((id) => !HEALTH_CHECKS.includes(id));
   if (unknown.length === 0) return ids;

@@ -1,21 +1,21 @@
 import type { LineHealth, LineStats } from "./check-line.ts";
 import { type Finding, HEALTH_CHECKS, ROLLOUT_CHECKS, TASK_CHECKS } from "./checks.ts";
 
-export type Verdict = "healthy" | "unhealthy" | "unobserved";
+export type HealthVerdict = "healthy" | "unhealthy" | "unobserved";
 
 /** One line of `rollout_verdicts.jsonl`. */
 export interface RolloutVerdict {
   _ng_task_index: number | string;
   _ng_rollout_index: number | string;
   rollout_id: string;
-  verdict: Verdict;
+  verdict: HealthVerdict;
   findings: Finding[];
   /** Checks without evidence in the row. */
   unobserved: readonly string[];
   stage_index?: number | string;
 }
 
-type VerdictCounts = Record<Verdict, number>;
+type VerdictCounts = Record<HealthVerdict, number>;
 
 /** `quality_summary.json`. */
 export interface QualitySummary {
@@ -44,7 +44,10 @@ export interface QualitySummary {
 }
 
 /** A finding determines the verdict, else a check without evidence. */
-export function verdictOf({ findings, unobserved }: Pick<LineHealth, "findings" | "unobserved">): Verdict {
+export function healthVerdictOf({
+  findings,
+  unobserved,
+}: Pick<LineHealth, "findings" | "unobserved">): HealthVerdict {
   if (findings.length > 0) return "unhealthy";
   return unobserved.length > 0 ? "unobserved" : "healthy";
 }
@@ -83,7 +86,7 @@ export function verdictLine(line: LineHealth): RolloutVerdict {
     _ng_task_index: line.task,
     _ng_rollout_index: line.rollout,
     rollout_id: line.rolloutId,
-    verdict: verdictOf(line),
+    verdict: healthVerdictOf(line),
     findings: line.findings,
     unobserved: line.unobserved,
     stage_index: line.stage,
@@ -96,7 +99,7 @@ export function summarizeHealth(lines: readonly LineHealth[], ignored: ReadonlyS
   const unobserved = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 0]));
   const verdicts: VerdictCounts = { healthy: 0, unhealthy: 0, unobserved: 0 };
   for (const line of lines) {
-    verdicts[verdictOf(line)]++;
+    verdicts[healthVerdictOf(line)]++;
     for (const { check } of line.findings) issues[check] = (issues[check] ?? 0) + 1;
     for (const check of line.unobserved) unobserved[check] = (unobserved[check] ?? 0) + 1;
   }
@@ -178,7 +181,7 @@ function taskReports(
 function taskReport(repeats: readonly LineHealth[][], ignored: ReadonlySet<string>): TaskReport {
   const counts: VerdictCounts = { healthy: 0, unhealthy: 0, unobserved: 0 };
   for (const lines of repeats) {
-    const own = new Set(lines.map(verdictOf));
+    const own = new Set(lines.map(healthVerdictOf));
     const [verdict = "unobserved"] = own;
     counts[own.size === 1 ? verdict : "unobserved"]++;
   }

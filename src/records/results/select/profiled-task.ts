@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject } from "../../../base/python/json/json-object.ts";
+import { isObject } from "../../../base/python/json/door.ts";
 import { invalidRow } from "../../errors.ts";
 import type { RolloutAnnotation } from "../../files/annotations.ts";
 import type { Row, RowLine } from "../../files/jsonl-rows.ts";
@@ -39,7 +39,7 @@ export function profiledTask(
   },
 ): ProfiledTask | undefined {
   const { path, file, passThreshold, duplicates } = options;
-  const refuse = (problem: string) => invalidRow(path, line, problem);
+  const reject = (problem: string) => invalidRow(path, line, problem);
   const task = taskRowOf(row);
   const place = {
     file,
@@ -51,7 +51,7 @@ export function profiledTask(
   if (Array.isArray(infos)) {
     const kept = infos.filter(isObject).filter((info) => !isExcluded(info, options.annotations));
     const rewards = kept.map(({ reward }) => Number(reward));
-    if (!rewards.every(Number.isFinite)) throw refuse("a reward in 'rollout_infos' is not a number.");
+    if (!rewards.every(Number.isFinite)) throw reject("a reward in 'rollout_infos' is not a number.");
     if (rewards.length === 0) return undefined;
     const passed = rewards.filter((reward) => reward >= passThreshold).length;
     return {
@@ -63,9 +63,9 @@ export function profiledTask(
   }
   const { total_samples: rollouts, pass_rate: passRate, std_reward: deviation } = row;
   if (typeof rollouts !== "number" || typeof deviation !== "number")
-    throw refuse("the row is not from a profile; create it with `gym eval profile`.");
+    throw reject("the row is not from a profile; create it with `gym eval profile`.");
   if (typeof passRate !== "number")
-    throw refuse("the profile has no pass rates; create it with `+pass_threshold=<reward>`.");
+    throw reject("the profile has no pass rates; create it with `+pass_threshold=<reward>`.");
   return { ...place, rollouts, passRate, deviation };
 }
 

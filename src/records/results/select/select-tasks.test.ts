@@ -139,7 +139,7 @@ it("reads the older form of a profile, and removes its added fields", async () =
   );
 });
 
-it("refuses invalid settings and profiles", async () => {
+it("rejects invalid settings and profiles", async () => {
   await expect(select([{ question: "q" }])).rejects.toThrow(/:1: the row is not from a profile/);
   await expect(select([])).rejects.toThrow("The profiles contain no tasks.");
   await expect(select(mixed, { passRateMin: 0.9, passRateMax: 0.1 })).rejects.toThrow(

@@ -1,23 +1,22 @@
 import {
   checkOptions,
   flag,
-  number,
+  numberOption,
   type OptionTable,
-  oneOf,
+  oneOfWords,
   signal,
   text,
   texts,
   whole,
 } from "../../../base/check-options.ts";
-import { dumpsCompact } from "../../../base/python/json/json-dumps.ts";
-import { loads } from "../../../base/python/json/json-loads.ts";
+import { dumpsCompact, loads } from "../../../base/python/json/door.ts";
 import { RolloutError } from "../../errors.ts";
 import { annotationsPath, readAnnotations } from "../../files/annotations.ts";
 import { sidecarPath } from "../../files/artifact-paths.ts";
 import { writeFileAtomically } from "../../files/atomic-file.ts";
 import { type Row, readRows } from "../../files/jsonl-rows.ts";
 import { LineAccess } from "../../files/line-access.ts";
-import { seededRandom } from "../../metrics/seeded-random.ts";
+import { seededNumbers } from "../../metrics/seeded-random.ts";
 import { passRateProblem } from "../export/export-filters.ts";
 import {
   DUPLICATE_RULES,
@@ -60,16 +59,16 @@ export interface SelectOptions {
 const optionTable: OptionTable<SelectOptions> = {
   profilePaths: texts,
   outputPath: text,
-  passRateMin: number.optional(),
-  passRateMax: number.optional(),
-  passThreshold: number.optional(),
-  deviationMin: number.optional(),
-  rolloutsMin: number.optional(),
-  duplicates: oneOf(DUPLICATE_RULES).optional(),
+  passRateMin: numberOption.optional(),
+  passRateMax: numberOption.optional(),
+  passThreshold: numberOption.optional(),
+  deviationMin: numberOption.optional(),
+  rolloutsMin: numberOption.optional(),
+  duplicates: oneOfWords(DUPLICATE_RULES).optional(),
   balance: flag.optional(),
   limit: whole(0).optional(),
-  prefer: oneOf(PREFERENCES).optional(),
-  seed: number.optional(),
+  prefer: oneOfWords(PREFERENCES).optional(),
+  seed: numberOption.optional(),
   includeExcluded: flag.optional(),
   signal: signal.optional(),
 };
@@ -134,7 +133,7 @@ export async function selectTasks(
   return { report, reportPath };
 }
 
-/** The options with their defaults; refuses values out of range. */
+/** The options with their defaults; rejects values out of range. */
 function settingsOf(options: SelectOptions) {
   const settings = {
     profiles: options.profilePaths,
@@ -211,7 +210,7 @@ function chooseTasks(
   { limit, balance, prefer, seed }: Settings,
   leftOut: LeftOut,
 ): ProfiledTask[] {
-  const random = seededRandom(seed);
+  const random = seededNumbers(seed);
   const ranked = fitting
     .map((task, place) => ({ task, place, lot: random() }))
     .sort((a, b) => (prefer === "deviation" ? b.task.deviation - a.task.deviation : 0) || a.lot - b.lot);

@@ -242,8 +242,21 @@ def handle(request):
         return {"loaded": False, "error": str(error)}
 
 
+def stream_of_a_pipe():
+    """A standard output that knows it cannot seek. A stream of /dev/null keeps the contrary in mind when a pipe replaces it."""
+    saved = os.dup(1)
+    ends = os.pipe()
+    os.dup2(ends[1], 1)
+    stream = open(1, "w", encoding="utf-8", closefd=False)
+    os.dup2(saved, 1)
+    for descriptor in (saved, *ends):
+        os.close(descriptor)
+    return stream
+
+
 channel = Channel()
 raise_stack_limit()
+sys.stdout = stream_of_a_pipe()
 fork, unlink, real_open = os.fork, os.unlink, open
 # Closing the output is common, and does nothing in the original.
 sys.stdout.reconfigure(write_through=True)

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { refuseZeroByte } from "../../safe-text.ts";
+import { rejectZeroByte } from "../../safe-text.ts";
 import type { Mount } from "./mounts.ts";
 import type { BubblewrapLimits } from "./settings.ts";
 
@@ -64,7 +64,7 @@ export function viewArguments(
       ([name, value]) => ["--setenv", name, value],
     ),
   ];
-  return args.map((arg) => refuseZeroByte(arg, `The argument ${JSON.stringify(arg)} of bubblewrap`));
+  return args.map((arg) => rejectZeroByte(arg, `The argument ${JSON.stringify(arg)} of bubblewrap`));
 }
 
 /** The command that bubblewrap runs. */

@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { isInstalled } from "../../find-program.ts";
+import { isInstalled } from "../../../base/installed-program.ts";
 import { type CgroupParent, findCgroups } from "./cgroup.ts";
 import { BubblewrapProvider } from "./provider.ts";
 

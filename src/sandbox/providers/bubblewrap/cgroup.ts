@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
-import { sleep } from "../../../base/transport/deadline.ts";
+import { sleep } from "../../../base/transport/light-door.ts";
 import { SandboxUnavailableError } from "../../errors.ts";
 import { newSandboxName, ownerState } from "../../owner.ts";
 import { OWN_PROCESSES } from "./arguments.ts";

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { PassThrough, type Readable } from "node:stream";
 import { errorMessage } from "../../../base/errors.ts";
-import { Deadline } from "../../../base/transport/deadline.ts";
+import { Deadline } from "../../../base/transport/light-door.ts";
 import { SandboxCreateError } from "../../errors.ts";
 import { type ProcessOutcome, runInBackground } from "../../processes/run-process.ts";
 import { HOME, PATH, SANDBOX_USER } from "./arguments.ts";

@@ -47,7 +47,7 @@ export function watchMemory(
 
 /** The quick sum counts shared pages once per process. The exact sum is only computed if the quick one exceeds the limit. */
 async function exceeds({ root, ownNetwork }: WatchedProcesses, limitBytes: number): Promise<boolean> {
-  const processes = await processTree(root);
+  const processes = await pidsOfTree(root);
   const innermost = processes.at(-1);
   const sockets = ownNetwork && innermost !== undefined ? await socketBytes(innermost) : 0;
   const quick = sockets + (await sum(processes, residentBytes));
@@ -104,7 +104,7 @@ function queuedBytes(list: string): number {
 }
 
 /** A process and all its descendants. */
-export async function processTree(root: number): Promise<number[]> {
+export async function pidsOfTree(root: number): Promise<number[]> {
   const found = [root];
   for (const pid of found) {
     if (found.length > MAX_PROCESSES) break;

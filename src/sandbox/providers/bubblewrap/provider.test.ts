@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Sandbox } from "../../sandbox.ts";
 import type { SandboxSpecInput } from "../../spec.ts";
 import { skip } from "./attacks/attacker.ts";
-import { processTree } from "./memory-watch.ts";
+import { pidsOfTree } from "./memory-watch.ts";
 import { BubblewrapProvider } from "./provider.ts";
 
 const MIB = 1024 * 1024;
@@ -228,7 +228,7 @@ describe.skipIf(skip)("bubblewrap sandboxes", () => {
     await expect(running).resolves.toMatchObject({ return_code: 125, error_type: "sandbox" });
     await expect(sandbox.status()).resolves.toBe("stopped");
     expect(execFileSync("ps", ["ax"], { encoding: "utf8" })).not.toContain("sleep 5432");
-    const left = await processTree(process.pid);
+    const left = await pidsOfTree(process.pid);
     expect(left.map(commandLine).filter((line) => line.includes("nemo-gym-sandbox-"))).toEqual([]);
   });
 
@@ -282,7 +282,7 @@ describe.skipIf(skip)("bubblewrap sandboxes", () => {
     expect(readFileSync(`${image}/testbed/code.py`, "utf8")).toBe("print(6 * 7)");
   });
 
-  it("refuses unsupported specs with a clear message", async () => {
+  it("rejects unsupported specs with a clear message", async () => {
     await expect(start({ image: "python:3.12" })).rejects.toThrow(
       /cannot run container images such as 'python:3.12'.*'docker'/s,
     );

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { errorMessage } from "../../../base/errors.ts";
-import { Semaphore } from "../../../base/transport/semaphore.ts";
+import { Semaphore } from "../../../base/transport/light-door.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnavailableError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
 import { liveProcess } from "../../processes/live-process.ts";
@@ -95,7 +95,7 @@ export class BubblewrapProvider
   }
 
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
-    refuseUnsupported(spec);
+    rejectUnsupported(spec);
     const programs = await this.#findPrograms();
     await this.#cgroupParent();
     const image = imageDirectory(spec.image);
@@ -331,8 +331,8 @@ function isLockedOut({ stderr }: { stderr: string }): boolean {
   return /^bwrap: (Can't chdir to \/|execvp .*): Permission denied$/m.test(stderr);
 }
 
-/** Refuses the parts of a spec that this provider cannot fulfil. */
-function refuseUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {
+/** Rejects the parts of a spec that this provider cannot fulfil. */
+function rejectUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {
   const wrong =
     (ports.length > 0 && "ports") ||
     (resources.gpu !== undefined && resources.gpu > 0 && "resources.gpu") ||

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { syscallFilter } from "./syscall-filter.ts";
-import { ABSENT, EXAMINED, FORBIDDEN } from "./syscalls.ts";
+import { ABSENT, EXAMINED, FORBIDDEN_CALLS } from "./syscalls.ts";
 
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const ALLOW = 0x7fff0000;
@@ -35,10 +35,10 @@ describe.each(["x64", "arm64"] as const)("the system call filter of %s", (name) 
   const arch = ARCHITECTURES[name];
   const ask = (number: number, ...args: number[]) => answer(program, { arch, number, args });
 
-  it("refuses every listed call and no other", () => {
+  it("rejects every listed call and no other", () => {
     const numbers = (table: Readonly<Record<string, { x64?: number; arm64?: number }>>) =>
       Object.values(table).flatMap((entry) => entry[name] ?? []);
-    const forbidden = numbers(FORBIDDEN);
+    const forbidden = numbers(FORBIDDEN_CALLS);
     const absent = numbers(ABSENT);
     const examined = numbers(EXAMINED);
     expect(new Set([...forbidden, ...absent, ...examined]).size).toBe(
@@ -70,7 +70,7 @@ describe.each(["x64", "arm64"] as const)("the system call filter of %s", (name) 
   });
 });
 
-it("refuses the x32 interface and unknown architectures", () => {
+it("rejects the x32 interface and unknown architectures", () => {
   const program = syscallFilter("x64");
   expect(answer(program, { arch: ARCHITECTURES.x64, number: 0x40000000 + 29 })).toBe(ENOSYS);
   expect(() => syscallFilter("s390x")).toThrow(/x64 and arm64 only, not for s390x/);

@@ -1,5 +1,5 @@
 import { SandboxUnavailableError } from "../../errors.ts";
-import { ABSENT, EXAMINED, FORBIDDEN } from "./syscalls.ts";
+import { ABSENT, EXAMINED, FORBIDDEN_CALLS } from "./syscalls.ts";
 
 type Architecture = "x64" | "arm64";
 
@@ -47,7 +47,7 @@ interface Instruction {
 }
 
 /**
- * A seccomp program in the format of `bwrap --seccomp`: an array of `struct sock_filter`. It refuses what namespaces and
+ * A seccomp program in the format of `bwrap --seccomp`: an array of `struct sock_filter`. It rejects what namespaces and
  * limits do not cover: memory that belongs to no process, the keyring, the choice of cores, and rarely used kernel functions.
  */
 export function syscallFilter(architecture: string = process.arch): Buffer {
@@ -65,7 +65,7 @@ function program(architecture: Architecture): Instruction[] {
     { code: RETURN, value: KILL_PROCESS },
     { code: LOAD_WORD, value: NUMBER },
     ...(architecture === "x64" ? answerIf(JUMP_IF_AT_LEAST, X32_BIT, ENOSYS) : []),
-    ...numbersOf(FORBIDDEN, architecture).flatMap((number) => answerIf(JUMP_IF_EQUAL, number, EPERM)),
+    ...numbersOf(FORBIDDEN_CALLS, architecture).flatMap((number) => answerIf(JUMP_IF_EQUAL, number, EPERM)),
     ...numbersOf(ABSENT, architecture).flatMap((number) => answerIf(JUMP_IF_EQUAL, number, ENOSYS)),
     ...examine(EXAMINED.socket[architecture], 0, [
       ...SOCKET_FAMILIES.flatMap((family) => answerIf(JUMP_IF_EQUAL, family, ALLOW)),

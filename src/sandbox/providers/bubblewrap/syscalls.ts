@@ -2,7 +2,7 @@
 type Numbers = Readonly<{ x64?: number; arm64?: number }>;
 
 /** System calls that fail with EPERM: they bypass the limits of a sandbox, or only attackers need them. */
-export const FORBIDDEN = {
+export const FORBIDDEN_CALLS = {
   // Memory that belongs to no process, and queues in the kernel.
   shmget: { x64: 29, arm64: 194 },
   semget: { x64: 64, arm64: 190 },

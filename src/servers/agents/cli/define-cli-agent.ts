@@ -1,18 +1,19 @@
 import path from "node:path";
 import { z } from "zod";
+import { HttpError } from "../../../base/door.ts";
 import { failure } from "../../../base/failures.ts";
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
-import { HttpError } from "../../../base/server-errors.ts";
-import { Semaphore } from "../../../base/transport/semaphore.ts";
-import { textParts } from "../../../wire/read-output.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
+import { Semaphore } from "../../../base/transport/light-door.ts";
+import { textParts } from "../../../wire/door.ts";
+import {
+  materializeCreateParams,
+  materializeResponse,
+  type Response,
+  type ResponseCreateParams,
+  type ResponseInputItem,
+  type ResponseOutputItem,
+} from "../../../wire/schemas/door.ts";
 import { laxFloat, laxInt } from "../../../wire/schemas/lax.ts";
-import { materializeCreateParams, materializeResponse } from "../../../wire/schemas/materialize.ts";
-import type {
-  Response,
-  ResponseCreateParams,
-  ResponseInputItem,
-  ResponseOutputItem,
-} from "../../../wire/schemas/responses.ts";
 import type { Cookies } from "../../calls/cookies.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { agentConfig, modelServerRef, resourcesServerRef } from "../../definitions/agent-config.ts";
@@ -36,7 +37,8 @@ import type { Transcript } from "./transcript.ts";
 /** Config keys of every command-line agent. */
 export const cliAgentConfig = agentConfig.extend({
   resources_server: resourcesServerRef,
-  model_server: modelServerRef,
+  /** Configs of the original may name the endpoint itself; the model under test is behind it here. */
+  model_server: modelServerRef.default({ type: "responses_api_models", name: "policy_model" }),
   /** Maximum number of concurrent processes. */
   concurrency: laxInt().default(8),
   /** Time limit of one run of the program, in seconds. */
@@ -75,6 +77,8 @@ export interface HarnessRequest<Config> extends HarnessPlace {
 /** The command and the files of a harness for one rollout. */
 export interface HarnessLaunch {
   args: string[];
+  /** Standard input of the program, for a prompt that is too long for an argument (`promptArguments`). */
+  stdin?: string;
   env?: Record<string, string>;
   /** Files to write first: path relative to `home`, and text. */
   files?: Record<string, string>;
@@ -82,6 +86,31 @@ export interface HarnessLaunch {
   copies?: Record<string, string>;
   /** Arguments of earlier runs of the same program, such as a login. */
   before?: string[][];
+}
+
+/** Longest argument. Linux takes 128 KiB. */
+const MAX_ARGUMENT_BYTES = 120_000;
+
+/**
+ * The end of the command line with this prompt. A long prompt goes to standard input, with the arguments `piped` instead
+ * of the prompt and `before`.
+ */
+export function promptArguments(
+  prompt: string,
+  { before = [], piped = [] }: { before?: readonly string[]; piped?: readonly string[] } = {},
+): Pick<HarnessLaunch, "args" | "stdin"> {
+  return isLong(prompt) ? { args: [...piped], stdin: prompt } : { args: [...before, prompt] };
+}
+
+/** A system prompt that is too long for an argument goes in front of the prompt. */
+function fitting({ prompt, system }: HarnessPrompt): HarnessPrompt {
+  return system !== undefined && isLong(system)
+    ? { prompt: `${system}\n\n${prompt}`, system: undefined }
+    : { prompt, system };
+}
+
+function isLong(text: string): boolean {
+  return Buffer.byteLength(text) > MAX_ARGUMENT_BYTES;
 }
 
 export interface CliAgentOptions<ConfigSchema extends typeof cliAgentConfig> {
@@ -126,7 +155,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     offered: Pick<HarnessRequest<Config>, "mcp" | "skillsDirectory">,
   ): Promise<Response> {
     const { params, config, server, rollout, state, signal } = args;
-    const { prompt, system } = promptOf(params, config.system_prompt);
+    const { prompt, system } = fitting(promptOf(params, config.system_prompt));
     const model = config.model ?? params.model ?? DEFAULT_MODEL;
     const timeoutMs = config.timeout * 1000;
     const countedUsage = () => takeRolloutUsage(server.client, config.model_server.name, rollout, signal);

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
-import type { HarnessLaunch } from "./define-cli-agent.ts";
+import { type HarnessLaunch, promptArguments } from "./define-cli-agent.ts";
 import { openLocalHost, runHarness } from "./harness-run.ts";
 
 /** Runs a shell script as if it were a harness. */
@@ -62,4 +62,13 @@ it("writes files and folders to the home of the harness", async () => {
     "./.tool/skills/tides/SKILL.md",
     "./.tool/skills/tides/notes/moon.md",
   ]);
+});
+
+it("gives a prompt that is too long for an argument to standard input", async () => {
+  const prompt = "x".repeat(300_000);
+  const { args, stdin } = promptArguments(prompt, { before: ["--"], piped: ["-"] });
+  expect(args).toEqual(["-"]);
+  const { errors } = await run("wc -c >&2", { launch: { stdin } });
+  expect(Number(errors)).toBe(prompt.length);
+  expect(promptArguments("short", { before: ["--"], piped: ["-"] })).toEqual({ args: ["--", "short"] });
 });

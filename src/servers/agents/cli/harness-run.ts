@@ -3,11 +3,10 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
-import { killWithVariable } from "../../../base/marked-processes.ts";
-import { parseJson } from "../../../base/parse-json.ts";
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
-import { type ProcessOutcome, runProcess } from "../../../sandbox/processes/run-process.ts";
-import type { ResponseOutputItem } from "../../../wire/schemas/responses.ts";
+import { killWithVariable, parseJson } from "../../../base/door.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
+import { type ProcessOutcome, runProcess } from "../../../sandbox/door.ts";
+import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import type { HarnessLaunch } from "./define-cli-agent.ts";
 import { Transcript } from "./transcript.ts";
@@ -48,7 +47,7 @@ export interface HarnessHost {
   /** Writes the files of the launch. */
   prepare(launch: HarnessLaunch, signal: AbortSignal): Promise<void>;
   run(
-    command: { program: string; args: readonly string[] },
+    command: { program: string; args: readonly string[]; stdin?: string | undefined },
     options: {
       env: Readonly<Record<string, string>>;
       timeoutMs: number;
@@ -77,22 +76,29 @@ export async function runHarness(options: {
     const launch = await options.launch(host.place);
     await host.prepare(launch, signal);
     const started = performance.now();
-    const run = (args: readonly string[], onLine: (line: string) => void) =>
-      host.run(commandOf(options.program, args), {
-        env: { ...launch.env },
-        timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
-        signal,
-        onLine,
-      });
+    const run = (args: readonly string[], onLine: (line: string) => void, stdin?: string) =>
+      host.run(
+        { ...commandOf(options.program, args), stdin },
+        {
+          env: { ...launch.env },
+          timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
+          signal,
+          onLine,
+        },
+      );
     const transcript = new Transcript(options.onItems);
     for (const args of launch.before ?? []) {
       const outcome = await run(args, () => {});
       if (outcome.code !== 0) return { ...outcome, transcript };
     }
-    const outcome = await run(launch.args, (line) => {
-      const event = eventOf(line);
-      if (event !== undefined) options.read(event, transcript);
-    });
+    const outcome = await run(
+      launch.args,
+      (line) => {
+        const event = eventOf(line);
+        if (event !== undefined) options.read(event, transcript);
+      },
+      launch.stdin,
+    );
     return { ...outcome, transcript };
   } finally {
     await host.close();
@@ -117,7 +123,7 @@ export async function openLocalHost(): Promise<HarnessHost> {
         await writeFile(file, text, { mode: 0o600 });
       }
     },
-    async run(command, { env, timeoutMs, signal, onLine }) {
+    async run({ stdin, ...command }, { env, timeoutMs, signal, onLine }) {
       const stdout = new PassThrough();
       const lines = readLines(stdout, onLine);
       // If the reader fails, it closes the stream, and the error is thrown below.
@@ -125,6 +131,7 @@ export async function openLocalHost(): Promise<HarnessHost> {
       try {
         return await runProcess({
           ...command,
+          ...(stdin !== undefined && { stdin }),
           cwd: place.workspace,
           env: { ...inheritedVariables(), HOME: place.home, ...env, [HARNESS_MARK]: folder },
           timeoutMs,

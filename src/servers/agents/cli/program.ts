@@ -3,8 +3,8 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { GymError } from "../../../base/errors.ts";
-import { makeDirectory } from "../../../base/files/make-directory.ts";
-import { runProcess } from "../../../sandbox/processes/run-process.ts";
+import { makeDirectory } from "../../../base/files/door.ts";
+import { runProcess } from "../../../sandbox/door.ts";
 
 /** Harnesses have 100 to 450 MB, which takes long on slow connections. */
 const INSTALL_TIMEOUT_MS = 20 * 60_000;

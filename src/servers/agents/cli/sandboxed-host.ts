@@ -4,9 +4,7 @@ import { createServer, request, type Server } from "node:http";
 import os from "node:os";
 import path from "node:path";
 import { z } from "zod";
-import { createSandboxProvider } from "../../../sandbox/create-provider.ts";
-import type { SandboxProvider } from "../../../sandbox/provider.ts";
-import { Sandbox } from "../../../sandbox/sandbox.ts";
+import { createSandboxProvider, Sandbox, type SandboxProvider } from "../../../sandbox/door.ts";
 import { laxFloat, laxInt } from "../../../wire/schemas/lax.ts";
 import { type HarnessHost, type HarnessPlace, MAX_OUTPUT_BYTES } from "./harness-run.ts";
 
@@ -32,7 +30,7 @@ const RELAY = "/work/relay.mjs";
 const RELAY_SOURCE = `import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
-const { routes, program, args } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { routes, program, args, stdin } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 for (const { port, socket } of routes) {
   const server = createServer((client) => {
     const outside = connect(socket);
@@ -42,7 +40,8 @@ for (const { port, socket } of routes) {
   });
   await new Promise((resolve, reject) => server.on("error", reject).listen(port, "127.0.0.1", resolve));
 }
-const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit"] });
+const child = spawn(program, args, { stdio: [stdin === undefined ? "ignore" : "pipe", "inherit", "inherit"] });
+child.stdin?.on("error", () => {}).end(stdin);
 child.on("error", ({ message }) => { console.error(message); process.exit(127); });
 child.on("exit", (code) => process.exit(code ?? 128));
 `;
@@ -121,10 +120,10 @@ function sandboxedHost(
       sandbox = new Sandbox(provider, { workdir: PLACE.workspace, files }, { ownsProvider: false });
       await sandbox.start(undefined, { signal });
     },
-    async run({ program, args }, { env, timeoutMs, signal, onLine }) {
+    async run({ program, args, stdin }, { env, timeoutMs, signal, onLine }) {
       if (sandbox === undefined) throw new Error("the sandbox was not prepared");
       const request = `${PLACE.home}/.gym-run.json`;
-      await sandbox.writeText(request, JSON.stringify({ routes, program, args }), { signal });
+      await sandbox.writeText(request, JSON.stringify({ routes, program, args, stdin }), { signal });
       const result = await sandbox.exec(`exec "$NODE" ${RELAY} ${request}`, {
         env: { ...env, HOME: PLACE.home, NODE: process.execPath },
         timeoutSeconds: timeoutMs / 1000,

@@ -1,5 +1,5 @@
-import type { Usage } from "../../../wire/convert/usage.ts";
-import type { ResponseOutputItem } from "../../../wire/schemas/responses.ts";
+import type { Usage } from "../../../wire/convert/door.ts";
+import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
 import { messageOf } from "../response-of.ts";
 
 /** Token counts that a harness reports; null for details that it does not report. */

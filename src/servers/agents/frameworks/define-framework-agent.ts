@@ -1,10 +1,14 @@
 import { z } from "zod";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { convertResponsesToChat } from "../../../wire/convert/convert-responses-to-chat.ts";
-import { textParts } from "../../../wire/read-output.ts";
-import type { ChatMessage } from "../../../wire/schemas/chat-types.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import { convertResponsesToChat } from "../../../wire/convert/door.ts";
+import { textParts } from "../../../wire/door.ts";
+import type {
+  ChatMessage,
+  Response,
+  ResponseCreateParams,
+  ResponseOutputItem,
+} from "../../../wire/schemas/door.ts";
 import { laxInt } from "../../../wire/schemas/lax.ts";
-import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../../wire/schemas/responses.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { TrajectoryRecorder } from "../../capture/trajectory-recorder.ts";
 import { callLimits, loopAgentConfig } from "../../definitions/agent-config.ts";

@@ -1,7 +1,6 @@
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { newId } from "../../../wire/ids.ts";
-import type { ChatMessage } from "../../../wire/schemas/chat-types.ts";
-import type { ResponseCreateParams } from "../../../wire/schemas/responses.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import { newId } from "../../../wire/door.ts";
+import type { ChatMessage, ResponseCreateParams } from "../../../wire/schemas/door.ts";
 import { type Cookies, mergeCookies } from "../../calls/cookies.ts";
 import { runToolCall, type ToolRun } from "../../definitions/tool-calls.ts";
 import type { LoopRecord } from "./loop-record.ts";

@@ -1,10 +1,10 @@
-import { accumulateUsage, type Usage } from "../../../wire/convert/usage.ts";
+import { accumulateUsage, type Usage } from "../../../wire/convert/door.ts";
 import type {
   FunctionCall,
   Response,
   ResponseInputItem,
   ResponseOutputItem,
-} from "../../../wire/schemas/responses.ts";
+} from "../../../wire/schemas/door.ts";
 import type { TrajectoryRecorder } from "../../capture/trajectory-recorder.ts";
 
 /**

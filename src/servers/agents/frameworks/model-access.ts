@@ -1,28 +1,30 @@
 import { errorMessage } from "../../../base/errors.ts";
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
-import {
-  convertAnthropicMessage,
-  convertAnthropicRequest,
-} from "../../../wire/convert/convert-anthropic-to-responses.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import {
   chatMessagesToItems,
+  convertAnthropicMessage,
+  convertAnthropicRequest,
   convertChatCompletion,
-} from "../../../wire/convert/convert-chat-to-responses.ts";
-import { mergeReasoning } from "../../../wire/convert/vllm.ts";
-import type { AnthropicMessage } from "../../../wire/schemas/anthropic-types.ts";
-import type { ChatCompletion, ChatMessage } from "../../../wire/schemas/chat-types.ts";
+  mergeReasoning,
+} from "../../../wire/convert/door.ts";
 import {
+  type AnthropicMessage,
+  type ChatCompletion,
+  type ChatMessage,
   type Response as ModelResponse,
   parseResponse,
   type ResponseCreateParams,
   type ResponseInputItem,
-} from "../../../wire/schemas/responses.ts";
-import { replayAnthropicMessage, replayChatCompletion, replayResponse } from "../../../wire/stream/replay.ts";
+} from "../../../wire/schemas/door.ts";
 import {
+  encodeSse,
+  replayAnthropicMessage,
+  replayChatCompletion,
+  replayResponse,
+  type SseEvent,
   sanitizeStreamingChat,
   sanitizeStreamingResponses,
-} from "../../../wire/stream/sanitize-streaming.ts";
-import { encodeSse, type SseEvent } from "../../../wire/stream/sse.ts";
+} from "../../../wire/stream/door.ts";
 import type { Cookies } from "../../calls/cookies.ts";
 import { isServerCallError } from "../../calls/errors.ts";
 import { callServer, type ServerClient } from "../../calls/server-client.ts";

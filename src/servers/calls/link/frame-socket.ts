@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { parseJson } from "../../../base/parse-json.ts";
+import { parseJson } from "../../../base/door.ts";
 
 const NEWLINE = 10;
 

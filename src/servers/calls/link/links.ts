@@ -21,7 +21,7 @@ export type ReplyHead = readonly [
 ];
 
 /** A longer line closes the connection. Twice the size of the largest response, because quoting may double a text. */
-export const MAX_LINE_BYTES = 512 * 1024 * 1024;
+export const MAX_FRAME_BYTES = 512 * 1024 * 1024;
 /** After a failed connection, calls to the other process use HTTP for this long. */
 const RETRY_AFTER_MS = 1_000;
 /** Longer bodies go over HTTP, because they would delay the calls behind them. */
@@ -107,7 +107,7 @@ export class Link {
     const socket = connect(socketPath);
     // Running calls keep the process alive with their own timers and handles.
     socket.unref();
-    this.#frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+    this.#frames = new FrameSocket(socket, MAX_FRAME_BYTES, {
       received: (head, text) => this.#received(head as ReplyHead, text),
       closed: () => this.#lost(),
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { growthOf } from "../../../testing/growth.ts";
 import { stripThinking, stripThinkPairs } from "../response-text.ts";
-import { allLabels, firstLabel, jsonVerdict, lastLabel, letterGrade } from "./judge-verdict.ts";
+import { allLabels, firstLabel, jsonVerdict, lastLabel, letterGrade, statedGrade } from "./judge-verdict.ts";
 
 describe("labels", () => {
   it("reads the first or the last label", () => {
@@ -49,4 +49,18 @@ describe("think tags", () => {
     for (const unit of ["<think>", "<think></thinking>"])
       expect(await growthOf((size) => stripThinking(unit.repeat(size)), 2_000)).toBeLessThan(1.6);
   });
+});
+
+it.each([
+  ["A", "A"],
+  ["Reasoning about A and B.\nC", "C"],
+  ["Grade: B", "B"],
+  ["**A** (correct)", "A"],
+  ["As an AI, I cannot grade this.", null],
+  ["CORRECT", null],
+  ["It is B, not A.", null],
+  ["I don't know", null],
+  ["", null],
+])("reads the grade that %j states as %j", (text, grade) => {
+  expect(statedGrade(text, ["A", "B", "C"])).toBe(grade);
 });

@@ -1,6 +1,9 @@
 import type { z } from "zod";
-import { parseJson } from "../../../base/parse-json.ts";
-import { splitLines, strip } from "../../../base/python/whitespace.ts";
+import { parseJson } from "../../../base/door.ts";
+import { splitLines, strip } from "../../../base/python/door.ts";
+
+/** Part of the digest of a judge's parser. Increment it when a function of this file reads any text differently. */
+export const VERDICT_READERS_VERSION = 1;
 
 /** The label that occurs first. A label inside a longer one loses to it, because the longer one begins earlier. */
 export function firstLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
@@ -39,6 +42,12 @@ export function lastLabel<Label extends string>(text: string, labels: readonly L
   return allLabels(text, labels).at(-1) ?? null;
 }
 
+/** The label of a text that contains no other: a judge that quotes an answer may write a label that is not its own. */
+export function onlyLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
+  const [label, ...others] = new Set(allLabels(text, labels));
+  return label !== undefined && others.length === 0 ? label : null;
+}
+
 /** A one-letter grade: the whole text, else the last line, else the first of the letters that occurs anywhere. */
 export function letterGrade<Letter extends string>(text: string, letters: readonly Letter[]): Letter | null {
   const stripped = strip(text);
@@ -49,6 +58,16 @@ export function letterGrade<Letter extends string>(text: string, letters: readon
     letters.find((letter) => stripped.includes(letter)) ??
     null
   );
+}
+
+/** The letter that a reply states as its grade: the whole text, else the last line, else the only one that stands by itself. */
+export function statedGrade<Letter extends string>(text: string, letters: readonly Letter[]): Letter | null {
+  const lastLine = strip(splitLines(strip(text)).at(-1) ?? "");
+  const ended = letters.find((letter) => letter === lastLine);
+  if (ended !== undefined) return ended;
+  const words = new Set(text.split(/[^\p{L}\p{N}'’]+/u));
+  const [letter, ...others] = letters.filter((each) => words.has(each));
+  return letter !== undefined && others.length === 0 ? letter : null;
 }
 
 const FENCE = "```";

@@ -235,17 +235,22 @@ describe("the counts of a request", () => {
       output_tokens: 8,
       unreadable: 2,
       judges: [{ server: "judge", model: "grader-1", calls: 4 }],
+      votes: [["BAD", null]],
     });
     expect(takeJudgeTally(signal)).toBeUndefined();
   });
 
-  it("ignores cached answers and separates requests", async () => {
+  it("names the judge of a cached answer without counting a call, and separates requests", async () => {
     const [first, second] = [new AbortController().signal, new AbortController().signal];
     const { judge, calls } = scripted(() => says("GOOD"), { cacheEntries: 10 });
     await judge.ask("?", { signal: first, parse });
     await judge.ask("?", { signal: second, parse });
     expect(calls).toHaveLength(1);
     expect(takeJudgeTally(first)).toMatchObject({ calls: 1, unreadable: 0 });
-    expect(takeJudgeTally(second)).toBeUndefined();
+    expect(takeJudgeTally(second)).toMatchObject({
+      calls: 0,
+      input_tokens: 0,
+      judges: [{ server: "judge", calls: 0 }],
+    });
   });
 });

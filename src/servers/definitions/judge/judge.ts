@@ -6,17 +6,18 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { HttpError, JudgeError } from "../../../base/door.ts";
 import { errorMessage } from "../../../base/errors.ts";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { strip } from "../../../base/python/whitespace.ts";
-import { HttpError, JudgeError } from "../../../base/server-errors.ts";
-import { Semaphore } from "../../../base/transport/semaphore.ts";
-import type { ResponseOutputItem } from "../../../wire/schemas/item-types.ts";
+import { strip } from "../../../base/python/door.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import { traced } from "../../../base/telemetry/light-door.ts";
+import { Semaphore } from "../../../base/transport/light-door.ts";
+import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
 import { ServerCallError } from "../../calls/errors.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { LruCache } from "../lru-cache.ts";
 import { lastTextMessage } from "../response-text.ts";
-import { countJudgeCall, countUnreadable } from "./judge-tally.ts";
+import { countJudgeCall, countUnreadable, noteCachedAnswer, noteVotes } from "./judge-tally.ts";
 
 const MAX_QUOTED_BODY = 500;
 /** Maximum number of characters of cached answers, regardless of the number of entries. */
@@ -135,7 +136,9 @@ export class Judge {
   ): Promise<VoteResult<Verdict>> {
     const calls = Array.from({ length: options.votes }, (_, index) => this.#ask(prompt, options, `${index}`));
     const replies = await Promise.all(calls);
-    const verdicts = replies.map((reply) => read(reply, options.parse, options.countedFor ?? options.signal));
+    const countedFor = options.countedFor ?? options.signal;
+    const verdicts = replies.map((reply) => read(reply, options.parse, countedFor));
+    noteVotes(countedFor, verdicts);
     return { verdict: majority(verdicts), verdicts, replies };
   }
 
@@ -156,7 +159,9 @@ export class Judge {
     const cached = key === undefined ? undefined : this.#cache?.get(key);
     const body =
       cached ?? (await this.#slots.run(() => this.#call(path, params, options.signal), options.signal));
-    if (!cached) countJudgeCall(options.countedFor ?? options.signal, this.options.modelServer, body);
+    const countedFor = options.countedFor ?? options.signal;
+    if (cached) noteCachedAnswer(countedFor, this.options.modelServer, body);
+    else countJudgeCall(countedFor, this.options.modelServer, body);
     const reply = chat ? this.#readChat(params, body) : this.#readResponse(params, body);
     if (key !== undefined && !cached) this.#cache?.set(key, body, JSON.stringify(body).length);
     return reply;
@@ -167,7 +172,12 @@ export class Judge {
     return systemMessage ? [{ role: "system", content: systemMessage }, user] : [user];
   }
 
-  async #call(path: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
+  #call(path: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const attributes = { "nemo.gym.judge.server.name": this.options.modelServer };
+    return traced("verify", "gym.judge", () => this.#post(path, params, signal), { attributes });
+  }
+
+  async #post(path: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { modelServer, timeoutMs } = this.options;
     try {
       const options = { signal, idempotent: true, timeoutMs: timeoutMs || undefined };

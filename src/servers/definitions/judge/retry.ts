@@ -1,5 +1,5 @@
-import { JudgeError } from "../../../base/server-errors.ts";
-import { sleep } from "../../../base/transport/deadline.ts";
+import { JudgeError } from "../../../base/door.ts";
+import { sleep } from "../../../base/transport/light-door.ts";
 
 export interface RetryJudgeOptions {
   /** Number of calls at most. */

@@ -1,23 +1,33 @@
-import { errorMessage } from "../../../base/errors.ts";
-import { isObject } from "../../../base/python/json/json-object.ts";
-import { HttpError } from "../../../base/server-errors.ts";
-import { parseCreateParams, type ResponseCreateParams } from "../../../wire/schemas/responses.ts";
+import { HttpError } from "../../../base/door.ts";
+import { errorMessage, GymError } from "../../../base/errors.ts";
+import { isObject } from "../../../base/python/json/door.ts";
+import { traced } from "../../../base/telemetry/light-door.ts";
+import { parseCreateParams, type ResponseCreateParams } from "../../../wire/schemas/door.ts";
 import {
   type NamespaceMap,
   parseSanitizedParams,
   sanitizeStreamingResponses,
-} from "../../../wire/stream/sanitize-streaming.ts";
+} from "../../../wire/stream/door.ts";
 import type { Cookies } from "../../calls/cookies.ts";
 import { Reply } from "../../calls/server-call.ts";
 import { callServer, type ServerContext } from "../../calls/server-client.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
+import { type AgentSession, AgentSessions } from "../../definitions/episodes/agent-sessions.ts";
+import { type AgentSeed, agentClose, agentSeed } from "../../definitions/episodes/schemas.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
-import { type AppHost, classNameOf, type Handler, ServerApp } from "../app.ts";
-import { requireBody, requireFields, requireObject } from "../body.ts";
+import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { parseWith, requireBody, requireFields, requireObject } from "../body.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-attribution.ts";
 import { streamRun } from "./agent-stream.ts";
 import { responseOfHandler } from "./handler-response.ts";
 import { agentNotes } from "./openapi.ts";
+
+/** Start of the session id in the cookie of an agent session. Other requests have a random id. */
+const SESSION_MARK = "agent_session_id:";
+
+function sessionOf({ sessionId }: RouteCall): string | undefined {
+  return sessionId.startsWith(SESSION_MARK) ? sessionId.slice(SESSION_MARK.length) : undefined;
+}
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
 
@@ -36,21 +46,53 @@ export function createAgentApp(
 ): ServerApp {
   const { options } = definition;
   const context = server as ServerContext<never>;
-  const config = server.config as Partial<StandardRunConfig>;
+  const config = server.config as Partial<StandardRunConfig> & {
+    session_close_retry_window_seconds?: number;
+    num_workers?: number;
+  };
   const attribution = attributionOf(server);
   let state: unknown;
+  const sessions = new AgentSessions({
+    retrySeconds: config.session_close_retry_window_seconds,
+    accessesOf: (seed) => {
+      if (!options.session) throw new HttpError(501, "This agent has no sessions.");
+      if (Number(config.num_workers ?? 1) !== 1)
+        throw new GymError("AGENT_SESSION", "Sessions need an agent with one worker (num_workers: 1).");
+      return options.session({ config: context.config, seed });
+    },
+  });
+  const seedAgent: Handler = (call) => {
+    const seed = parseWith(agentSeed, requireBody(call.body), ["body"]) as AgentSeed;
+    const { id } = sessions.seed(seed, sessionOf(call));
+    return new Reply({ body: { agent_session_id: id }, sessionId: SESSION_MARK + id });
+  };
+  const closeAgent: Handler = (call) => {
+    const { agent_session_id: id, episode_id } = parseWith(agentClose, requireBody(call.body), [
+      "body",
+    ]) as AgentSeed;
+    return sessions.close(id, episode_id, sessionOf(call));
+  };
 
   const scopeOf = (signal: AbortSignal) => ({ config: context.config, server: context, signal, state });
-  const respond = async (
+  const respond = (
     params: ResponseCreateParams,
     signal: AbortSignal,
     cookies: Cookies,
     rollout: RolloutScope,
+    session?: AgentSession,
   ): Promise<AgentReply> => {
-    const reply = await options.responses({ ...scopeOf(signal), params, rollout, cookies });
-    if (!Array.isArray(reply?.response?.output))
-      throw new TypeError("the handler 'responses' did not return { response, cookies } with a Response");
-    return reply;
+    const attributes = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": server.name };
+    return traced(
+      "agent",
+      "gym.agent.responses",
+      async () => {
+        const reply = await options.responses({ ...scopeOf(signal), params, rollout, cookies, session });
+        if (!Array.isArray(reply?.response?.output))
+          throw new TypeError("the handler 'responses' did not return { response, cookies } with a Response");
+        return reply;
+      },
+      { attributes },
+    );
   };
 
   const responses: Handler = async (call) => {
@@ -65,7 +107,8 @@ export function createAgentApp(
         respond: (onOutput) => respond(params, call.signal, call.cookies, { ...rollout, onOutput }),
         onFailure: (error) => server.log.error(`a streamed run failed: ${errorMessage(error)}`),
       });
-    const { response, cookies } = await respond(params, call.signal, call.cookies, rollout);
+    const session = sessions.of(sessionOf(call));
+    const { response, cookies } = await respond(params, call.signal, call.cookies, rollout, session);
     return new Reply({ body: responseOfHandler(response), cookies });
   };
 
@@ -126,6 +169,8 @@ export function createAgentApp(
     get: {},
     post: {
       "/v1/responses": responses,
+      "/v1/agent_sessions": seedAgent,
+      "/v1/agent_sessions/close": closeAgent,
       "/run": run,
       "/aggregate_metrics": aggregate,
       "/check_rows": checkRows,

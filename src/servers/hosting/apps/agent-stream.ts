@@ -1,11 +1,19 @@
 import { errorMessage } from "../../../base/errors.ts";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { responseEnvelope } from "../../../wire/convert/response-envelope.ts";
-import { materializeItem, materializeResponse } from "../../../wire/schemas/materialize.ts";
-import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../../wire/schemas/responses.ts";
-import { ResponseEvents, replayResponse } from "../../../wire/stream/replay.ts";
-import type { NamespaceMap } from "../../../wire/stream/sanitize-streaming.ts";
-import type { SseEvent } from "../../../wire/stream/sse.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import { responseEnvelope } from "../../../wire/convert/door.ts";
+import {
+  materializeItem,
+  materializeResponse,
+  type Response,
+  type ResponseCreateParams,
+  type ResponseOutputItem,
+} from "../../../wire/schemas/door.ts";
+import {
+  type NamespaceMap,
+  ResponseEvents,
+  replayResponse,
+  type SseEvent,
+} from "../../../wire/stream/door.ts";
 import type { Cookies } from "../../calls/cookies.ts";
 import type { Reply } from "../../calls/server-call.ts";
 import type { AgentReply, RolloutScope } from "../../definitions/define-agent.ts";

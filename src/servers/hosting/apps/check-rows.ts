@@ -1,9 +1,7 @@
 import type { z } from "zod";
-import { getCloseMatches } from "../../../base/python/difflib.ts";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import type { FunctionTool } from "../../../wire/schemas/item-types.ts";
-import { parseCreateParams } from "../../../wire/schemas/responses.ts";
-import { ValidationError } from "../../../wire/schemas/validation.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import { suggest } from "../../../base/suggest.ts";
+import { type FunctionTool, parseCreateParams, ValidationError } from "../../../wire/schemas/door.ts";
 import type { ResourcesServerDefinition } from "../../definitions/define-resources.ts";
 import type { Handler } from "../app.ts";
 import { parseWith, requireObject } from "../body.ts";
@@ -44,7 +42,7 @@ function functionTool(name: string, description: string | undefined, parameters:
   };
 }
 
-/** `POST /check_rows`: the problems of each of `rows`, so that a run can be refused before its first model call. */
+/** `POST /check_rows`: the problems of each of `rows`, so that a run can be rejected before its first model call. */
 export function checkRowsHandler(check: (row: JsonObject) => void): Handler {
   return (call) => {
     const { rows } = requireObject(call.body);
@@ -83,7 +81,7 @@ function problemsOf(check: () => void): string[] {
 }
 
 /**
- * Refuses a row that the server cannot score or whose tools it does not have. Returns the row as `session` receives it.
+ * Rejects a row that the server cannot score or whose tools it does not have. Returns the row as `session` receives it.
  * A server without tools may score calls that are not run, so its rows may offer any tools.
  */
 export function checkRow(
@@ -114,7 +112,7 @@ function checkOfferedTools(known: ReadonlySet<string>, row: JsonObject): void {
   if (!Array.isArray(tools)) return;
   const detail = tools.flatMap(({ type, name }: { type?: unknown; name?: unknown }, index) => {
     if (type !== "function" || typeof name !== "string" || known.has(name)) return [];
-    const [nearest] = getCloseMatches(name, [...known], 1, 0.6);
+    const nearest = suggest(name, [...known]);
     const hint =
       nearest === undefined ? `Its tools: ${[...known].join(", ")}.` : `Did you mean '${nearest}'?`;
     return [

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { HttpError } from "../../../base/server-errors.ts";
-import { parseCreateParams, parseResponse } from "../../../wire/schemas/responses.ts";
+import { HttpError } from "../../../base/door.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
+import { parseCreateParams, parseResponse } from "../../../wire/schemas/door.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { GymnasiumServerDefinition } from "../../definitions/define-resources.ts";
 import { stepRewardOf } from "../../definitions/verified-reward.ts";

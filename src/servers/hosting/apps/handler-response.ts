@@ -1,6 +1,10 @@
 import { errorMessage } from "../../../base/errors.ts";
-import { type MaterializedResponse, materializeResponse } from "../../../wire/schemas/materialize.ts";
-import { parseResponse, type Response } from "../../../wire/schemas/responses.ts";
+import {
+  type MaterializedResponse,
+  materializeResponse,
+  parseResponse,
+  type Response,
+} from "../../../wire/schemas/door.ts";
 
 /** The Response of a handler with all keys. An error names the field of an answer that is not a Response. */
 export function responseOfHandler(response: Response): MaterializedResponse {

@@ -121,7 +121,7 @@ describe("settings that the backend does not have", () => {
     { presence_penalty: 0.5 },
     { top_k: 1 },
     { functions: [{ name: "f" }] },
-  ])("refuses %j in a chat request to a Responses backend", async (setting) => {
+  ])("rejects %j in a chat request to a Responses backend", async (setting) => {
     const { server, asked } = await textServer("Two.");
     const { status, text } = await server.post("/v1/chat/completions", { messages: question, ...setting });
     expect(status).toBe(422);
@@ -133,7 +133,7 @@ describe("settings that the backend does not have", () => {
     ["/v1/responses", { input: "Two?", previous_response_id: "resp_1" }],
     ["/v1/responses", { input: "Two?", prompt: { id: "pmpt_1" } }],
     ["/v1/messages", { model: "m", max_tokens: 5, messages: question, top_k: 1 }],
-  ])("refuses what a chat backend cannot honour (%s, %j)", async (route, body) => {
+  ])("rejects what a chat backend cannot honour (%s, %j)", async (route, body) => {
     const { server, asked } = await chatServer(completion({ content: "2" }));
     expect((await server.post(route, body)).status).toBe(422);
     expect(asked).toEqual([]);
@@ -196,7 +196,7 @@ describe("POST /v1/responses", () => {
       { input: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "x" }] }] },
       "input",
     ],
-  ])("refuses %j with 422", async (body, place) => {
+  ])("rejects %j with 422", async (body, place) => {
     const { server } = await chatServer(completion({ content: "Hi" }));
     const reply = await server.post("/v1/responses", body);
     expect(reply.status).toBe(422);

@@ -1,34 +1,41 @@
 import { z } from "zod";
 import { errorMessage } from "../../../base/errors.ts";
-import { dumpsCompact } from "../../../base/python/json/json-dumps.ts";
-import { type Loss, LossLog, unsupported } from "../../../wire/convert/conversion-loss.ts";
-import { convertAnthropicRequest } from "../../../wire/convert/convert-anthropic-to-responses.ts";
+import { dumpsCompact, isObject, type JsonObject } from "../../../base/python/json/door.ts";
+import { currentSpan } from "../../../base/telemetry/light-door.ts";
 import {
+  convertAnthropicRequest,
   convertChatCompletion,
   convertChatRequest,
-} from "../../../wire/convert/convert-chat-to-responses.ts";
-import { convertResponsesToChat } from "../../../wire/convert/convert-responses-to-chat.ts";
-import { convertToAnthropicMessage } from "../../../wire/convert/convert-to-anthropic-message.ts";
-import { convertToChatCompletion } from "../../../wire/convert/convert-to-chat-completion.ts";
-import { cutAtStop } from "../../../wire/convert/stop-sequences.ts";
-import { type Usage, usageFromChat } from "../../../wire/convert/usage.ts";
-import { mergeReasoning } from "../../../wire/convert/vllm.ts";
-import { ROLLOUT_HEADER } from "../../../wire/rollout-id.ts";
-import type { ChatCompletion, ChatCreateParams } from "../../../wire/schemas/chat-types.ts";
+  convertResponsesToChat,
+  convertToAnthropicMessage,
+  convertToChatCompletion,
+  cutAtStop,
+  type Loss,
+  LossLog,
+  mergeReasoning,
+  type Usage,
+  unsupported,
+  usageFromChat,
+} from "../../../wire/convert/door.ts";
+import { ROLLOUT_HEADER } from "../../../wire/door.ts";
 import {
+  type ChatCompletion,
+  type ChatCreateParams,
+  parseChatParams,
   parseCreateParams,
   type Response,
   type ResponseCreateParams,
-} from "../../../wire/schemas/responses.ts";
-import { parseChatParams } from "../../../wire/schemas/validate-chat.ts";
-import { ValidationError } from "../../../wire/schemas/validation.ts";
-import { replayAnthropicMessage, replayChatCompletion, replayResponse } from "../../../wire/stream/replay.ts";
+  ValidationError,
+} from "../../../wire/schemas/door.ts";
 import {
+  type Dialect,
   parseSanitizedParams,
+  replayAnthropicMessage,
+  replayChatCompletion,
+  replayResponse,
   sanitizeStreamingChat,
   sanitizeStreamingResponses,
-} from "../../../wire/stream/sanitize-streaming.ts";
-import type { Dialect } from "../../../wire/stream/sse.ts";
+} from "../../../wire/stream/door.ts";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
@@ -36,6 +43,7 @@ import { ProviderError } from "../../model-endpoint/provider-error.ts";
 import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { eventStream, MalformedBody, parseWith, requireObject } from "../body.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
+import { noteAnswer } from "../tracing/trace-model-call.ts";
 import { responseOfHandler } from "./handler-response.ts";
 import { countTokensRoute, modelsRoute, RolloutUsage } from "./model-info.ts";
 import { modelNotes } from "./openapi.ts";
@@ -127,8 +135,23 @@ class ModelBackend {
       sessionId,
       headers,
       rolloutId: typeof rolloutId === "string" ? rolloutId : undefined,
+      fields: this.#fieldsOf(call.body),
       onLoss: this.onLoss,
     };
+  }
+
+  /** The fields of a request that only this server knows. */
+  #fieldsOf(body: unknown): JsonObject {
+    const { requestFields } = this.#definition.options;
+    if (!requestFields || !isObject(body)) return {};
+    return Object.fromEntries(requestFields.filter((name) => name in body).map((name) => [name, body[name]]));
+  }
+
+  /** A request without these fields, which its schema does not have. */
+  known(body: JsonObject): JsonObject {
+    const { requestFields } = this.#definition.options;
+    if (!requestFields?.some((name) => name in body)) return body;
+    return Object.fromEntries(Object.entries(body).filter(([name]) => !requestFields.includes(name)));
   }
 
   readonly onLoss = (loss: Loss): void => {
@@ -141,6 +164,7 @@ class ModelBackend {
     const ask = async () =>
       responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call);
     return this.#recorded(call, ask, {
+      input: params.input,
       asResponse: (response) => response,
       usageOf: (response) => response?.usage,
     });
@@ -169,19 +193,29 @@ class ModelBackend {
     const { chat } = this.#definition.options;
     const ask = async () => (chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call));
     return this.#recorded(call, ask, {
+      input: params.messages,
       asResponse,
       usageOf: (completion) => usageFromChat(completion?.usage),
     });
   }
 
   /** Records the tokens and counts the usage of an answer. */
-  async #recorded<T>(
+  async #recorded<T extends Response | ChatCompletion>(
     call: RouteCall,
     ask: () => Promise<T>,
-    read: { asResponse: (answer: T) => Response; usageOf: (answer: T) => Usage | null | undefined },
+    read: {
+      input: unknown;
+      asResponse: (answer: T) => Response;
+      usageOf: (answer: T) => Usage | null | undefined;
+    },
   ): Promise<T> {
     const answer = await (this.#capture ? this.#capture.ask(call, ask, read.asResponse) : ask());
     if (call.rolloutId !== undefined) this.usage.add(call.rolloutId, read.usageOf(answer));
+    if (currentSpan())
+      noteAnswer(answer, read.usageOf(answer), () => ({
+        input: read.input,
+        output: read.asResponse(answer).output,
+      }));
     return answer;
   }
 
@@ -223,7 +257,7 @@ function withStrictTools(params: ChatCreateParams): ChatCreateParams {
 
 function responsesRoute(backend: ModelBackend): Handler {
   return async (call) => {
-    const body = requireObject(call.body);
+    const body = backend.known(requireObject(call.body));
     if (!body["stream"]) {
       return materialized(await backend.responses(parseCreateParams(body, ["body"]), call));
     }
@@ -239,7 +273,7 @@ const materialized = (response: Response): Reply => new Reply({ body: responseOf
 
 function chatRoute(backend: ModelBackend): Handler {
   return async (call) => {
-    const body = requireObject(call.body);
+    const body = backend.known(requireObject(call.body));
     const { stream: wanted } = body;
     if (wanted !== true) {
       if (wanted !== undefined && wanted !== null && wanted !== false) throw notBoolean(wanted);

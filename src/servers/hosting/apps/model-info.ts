@@ -1,5 +1,4 @@
-import { convertAnthropicRequest } from "../../../wire/convert/convert-anthropic-to-responses.ts";
-import { accumulateUsage, type Usage } from "../../../wire/convert/usage.ts";
+import { accumulateUsage, convertAnthropicRequest, type Usage } from "../../../wire/convert/door.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
 import { LruCache } from "../../definitions/lru-cache.ts";

@@ -37,6 +37,7 @@ it("describes the routes of a server with the schemas of its definition", async 
   expect(Object.keys(paths).sort()).toEqual([
     "/aggregate_metrics",
     "/check_rows",
+    "/close_session",
     "/free",
     "/look_up",
     "/reverify_mode",

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
 import type {
   GymnasiumServerDefinition,
   ResourcesServerDefinition,
 } from "../../definitions/define-resources.ts";
+import { PROBE_PATHS } from "../probes.ts";
 import type { DeclaredTool } from "./check-rows.ts";
 import { WIRE_SCHEMAS } from "./wire-schemas.ts";
 
@@ -34,7 +35,7 @@ export interface DescribedServer {
 }
 
 /** Standard routes of every server: the liveness probe and the descriptions. */
-const UNLISTED = new Set(["/", "/openapi.json", "/docs", "/redoc"]);
+const UNLISTED = new Set([...PROBE_PATHS, "/openapi.json", "/docs", "/redoc"]);
 const ANY_BODY = { type: "object", additionalProperties: true };
 
 /** The routes of a server as an OpenAPI document. */

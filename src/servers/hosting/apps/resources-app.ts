@@ -1,13 +1,17 @@
 import type { z } from "zod";
+import { HttpError } from "../../../base/door.ts";
 import { errorMessage, GymError } from "../../../base/errors.ts";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
 import { redactKnown } from "../../../base/secrets.ts";
-import { HttpError } from "../../../base/server-errors.ts";
-import { maskMembers, type ToolExceptions } from "../../../wire/result-members.ts";
-import { ROLLOUT_START_HEADER } from "../../../wire/rollout-id.ts";
-import type { FunctionTool } from "../../../wire/schemas/item-types.ts";
-import { materializeCreateParams, materializeResponse } from "../../../wire/schemas/materialize.ts";
-import { parseCreateParams, parseResponse } from "../../../wire/schemas/responses.ts";
+import { ROLLOUT_START_HEADER } from "../../../wire/door.ts";
+import { maskMembers, type ToolExceptions } from "../../../wire/light-door.ts";
+import {
+  type FunctionTool,
+  materializeCreateParams,
+  materializeResponse,
+  parseCreateParams,
+  parseResponse,
+} from "../../../wire/schemas/door.ts";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type {
@@ -16,6 +20,9 @@ import type {
   SessionScope,
 } from "../../definitions/define-resources.ts";
 import type { MaybePromise } from "../../definitions/definitions.ts";
+import { type ResourcesSeed, resourcesClose, resourcesSeed } from "../../definitions/episodes/schemas.ts";
+import { TypedSessions } from "../../definitions/episodes/typed-sessions.ts";
+import { type JudgeDigests, judgeDigests } from "../../definitions/judge/judge-digests.ts";
 import { takeJudgeTally } from "../../definitions/judge/judge-tally.ts";
 import { LruCache } from "../../definitions/lru-cache.ts";
 import { rewardOf } from "../../definitions/verified-reward.ts";
@@ -41,6 +48,8 @@ type Context = ServerContext<never>;
 const MAX_SESSIONS = 10_000;
 const MAX_MESSAGE = 500;
 const MAX_FAILURE_REASON = 2000;
+/** What every verdict says about failures, unless the verifier says otherwise. */
+const UNMASKED = { mask_sample: false, failure_kind: null, failure_reason: null };
 
 /** Creates a running resources server from its definition. */
 export function createResourcesApp(
@@ -53,8 +62,10 @@ export function createResourcesApp(
   const sessions = sessionsOf(server, options.closeSession);
   const state = new SessionState(options, context, sessions);
   const exceptions = new ToolExceptionCounter(server.name);
+  const typed = new TypedSessions(options.session !== undefined || options.boundSessions === true);
   const post: Record<string, Handler> = {
-    "/seed_session": seedHandler(options, state),
+    "/seed_session": seedHandler(options, state, typed),
+    "/close_session": closeHandler(state, typed),
     "/verify": verifyHandler(options, state, server, exceptions, host.verifyInPool),
     "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
     "/check_rows": checkRowsHandler((row) => checkRow(options, callableTools(options, server.config), row)),
@@ -152,11 +163,30 @@ class SessionState {
   }
 }
 
-function seedHandler(options: Options, state: SessionState): Handler {
+function closeHandler(state: SessionState, typed: TypedSessions): Handler {
+  return (call) => {
+    const close = parseWith(resourcesClose, requireBody(call.body), ["body"]) as ResourcesSeed;
+    typed.close(close);
+    state.sessions.delete(call.sessionId);
+    return { resources_session_id: close.resources_session_id };
+  };
+}
+
+function seedHandler(options: Options, state: SessionState, typed: TypedSessions): Handler {
   // Computed on first use, because a server may load its tools in `start`.
   let tools: FunctionTool[] | undefined;
   return async (call) => {
     const body = requireObject(call.body);
+    const { data: seed } = resourcesSeed.safeParse(body);
+    if (seed) {
+      typed.open(seed);
+      await state.create(seed.task_data, call);
+      return {
+        resources_session_id: seed.resources_session_id,
+        resources_tools: null,
+        sandbox_access: null,
+      };
+    }
     const scope = state.scopeOf(call, await state.create(body, call));
     const reply = await options.seedReply?.({ ...scope, body });
     // The agent offers them to the model. A row with a list of tools keeps it, even if the list is empty.
@@ -181,7 +211,7 @@ function toolHandler(
   return async (call) => {
     const input = schema ? parseWith(schema, requireBody(call.body), ["body"]) : (call.body ?? {});
     const scope = await state.scope(call);
-    return counted(exceptions, call, () => tool.run(Object.assign(scope, { input }) as never));
+    return runCountingExceptions(exceptions, call, () => tool.run(Object.assign(scope, { input }) as never));
   };
 }
 
@@ -216,13 +246,13 @@ class ToolExceptionCounter {
 }
 
 /** Runs a tool, and counts its exceptions. */
-async function counted(
+async function runCountingExceptions(
   exceptions: ToolExceptionCounter,
   { sessionId, signal, path }: RouteCall,
   run: () => unknown,
 ): Promise<Reply> {
   try {
-    return written(await run(), path);
+    return toJsonReply(await run(), path);
   } catch (error) {
     if (isException(error, signal)) exceptions.add(sessionId, error);
     throw error;
@@ -233,7 +263,7 @@ async function counted(
  * Serializes the result of a tool as JSON, because the model reads text. A result that is not JSON is an error of the
  * tool.
  */
-function written(result: unknown, path: string): Reply {
+function toJsonReply(result: unknown, path: string): Reply {
   if (result instanceof Reply) return result;
   let raw: string;
   try {
@@ -256,7 +286,7 @@ function fallbackHandler(
     const scope = await state.scope(call);
     const name = decodeName(call.path.slice(1));
     const args = Object.assign(scope, { name, input: call.body ?? {} });
-    return counted(exceptions, call, () => fallbackTool.run(args));
+    return runCountingExceptions(exceptions, call, () => fallbackTool.run(args));
   };
 }
 
@@ -271,10 +301,11 @@ function decodeName(segment: string): string {
 function verifyHandler(
   options: Options,
   state: SessionState,
-  server: Pick<ServerContext<unknown>, "name" | "log">,
+  server: ServerContext<unknown>,
   exceptions: ToolExceptionCounter,
   verifyInPool: AppHost["verifyInPool"],
 ): Handler {
+  let identity: Promise<JudgeDigests | undefined> | undefined;
   const echoed = options.echo as readonly string[] | undefined;
   return async (call) => {
     const body = requireObject(call.body);
@@ -291,15 +322,17 @@ function verifyHandler(
         : (options.verify(Object.assign(scope, given)) as MaybePromise<JsonObject>));
       const reward = rewardOf(result, server);
       const judged = takeJudgeTally(call.signal);
+      if (judged) identity ??= judgeDigests(server);
       const raised = exceptions.take(call.sessionId);
       state.sessions.release(call.sessionId);
       return {
         ...echo(row, echoed, options.row !== undefined),
         responses_create_params: materializeCreateParams(params),
         response: materializeResponse(response),
+        ...UNMASKED,
         ...result,
         ...(result?.["mask_sample"] === true && maskMembers(result)),
-        ...(judged && { _ng_judge: judged }),
+        ...(judged && { _ng_judge: { ...judged, ...(await identity) } }),
         ...(raised && { _ng_tool_exceptions: raised }),
         reward,
       };
@@ -344,7 +377,7 @@ export function aggregateHandler(
     const rows = requireObject(call.body)["verify_responses"];
     if (!Array.isArray(rows)) throw missingFields(["verify_responses"], call.body);
     // Loaded on demand, because a run calls this once, at its end.
-    const { aggregateMetrics } = await import("../../../records/metrics/aggregate.ts");
+    const { aggregateMetrics } = await import("../../../records/metrics/door.ts");
     return aggregateMetrics(rows as JsonObject[], { computeMetrics: hooks?.compute, keyMetrics: hooks?.key });
   };
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
 import { jsonSchemaOf } from "./openapi.ts";
 
 /**

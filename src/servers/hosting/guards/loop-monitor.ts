@@ -5,6 +5,8 @@ const CHECK_INTERVAL_MS = 1_000;
 /** A handler that blocks the loop longer than this delays every other rollout in the process. */
 const SLOW_HANDLER_MS = 50;
 const SLOW_LOOP_MS = 200;
+/** Reading the CPU time for every handler would cost a tenth of a rollout. An older reading adds at most this much. */
+const CPU_READING_MS = 10;
 
 export interface LoopLag {
   /** Longest delay of the last second. */
@@ -48,6 +50,7 @@ export class LoopMonitor {
   /** Servers that were named; undefined stands for lag that no handler caused. */
   readonly #reported = new Set<string | undefined>();
   #cpuAtCheck = 0;
+  #reading = { at: Number.NEGATIVE_INFINITY, cpu: 0 };
   #begun = false;
   #watching = false;
   #worst = NOBODY;
@@ -74,7 +77,8 @@ export class LoopMonitor {
   began(server: string, path: string, onRest?: () => void): void {
     const now = performance.now();
     this.#finish(now);
-    this.#running = { server, path, since: now, cpu: this.#cpu(), onRest };
+    if (now - this.#reading.at >= CPU_READING_MS) this.#reading = { at: now, cpu: this.#cpu() };
+    this.#running = { server, path, since: now, cpu: this.#reading.cpu, onRest };
     if (!this.#rests) return;
     this.#rests = false;
     // A tick scheduled from a microtask runs after the last microtask.

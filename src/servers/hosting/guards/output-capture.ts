@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 
-export type OutputStream = "stdout" | "stderr";
+export type StreamName = "stdout" | "stderr";
 
 /**
  * Captures the output of a process that servers share, line by line. The program itself writes through a reference to
@@ -10,7 +10,7 @@ export type OutputStream = "stdout" | "stderr";
  */
 export function captureOutput(
   writer: () => string,
-  onLine: (server: string, line: string, stream: OutputStream) => void,
+  onLine: (server: string, line: string, stream: StreamName) => void,
 ): () => void {
   const ends = (["stdout", "stderr"] as const).map((name) => {
     const stream = process[name];

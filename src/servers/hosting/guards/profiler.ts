@@ -1,9 +1,8 @@
 import { type Profiler, Session } from "node:inspector";
 import { dirname, join, resolve } from "node:path";
+import type { Logger } from "../../../base/door.ts";
 import { errorMessage, GymError } from "../../../base/errors.ts";
-import { replaceFile } from "../../../base/files/durable-file.ts";
-import { makeDirectory } from "../../../base/files/make-directory.ts";
-import type { Logger } from "../../../base/logger.ts";
+import { makeDirectory, replaceFile } from "../../../base/files/door.ts";
 import { workingRoot } from "../../../config/paths.ts";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerApp } from "../app.ts";

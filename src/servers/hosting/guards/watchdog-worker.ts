@@ -8,7 +8,7 @@ import { type Debugger, Session } from "node:inspector";
 import { workerData } from "node:worker_threads";
 import { killLeftBehind, killOwnGroup } from "../processes/process-tree.ts";
 import { serverOfFile } from "./hosted-code.ts";
-import { Slot, type WatchdogTask } from "./watchdog.ts";
+import { WATCHDOG_SLOTS, type WatchdogTask } from "./watchdog.ts";
 
 const LOOK_MS = 1_000;
 const REPEAT_SECONDS = 60;
@@ -21,13 +21,13 @@ const ORPHAN_GRACE_SECONDS = 3;
 const { slots, code, warnSeconds, limitSeconds, hasOneServer, parent, startedBefore } =
   workerData as WatchdogTask;
 const shared = new Int32Array(slots);
-let lastBeat = Atomics.load(shared, Slot.beat);
+let lastBeat = Atomics.load(shared, WATCHDOG_SLOTS.beat);
 let blockedSeconds = 0;
 let nextWarning = warnSeconds;
 
 const watching = setInterval(() => {
   // Checks are counted instead of time, because a suspended machine has not blocked its loop.
-  const beat = Atomics.load(shared, Slot.beat);
+  const beat = Atomics.load(shared, WATCHDOG_SLOTS.beat);
   if (beat !== lastBeat) {
     lastBeat = beat;
     blockedSeconds = 0;
@@ -94,9 +94,9 @@ function describe(frames: readonly Frame[], seconds: number): string {
     const server = serverOfFile(file, code);
     return `Server '${server}' hangs: ${held} in ${functionName || "unnamed code"} (${file.replace(/^file:\/\//, "")}:${line})`;
   }
-  const handling = code[Atomics.load(shared, Slot.held) - 1]?.server;
+  const handling = code[Atomics.load(shared, WATCHDOG_SLOTS.held) - 1]?.server;
   if (handling !== undefined) return `Server '${handling}' hangs: ${held} by a handler of it`;
-  const last = code[Atomics.load(shared, Slot.entered) - 1]?.server;
+  const last = code[Atomics.load(shared, WATCHDOG_SLOTS.entered) - 1]?.server;
   return `A server hangs: ${held}${last === undefined ? "" : `; the last request was for '${last}'`}`;
 }
 

@@ -9,7 +9,7 @@ const DEFAULT_WARN_SECONDS = 5;
 const DEFAULT_LIMIT_SECONDS = 300;
 
 /** Memory that the main thread and the watching thread share. */
-export const Slot = { beat: 0, held: 1, entered: 2, count: 3 } as const;
+export const WATCHDOG_SLOTS = { beat: 0, held: 1, entered: 2, count: 3 } as const;
 
 export interface WatchdogTask extends WatchdogLimits, WatchedProcess {
   slots: SharedArrayBuffer;
@@ -46,7 +46,9 @@ export function watchdogLimits(config: Readonly<Record<string, unknown>>): Watch
  * process at the limit.
  */
 export class Watchdog {
-  readonly #slots = new Int32Array(new SharedArrayBuffer(Slot.count * Int32Array.BYTES_PER_ELEMENT));
+  readonly #slots = new Int32Array(
+    new SharedArrayBuffer(WATCHDOG_SLOTS.count * Int32Array.BYTES_PER_ELEMENT),
+  );
   readonly #beat: NodeJS.Timeout;
   readonly #code: readonly HostedCode[];
   readonly #worker: Worker | undefined;
@@ -59,7 +61,7 @@ export class Watchdog {
   ) {
     const { installRoot, ...about } = watched;
     this.#code = code;
-    this.#beat = setInterval(() => Atomics.add(this.#slots, Slot.beat, 1), BEAT_MS).unref();
+    this.#beat = setInterval(() => Atomics.add(this.#slots, WATCHDOG_SLOTS.beat, 1), BEAT_MS).unref();
     // A debugger may stop the process for any length of time.
     if (debuggerUrl() !== undefined) return;
     const slots = this.#slots.buffer as SharedArrayBuffer;
@@ -73,13 +75,13 @@ export class Watchdog {
 
   /** The handler of a server begins to run… */
   enter(server: number): void {
-    this.#slots[Slot.held] = server;
-    this.#slots[Slot.entered] = server;
+    this.#slots[WATCHDOG_SLOTS.held] = server;
+    this.#slots[WATCHDOG_SLOTS.entered] = server;
   }
 
   /** …and waits for the first time, or is done. */
   leave(): void {
-    this.#slots[Slot.held] = 0;
+    this.#slots[WATCHDOG_SLOTS.held] = 0;
   }
 
   async stop(): Promise<void> {

@@ -21,7 +21,7 @@ const definition = defineResourcesServer({
     say: { run: () => "ahoy" },
     list: { run: () => [1, 2] },
     hidden: { expose: false, run: () => ({}) },
-    refuse: {
+    reject: {
       run: () => {
         throw new HttpError(409, "not now");
       },
@@ -74,7 +74,7 @@ describe("tools over MCP", () => {
   it("are listed with schema and description without a token", async () => {
     const server = await start();
     const all = await rpc(server, "tools/list", {});
-    expect(names(all)).toEqual(["add", "say", "list", "refuse", "crash", "reply", "raw", "hang", "dredge"]);
+    expect(names(all)).toEqual(["add", "say", "list", "reject", "crash", "reply", "raw", "hang", "dredge"]);
     expect(all.tools[0]).toMatchObject({ description: "Adds.", inputSchema: { required: ["a", "b"] } });
     expect(all.tools[1].inputSchema).toEqual({ type: "object", additionalProperties: true });
     expect(names(await rpc(server, "tools/list", {}, "forged"))).toHaveLength(9);
@@ -99,7 +99,7 @@ describe("tools over MCP", () => {
 
   it.each([
     ["add", { a: "x" }, /^HTTP 422 from POST \/add: \[\{/],
-    ["refuse", {}, /^HTTP 409 from POST \/refuse: not now$/],
+    ["reject", {}, /^HTTP 409 from POST \/reject: not now$/],
     ["crash", {}, /^HTTP 500 from POST \/crash: RangeError\('bad thing'\)$/],
     ["reply", {}, /^HTTP 418 from POST \/reply: \{"detail":"teapot"\}$/],
   ])("report the error of %s", async (name, args, text) => {
@@ -133,7 +133,7 @@ describe("tools over MCP", () => {
     const unknown = await call(server, "sink", {});
     expect(unknown).toMatchObject({ isError: true });
     expect(unknown.content[0].text).toBe(
-      "Unknown tool 'sink'. Tools: add, crash, dredge, hang, list, raw, refuse, reply, say",
+      "Unknown tool 'sink'. Tools: add, crash, dredge, hang, list, raw, reject, reply, say",
     );
     expect((await call(server, "say", {})).content[0].text).toMatch(/header is missing/);
     expect((await call(server, "say", {}, "a.b")).content[0].text).toMatch(/not a valid token/);
@@ -221,7 +221,7 @@ describe("verification", () => {
 
 describe("a server that cannot be exposed", () => {
   const verify = () => ({ reward: 0 });
-  const refused = (options: object) =>
+  const rejected = (options: object) =>
     createTestServer(defineResourcesServer({ verify, ...options }), {
       name: "harbour",
       config: { expose_tools_over_mcp: true },
@@ -232,15 +232,15 @@ describe("a server that cannot be exposed", () => {
 
   it.each([
     [
-      "a name clients refuse",
+      "a name clients reject",
       { tools: { "two.words": { run: () => ({}) } } },
       /\/two\.words .* letters, digits/,
     ],
     ["a reserved name", list("verify"), /\/verify .* reserved/],
     ["one name twice", list("dig", "dig"), /\/dig .* two tools/],
   ])("is %s", async (_, options, message) => {
-    await expect(refused(options)).rejects.toMatchObject({ code: "MCP_EXPOSURE" });
-    await expect(refused(options)).rejects.toThrow(message);
+    await expect(rejected(options)).rejects.toMatchObject({ code: "MCP_EXPOSURE" });
+    await expect(rejected(options)).rejects.toThrow(message);
   });
 
   it("is an environment without /seed_session and /verify", async () => {

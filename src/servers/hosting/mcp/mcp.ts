@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { HttpError } from "../../../base/door.ts";
 import { GymError } from "../../../base/errors.ts";
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
-import { HttpError } from "../../../base/server-errors.ts";
-import { Deadline } from "../../../base/transport/deadline.ts";
-import { stripMcpPrefix } from "../../../wire/read-output.ts";
-import { parseData } from "../../../wire/stream/sse.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
+import { Deadline } from "../../../base/transport/light-door.ts";
+import { stripMcpPrefix } from "../../../wire/door.ts";
+import { parseData } from "../../../wire/stream/door.ts";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { callLimits } from "../../definitions/agent-config.ts";
@@ -20,7 +20,14 @@ import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
 const TOKEN_HEADER = "x-nemo-gym-session-token";
 /** Headers of the protocol itself. */
 const MCP_HEADERS = ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"];
-const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "check_rows", "mcp"]);
+const RESERVED = new Set([
+  "verify",
+  "seed_session",
+  "close_session",
+  "aggregate_metrics",
+  "check_rows",
+  "mcp",
+]);
 const TOOL_NAME = /^[A-Za-z0-9_-]+$/;
 const ANY_OBJECT = { type: "object", additionalProperties: true };
 
@@ -69,6 +76,8 @@ export class McpExposure {
     post["/seed_session"] = async (call) => {
       const reply = (await seed(call)) as JsonObject;
       if ("mcp" in reply) return reply;
+      if (Object.hasOwn(reply, "resources_tools"))
+        return { ...reply, resources_tools: this.#connection(call) };
       return { ...reply, mcp: this.#connection(call) };
     };
     post["/verify"] = async (call) => {
@@ -105,10 +114,10 @@ export class McpExposure {
     const tools = new Map<string, McpTool>();
     const add = (tool: McpTool) => {
       const { name } = tool;
-      const refuse = (reason: string) => mcpRefusal(this.#parts.name, `/${name}`, reason);
-      if (!TOOL_NAME.test(name)) throw refuse("MCP tool names are letters, digits, _ and -");
-      if (RESERVED.has(name)) throw refuse("the name is reserved");
-      if (tools.has(name)) throw refuse("two tools have this name");
+      const reject = (reason: string) => mcpRefusal(this.#parts.name, `/${name}`, reason);
+      if (!TOOL_NAME.test(name)) throw reject("MCP tool names are letters, digits, _ and -");
+      if (RESERVED.has(name)) throw reject("the name is reserved");
+      if (tools.has(name)) throw reject("two tools have this name");
       tools.set(name, tool);
     };
     for (const [name, tool] of Object.entries(this.#options.tools ?? {})) {
@@ -130,7 +139,7 @@ export class McpExposure {
   }
 
   async #serve(call: RouteCall): Promise<Reply> {
-    const refusal = refusalOf(call.body);
+    const refusal = rpcRejection(call.body);
     if (refusal) return refusal;
     // Loaded on first use, because most servers never use MCP.
     const { Server, WebStandardStreamableHTTPServerTransport } = await import("@modelcontextprotocol/server");
@@ -246,7 +255,7 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
 /** The error for a body that is not a JSON-RPC message or a batch of them; undefined for a valid body. */
-export function refusalOf(body: unknown): Reply | undefined {
+export function rpcRejection(body: unknown): Reply | undefined {
   if (body === undefined) return refusal(PARSE_ERROR, "Parse error: the body is empty");
   if (body instanceof MalformedBody) {
     const reason = body.detail.ctx?.["error"] ?? body.detail.msg;

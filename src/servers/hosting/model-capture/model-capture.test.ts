@@ -169,7 +169,7 @@ it("keeps the text of bodies that are not JSON objects", async () => {
   ]);
 });
 
-it("records a refused stream with the status of the refusal", async () => {
+it("records a rejected stream with the status of the refusal", async () => {
   const refusal = new ProviderError({
     class: "provider_rate_limit",
     providerStatus: 429,

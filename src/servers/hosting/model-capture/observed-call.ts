@@ -1,15 +1,14 @@
-import { silentLogger } from "../../../base/logger.ts";
-import { parseJson } from "../../../base/parse-json.ts";
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
-import { assembleStream } from "../../../wire/stream/assemble-stream.ts";
+import { parseJson, silentLogger } from "../../../base/door.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import {
+  assembleStream,
   type Dialect,
   decodeSse,
   parseData,
   SseDecoder,
   type StreamOutcome,
   terminalOutcome,
-} from "../../../wire/stream/sse.ts";
+} from "../../../wire/stream/door.ts";
 import { Reply } from "../../calls/server-call.ts";
 import {
   categoryOfError,

@@ -3,9 +3,13 @@ import { type AppCall, Reply } from "../../calls/server-call.ts";
 import type { RequestHandler } from "../app.ts";
 import type { HostedInstance } from "../cohost.ts";
 import { HttpEdge } from "../http-edge.ts";
+import { PROBE_PATHS } from "../probes.ts";
 import { sameText } from "../session-cookie.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Probes of the head server that succeed only when all servers of the run answer. */
+const READINESS = new Set(["/health", "/healthz", "/readyz"]);
+const STARTING = { status: "starting" };
 /** Header that proves that a process belongs to the run. */
 export const HEAD_TOKEN_HEADER = "x-nemo-gym-token";
 /** Environment variable that passes the token to the processes of the run. Users may set it to choose the token. */
@@ -54,14 +58,15 @@ export interface HeadServer {
 
 export async function startHeadServer(options: HeadServerOptions): Promise<HeadServer> {
   const { host, port, allowedHosts, publicYaml, privateYaml, token } = options;
-  let published: InstanceRecord[] = [];
+  let published: InstanceRecord[] | undefined;
+  const isReady = () => (published === undefined ? STARTING : { status: "ok" });
   const routes = new Map<string, (call: AppCall) => unknown>([
-    ["/", () => ({ status: "ok" })],
+    ...PROBE_PATHS.map((path) => [path, READINESS.has(path) ? isReady : () => ({ status: "ok" })] as const),
     [
       "/global_config_dict_yaml",
       ({ headers }) => (sameText(token, headers[HEAD_TOKEN_HEADER]) ? privateYaml : publicYaml),
     ],
-    ["/server_instances", () => published],
+    ["/server_instances", () => published ?? []],
   ]);
   const handler: RequestHandler = {
     name: "head_server",
@@ -70,6 +75,7 @@ export async function startHeadServer(options: HeadServerOptions): Promise<HeadS
       const isRead = call.method === "GET" || call.method === "HEAD";
       const status = answer === undefined ? 404 : isRead ? 200 : 405;
       const body = status === 200 ? answer?.(call) : { detail: STATUS_CODES[status] };
+      if (body === STARTING) return new Reply({ status: 503, body });
       return new Reply({ status, body });
     },
     unwritable: () => new Reply({ status: 500, body: { detail: STATUS_CODES[500] } }),

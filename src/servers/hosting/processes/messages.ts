@@ -22,6 +22,10 @@ export interface StartMessage {
    * several workers share its port.
    */
   link?: { socketPath?: string; sockets: [server: string, path: string][] };
+  /** Environment variables of the process, beyond those of its parent. */
+  variables: Record<string, string>;
+  /** The version of the package, for telemetry. */
+  version?: string;
   /** Where the logs of the run are. */
   logDirectory?: string;
   /** Whether Python servers of the run share a Ray cluster. */

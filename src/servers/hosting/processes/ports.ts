@@ -11,7 +11,7 @@ interface Address {
 const MAX_PORT = 65_535;
 const EVERY_HOST = new Set(["0.0.0.0", "::", ""]);
 
-/** Refuses conflicting addresses before anything starts; the system would only report a port in use. */
+/** Rejects conflicting addresses before anything starts; the system would only report a port in use. */
 export function checkPorts(
   servers: readonly Address[],
   head: { host: string; port: number } | undefined,

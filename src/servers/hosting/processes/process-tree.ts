@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { killAll, killWithVariable, pids } from "../../../base/marked-processes.ts";
+import { killAll, killWithVariable, pids } from "../../../base/door.ts";
 
 /** Clock ticks per second in /proc; fixed on Linux. */
 const TICKS = 100;

@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, join } from "node:path";
 import { GymError } from "../../../base/errors.ts";
-import { sleep, withDeadline } from "../../../base/transport/deadline.ts";
+import { sleep, withDeadline } from "../../../base/transport/light-door.ts";
 import { requestOnce } from "../../calls/server-http.ts";
 import { pythonEnvironment } from "./install-dependencies.ts";
 import { endBecause, exitText, isRayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
@@ -12,7 +12,7 @@ const FIRST_PROBE_MS = 50;
 const LAST_PROBE_MS = 1_000;
 const PROBE_TIMEOUT_MS = 5_000;
 const READY_WITHIN_MS = 600_000;
-/** Linux refuses a single environment string above 128 KiB. */
+/** Linux rejects a single environment string above 128 KiB. */
 const MAX_CONFIG_BYTES = 120 * 1024;
 const STOP_GRACE_MS = 1_000;
 

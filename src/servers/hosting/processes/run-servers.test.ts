@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type RunEvent, runServers } from "./run-servers.ts";
+import { runServers, type ServersEvent } from "./run-servers.ts";
 
 let directory: string;
 
@@ -44,7 +44,7 @@ async function start(globalConfig: Record<string, unknown>, config: Record<strin
     roots: [directory],
     installRoot: directory,
     signal: logged.signal,
-    onEvent: (event: RunEvent) => {
+    onEvent: (event: ServersEvent) => {
       if (event.type !== "log") return;
       log.push(event.line);
       logged.abort();

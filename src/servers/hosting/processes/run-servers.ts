@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { errorMessage, GymError } from "../../../base/errors.ts";
 import { rememberSecrets } from "../../../base/secrets.ts";
-import { abortController, settledWithin, untilAborted } from "../../../base/transport/deadline.ts";
+import type { Telemetry } from "../../../base/telemetry/door.ts";
+import { abortController, settledWithin, untilAborted } from "../../../base/transport/light-door.ts";
 import { findPath } from "../../../config/paths.ts";
 import type { RunClient } from "../../calls/run-client.ts";
 import { isObserved } from "../../capture/settings.ts";
 import { BudgetServer } from "../../model-endpoint/budget/budget-server.ts";
-import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
+import { CoHost, type HostedInstance, hostedCodeOf } from "../cohost.ts";
 import { catchStrays, type HostedCode } from "../guards/hosted-code.ts";
 import { type LoopLag, LoopMonitor } from "../guards/loop-monitor.ts";
 import { captureOutput } from "../guards/output-capture.ts";
@@ -36,7 +37,7 @@ import { StartWatch, startLimitSeconds } from "./start-watch.ts";
 const UNFINISHED_START_MS = 10_000;
 
 /** Events while servers start and run; the caller decides which to show. */
-export type RunEvent =
+export type ServersEvent =
   | { type: "starting"; server: string; placement: Placement; url: string; log: string | undefined }
   | { type: "installing"; server: string }
   /** Some servers are not ready yet. */
@@ -56,7 +57,9 @@ export interface RunServersOptions {
   installRoot: string;
   head?: { host: string; port: number };
   logDirectory?: string;
-  onEvent?: (event: RunEvent) => void;
+  /** The telemetry of the run. Whoever has opened it closes it. */
+  telemetry?: Telemetry;
+  onEvent?: (event: ServersEvent) => void;
   signal?: AbortSignal;
   /** Whether this process exists for the servers. If so, processes that their code has started end with them. */
   ownsProcess?: boolean;
@@ -104,7 +107,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
 
 class ServerRun {
   readonly #options: RunServersOptions;
-  readonly #emit: (event: RunEvent) => void;
+  readonly #emit: (event: ServersEvent) => void;
   readonly #urls: ReadonlyMap<string, string>;
   readonly #placements: ReadonlyMap<string, Placement>;
   /** The instances in this process, and their code. */
@@ -141,7 +144,7 @@ class ServerRun {
     this.#urls = new Map(instances.map(({ name, host, port }) => [name, `http://${host}:${port}`]));
     this.#placements = new Map(instances.map((each) => [each.name, placementOf(each, globalConfig)]));
     this.#here = instances.filter(({ name }) => this.#placements.get(name) === "cohosted");
-    this.#codeHere = codeOf({ instances: this.#here, installRoot });
+    this.#codeHere = hostedCodeOf({ instances: this.#here, installRoot });
     this.#startedBefore = options.ownsProcess ? descendants() : undefined;
     this.#watch = new StartWatch([...this.#urls.keys()], {
       limitSeconds: startLimitSeconds(globalConfig),
@@ -193,6 +196,8 @@ class ServerRun {
       instanceRecord(instance, this.#children.get(instance.name)?.pid ?? process.pid, this.#startedAt),
     );
     head?.publish(records);
+    this.#countServers(records.length);
+    this.#endings.push(() => this.#countServers(0));
     this.#crashed.catch(({ server, message, lastLines }: ServerCrashError) =>
       this.#emit({ type: "crashed", server, message, lastLines }),
     );
@@ -319,6 +324,7 @@ class ServerRun {
       logger: (name) => this.#log(name).logger,
       monitor: this.#monitor,
       watchdog,
+      telemetry: this.#options.telemetry,
       onStarted: (name) => this.#watch.ready(name),
       link: this.#sockets && { socketPath, sockets: this.#sockets },
     });
@@ -331,7 +337,7 @@ class ServerRun {
   }
 
   async #startChild(instance: HostedInstance): Promise<void> {
-    const { globalConfig, configYaml, installRoot, roots, logDirectory } = this.#options;
+    const { globalConfig, configYaml, installRoot, roots, logDirectory, telemetry } = this.#options;
     const { name, code } = instance;
     const log = this.#log(name);
     if (code.language === "node" && code.hasOwnDependencies)
@@ -351,6 +357,8 @@ class ServerRun {
       roots: [...roots],
       sharesRay: pythonServers.length > 1,
       logDirectory,
+      variables: telemetry?.variables ?? {},
+      version: telemetry?.version,
       budgetSocketPath: this.#budgets?.socketPath,
       link: this.#sockets && { socketPath: this.#sockets.get(name), sockets: [...this.#sockets] },
     };
@@ -390,6 +398,10 @@ class ServerRun {
     this.#children.delete(name);
     await old?.stop();
     await this.#startChild(instance);
+  }
+
+  #countServers(count: number): void {
+    this.#options.telemetry?.tracer.record("gym.servers.active", count);
   }
 
   #ready(server: string): void {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { killAll } from "../../../base/door.ts";
 import { GymError } from "../../../base/errors.ts";
-import { killAll } from "../../../base/marked-processes.ts";
-import { settledWithin } from "../../../base/transport/deadline.ts";
+import { settledWithin } from "../../../base/transport/light-door.ts";
 import { entryPoint } from "../locate-server.ts";
 import { HEAD_TOKEN_VARIABLE } from "./head-server.ts";
 import { exitText, type RayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
@@ -40,6 +40,7 @@ export class ServerChild {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       env: {
         ...process.env,
+        ...message.variables,
         NEMO_GYM_CONFIG_PATH: message.instance.name,
         [HEAD_TOKEN_VARIABLE]: message.headToken,
         TOKENIZERS_PARALLELISM: "false",

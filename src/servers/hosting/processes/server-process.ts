@@ -6,11 +6,12 @@
 import cluster from "node:cluster";
 import { errorMessage } from "../../../base/errors.ts";
 import { rememberSecrets } from "../../../base/secrets.ts";
+import { Telemetry } from "../../../base/telemetry/door.ts";
 import { findPath } from "../../../config/paths.ts";
 import { isObserved } from "../../capture/settings.ts";
 import { joinBudgets } from "../../model-endpoint/budget/budget-client.ts";
 import { shareLimitsAmong } from "../../model-endpoint/limit-shares.ts";
-import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
+import { CoHost, type CoHostOptions, hostedCodeOf } from "../cohost.ts";
 import { strayText } from "../guards/hosted-code.ts";
 import { LoopMonitor } from "../guards/loop-monitor.ts";
 import { captureOutput } from "../guards/output-capture.ts";
@@ -60,15 +61,23 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     message.worker && instance.type !== "responses_api_agents" ? sessionAffinity(message.worker) : undefined;
   const limits = watchdogLimits(message.globalConfig);
   const { installRoot } = message;
-  const code = codeOf({ instances: [instance], installRoot });
+  const code = hostedCodeOf({ instances: [instance], installRoot });
   const watchdog = new Watchdog(code, limits, { installRoot, hasOneServer: true, parent: process.ppid });
   // Writes to the output of this process. The parent adds the name of the server.
   const consoleLogger = prefixedLogger(
     (line, level) => (level === "info" ? console.log(line) : console.error(line)),
     message.globalConfig["verbose"] === true,
   );
+  const telemetry = Telemetry.open({
+    block: message.globalConfig["telemetry"],
+    version: message.version ?? "unknown",
+    isChild: true,
+    // The process that started this one reports a receiver that does not work.
+    onNotice: (text) => consoleLogger.info(text),
+  });
   const options: CoHostOptions = {
     instances: [instance],
+    telemetry,
     addresses: new Map(message.addresses),
     globalConfig: message.globalConfig,
     installRoot,
@@ -87,6 +96,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     await host.start();
   } catch (error) {
     await host.close();
+    await telemetry?.close();
     throw error;
   }
   monitor.begin();
@@ -95,6 +105,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     monitor.stop();
     await affinity?.close();
     await host.close();
+    await telemetry?.close();
     await watchdog.stop();
     for (const end of endings) end();
   };

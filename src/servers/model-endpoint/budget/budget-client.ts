@@ -1,8 +1,8 @@
 import { connect } from "node:net";
-import { processWide } from "../../../base/process-wide.ts";
+import { processWide } from "../../../base/door.ts";
 import { FrameSocket } from "../../calls/link/frame-socket.ts";
 import type { CostMeter } from "../cost.ts";
-import { MAX_LINE_BYTES, type SpendMessage, type TotalMessage } from "./budget-server.ts";
+import { MAX_BUDGET_MESSAGE_BYTES, type SpendMessage, type TotalMessage } from "./budget-server.ts";
 
 const CONNECT_WITHIN_MS = 5_000;
 /** Costs within this time are reported together. */
@@ -19,7 +19,7 @@ export class BudgetClient {
   #isOpen = true;
 
   private constructor(socket: ReturnType<typeof connect>) {
-    this.#frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+    this.#frames = new FrameSocket(socket, MAX_BUDGET_MESSAGE_BYTES, {
       received: (message) => {
         const [key, spent, reported] = message as TotalMessage;
         this.#meters.get(key)?.(spent, reported);

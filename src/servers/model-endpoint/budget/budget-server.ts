@@ -3,11 +3,7 @@ import { rmSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import {
-  isPrivateDirectory,
-  makeSocketDirectory,
-  userDirectory,
-} from "../../../base/files/private-directory.ts";
+import { isPrivateDirectory, makeSocketDirectory, userDirectory } from "../../../base/files/door.ts";
 import { FrameSocket } from "../../calls/link/frame-socket.ts";
 import { CostMeter, RUN_METER, runMeter } from "../cost.ts";
 
@@ -21,7 +17,7 @@ export type SpendMessage = readonly [key: string, spent: number];
 export type TotalMessage = readonly [key: string, spent: number, reported: number];
 
 /** The socket is closed on a longer line, which cannot come from this program. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+export const MAX_BUDGET_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 interface Member {
   readonly frames: FrameSocket;
@@ -83,7 +79,7 @@ export class BudgetServer {
   readonly #cleanUp = (): void => rmSync(this.#directory, { recursive: true, force: true });
 
   #welcome(socket: Socket): void {
-    const frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+    const frames = new FrameSocket(socket, MAX_BUDGET_MESSAGE_BYTES, {
       received: (message) => this.#received(member, message as SpendMessage),
       closed: () => this.#members.delete(member),
     });

@@ -1,7 +1,7 @@
-import type { ComparedTask, Comparison, RunsAnswer } from "../../api-types.ts";
+import type { CompareAnswer, ComparedTask, RunsAnswer } from "../../api-types.ts";
 import { api } from "../shared/api-client.ts";
 import { Chip, Choice, EmptyState, Scrolls, TableHead } from "../shared/elements.tsx";
-import { countText, estimateText, rewardText } from "../shared/format.ts";
+import { countLabel, estimateLabel, rewardText } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
@@ -100,7 +100,15 @@ export function ComparePage({ current, parameters, runs, go }: Props) {
   );
 }
 
-function Result({ comparison, parameters, go }: { comparison: Comparison; parameters: Parameters; go: Go }) {
+function Result({
+  comparison,
+  parameters,
+  go,
+}: {
+  comparison: CompareAnswer;
+  parameters: Parameters;
+  go: Go;
+}) {
   const { runs, pairs, tasks, config, prompts } = comparison;
   const differentPrompts = new Set(prompts).size > 1;
   return (
@@ -128,7 +136,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
                       <bdi>{run.name}</bdi>
                     </a>
                   </th>
-                  <td>{estimateText(run.reward)}</td>
+                  <td>{estimateLabel(run.reward)}</td>
                   <td>{run.tasks.toLocaleString("en")}</td>
                   <td>{run.rollouts.toLocaleString("en")}</td>
                   {pair === undefined ? (
@@ -141,7 +149,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
                     </td>
                   ) : (
                     <>
-                      <td className={signOf(pair.difference)}>{estimateText(pair.difference)}</td>
+                      <td className={signOf(pair.difference)}>{estimateLabel(pair.difference)}</td>
                       <td>
                         {pair.wins} / {pair.losses} / {pair.ties}
                       </td>
@@ -170,7 +178,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
         )}
         {pairs.map((pair) => (
           <p key={pair.with} className="dim">
-            <bdi>{pair.with}</bdi>: {countText(pair.common, "common task")}, matched by {pair.matched_by}
+            <bdi>{pair.with}</bdi>: {countLabel(pair.common, "common task")}, matched by {pair.matched_by}
             {pair.matched_content && ` and ${pair.matched_content}`}; {pair.only_before} only in the baseline,{" "}
             {pair.only_after} only in this run
             {pair.kept_apart > 0 && `, ${pair.kept_apart} with the same index but different content`}.
@@ -299,7 +307,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
 }
 
 /** The page of a task with columns of all runs that have it. */
-function sideBySide({ indices }: ComparedTask, runs: Comparison["runs"]): string {
+function sideBySide({ indices }: ComparedTask, runs: CompareAnswer["runs"]): string {
   const [first, ...others] = runs.flatMap(({ id }, place) => {
     const task = indices[place];
     return task == null ? [] : [{ id, task }];
@@ -327,13 +335,13 @@ function signOf(difference: { low: number | null; high: number | null } | null):
   return difference.low > 0 ? "better" : difference.high < 0 ? "worse" : "";
 }
 
-function Incomplete({ name, coverage }: Pick<Comparison["runs"][number], "name" | "coverage">) {
+function Incomplete({ name, coverage }: Pick<CompareAnswer["runs"][number], "name" | "coverage">) {
   const { ok, expected, failed, masked, missing } = coverage;
   if (ok === expected) return null;
   return (
     <p className="notice">
       <bdi>{name}</bdi> is incomplete: {failed} failed, {masked} masked, {missing} missing of{" "}
-      {countText(expected, "rollout")}.
+      {countLabel(expected, "rollout")}.
     </p>
   );
 }

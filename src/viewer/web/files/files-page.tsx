@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { loads } from "../../../base/python/json/json-loads.ts";
+import { loads } from "../../../base/python/json/door.ts";
 import type { ViewerStatus } from "../../api-types.ts";
 import { Logs } from "../rollout/logs.tsx";
 import { api, type RunId } from "../shared/api-client.ts";

@@ -4,7 +4,7 @@ import type { LiveAnswer, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { EmptyState, Fact, RunLinks, Scrolls, TableHead } from "../shared/elements.tsx";
 import {
-  countText,
+  countLabel,
   dollarText,
   percentText,
   rateText,
@@ -22,7 +22,7 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
   const [live, setLive] = useState<LiveAnswer>();
   // The errors of the last poll and of the last command.
   const [unread, setUnread] = useState<string>();
-  const [refused, setRefused] = useState<string>();
+  const [rejected, setRefused] = useState<string>();
   useScrollFocus();
   useEffect(() => {
     const controller = new AbortController();
@@ -51,7 +51,7 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
       (error: unknown) => setRefused(errorMessage(error)),
     );
   const collection = live?.collection;
-  const problem = refused ?? unread;
+  const problem = rejected ?? unread;
   return (
     <article className="live page" aria-label="Live">
       <h1 className="hidden">Live: {status.run.name}</h1>
@@ -76,7 +76,7 @@ function NotRunning({ status }: { status: ViewerStatus }) {
   return (
     <EmptyState title={isDone ? "This run is done" : "This run is not in progress"} action={<RunLinks />}>
       No process of this user on this machine writes {status.rollouts.name}, which has{" "}
-      {countText(status.rollouts.rows, "rollout")}.{" "}
+      {countLabel(status.rollouts.rows, "rollout")}.{" "}
       {isDone ? (
         "All requested rollouts are accounted for."
       ) : (
@@ -142,7 +142,7 @@ function Collection({
           name="tokens in / out"
           value={`${shortCount(collection.input_tokens)} / ${shortCount(collection.output_tokens)}`}
           about={
-            collection.spent ? dollarText(collection.spent) : countText(collection.model_calls, "model call")
+            collection.spent ? dollarText(collection.spent) : countLabel(collection.model_calls, "model call")
           }
         />
       </section>

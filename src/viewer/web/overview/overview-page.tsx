@@ -1,12 +1,12 @@
-import { intervalCaveats } from "../../../records/metrics/interval-caveats.ts";
+import { intervalCaveats } from "../../../records/metrics/door.ts";
 import type { Overview, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Histogram, LineChart } from "../shared/charts.tsx";
 import { ChosenNotice, EmptyState, Fact, FileGone, TableHead } from "../shared/elements.tsx";
 import {
-  countText,
+  countLabel,
   dollarText,
-  estimateText,
+  estimateLabel,
   fixedText,
   percentText,
   rateText,
@@ -23,7 +23,7 @@ import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { figuresVersion } from "../shared/use-status.ts";
 import { Plain } from "../text/plain.tsx";
-import { Coverage, Failures, Groups, Slowest } from "./overview-parts.tsx";
+import { CoverageLine, Failures, Groups, Slowest } from "./overview-parts.tsx";
 import { meanRate, ratesOver } from "./throughput.ts";
 
 interface Props {
@@ -80,7 +80,7 @@ function NoRollouts({ status: { rollouts, unreadable } }: { status: ViewerStatus
       }
     >
       <Plain text={rollouts.name} /> holds no rollouts
-      {unreadable > 0 ? `: ${countText(unreadable, "line")} could not be read.` : "."}
+      {unreadable > 0 ? `: ${countLabel(unreadable, "line")} could not be read.` : "."}
     </EmptyState>
   );
 }
@@ -134,7 +134,7 @@ function Figures({
               ? `[${fixedText(overview.reward.low, 4)}, ${fixedText(overview.reward.high, 4)}]`
               : ""
           }
-          title={estimateText(overview.reward)}
+          title={estimateLabel(overview.reward)}
         />
         <Fact
           name={`pass@1 (reward ≥ ${rewardText(overview.pass_threshold)})`}
@@ -144,15 +144,15 @@ function Figures({
         <Fact
           name="scored"
           value={overview.rewarded.toLocaleString("en")}
-          about={`${countText(overview.tasks, "task")}${overview.without_reward > 0 ? `, ${overview.without_reward} without a reward` : ""}`}
+          about={`${countLabel(overview.tasks, "task")}${overview.without_reward > 0 ? `, ${overview.without_reward} without a reward` : ""}`}
         />
         <Fact
           name="tokens in / out"
           value={`${shortCount(totals.input_tokens)} / ${shortCount(totals.output_tokens)}`}
           about={
             totals.model_calls
-              ? countText(totals.model_calls, "model call")
-              : `${countText(totals.tool_calls, "tool call")}`
+              ? countLabel(totals.model_calls, "model call")
+              : `${countLabel(totals.tool_calls, "tool call")}`
           }
         />
         {(totals.cost !== null || (totals.spent ?? 0) > 0) && (
@@ -186,10 +186,10 @@ function Figures({
           </p>
         ),
       )}
-      <Coverage coverage={overview.coverage} />
+      <CoverageLine coverage={overview.coverage} />
       {overview.without_task > 0 && (
         <p className="note">
-          {countText(overview.without_task, "row")} without a task index. Each counts as its own task.
+          {countLabel(overview.without_task, "row")} without a task index. Each counts as its own task.
         </p>
       )}
       <section className="charts" aria-label="Distributions">
@@ -284,7 +284,7 @@ function TokenDrift({ extend, fork, lost }: NonNullable<Overview["turn_boundarie
     <Fact
       name="token drift"
       value={percentText(fork + lost, total)}
-      about={`${fork} forked, ${lost} lost of ${countText(total, "turn boundary", "turn boundaries")}`}
+      about={`${fork} forked, ${lost} lost of ${countLabel(total, "turn boundary", "turn boundaries")}`}
       title="Turns whose prompt does not continue the tokens of the turn before"
     />
   );

@@ -1,6 +1,13 @@
 import type { Overview } from "../../api-types.ts";
 import { Scrolls, TableHead } from "../shared/elements.tsx";
-import { countText, dollarText, estimateText, secondsText, shareText, shortCount } from "../shared/format.ts";
+import {
+  countLabel,
+  dollarText,
+  estimateLabel,
+  secondsText,
+  shareText,
+  shortCount,
+} from "../shared/format.ts";
 import { viewOfRow } from "../shared/route.ts";
 import { addressOf } from "../shared/use-route.ts";
 import { Isolated, Plain } from "../text/plain.tsx";
@@ -14,7 +21,7 @@ const PARTS = [
 ] as const;
 
 /** How many of the requested rollouts completed, failed, run or are missing. */
-export function Coverage({ coverage }: { coverage: Overview["coverage"] }) {
+export function CoverageLine({ coverage }: { coverage: Overview["coverage"] }) {
   const lostAddress = addressOf({ view: { name: "rollouts" }, parameters: { q: "is:lost" } });
   const running = Math.min(coverage.running, coverage.missing);
   const counts = { ...coverage, running, missing: coverage.missing - running };
@@ -88,7 +95,7 @@ export function Groups({
               <td>{group.tasks.toLocaleString("en")}</td>
               <td>{group.rollouts.toLocaleString("en")}</td>
               <td>{group.failed.toLocaleString("en")}</td>
-              <td>{estimateText(group.reward)}</td>
+              <td>{estimateLabel(group.reward)}</td>
               <td>{shareText(group.pass_1)}</td>
               <td>{shortCount(group.output_tokens)}</td>
               <td>{dollarText(group.cost)}</td>
@@ -126,7 +133,7 @@ export function Failures({
                 />
                 <Isolated className="pareto-name" text={name} />
                 <span className="pareto-count">
-                  {countText(attempts, "attempt")} · {countText(lost, "rollout")} failed ·{" "}
+                  {countLabel(attempts, "attempt")} · {countLabel(lost, "rollout")} failed ·{" "}
                   <span title="Share of all failed attempts, including the classes above">
                     {Math.round((100 * sum) / all)} % cumulative
                   </span>

@@ -1,9 +1,9 @@
 import { useCallback, useState } from "react";
 import { errorMessage } from "../../../base/errors.ts";
-import { defaultMaxDepth } from "../../../base/python/json/json-loads.ts";
+import { defaultMaxDepth } from "../../../base/python/json/door.ts";
 import type { Elided, RowAnswer } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
-import { bytesText, countText } from "../shared/format.ts";
+import { bytesText, countLabel } from "../shared/format.ts";
 import { Plain } from "../text/plain.tsx";
 
 const SHOWN = 50;
@@ -27,7 +27,7 @@ export function ElidedValues({ answer, cut }: { answer: RowAnswer; cut: CutValue
   return (
     <details className="elided">
       <summary>
-        This row has {bytesText(answer.bytes)}. {countText(values.length, "long value")}{" "}
+        This row has {bytesText(answer.bytes)}. {countLabel(values.length, "long value")}{" "}
         {values.length === 1 ? "is" : "are"} cut.
       </summary>
       <ul>

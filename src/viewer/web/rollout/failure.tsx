@@ -1,11 +1,11 @@
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import type { RowAnswer } from "../../api-types.ts";
-import { countText, rewardText } from "../shared/format.ts";
+import { countLabel, rewardText } from "../shared/format.ts";
 import { addressOf } from "../shared/use-route.ts";
 import { Isolated, Plain, PlainBlock } from "../text/plain.tsx";
 
 /** Why an attempt failed, and all attempts at the same rollout. */
-export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer }) {
+export function FailureDetails({ row, answer }: { row: JsonObject; answer: RowAnswer }) {
   const failure = failureOf(row);
   if (failure === undefined && answer.attempts.length < 2) return null;
   return (
@@ -64,7 +64,7 @@ function failureOf(row: JsonObject) {
  * The schema problems of the row. Rollouts of other programs often differ from the schema, so they are shown in one
  * discreet line.
  */
-export function Problems({ answer }: { answer: RowAnswer }) {
+export function SchemaProblems({ answer }: { answer: RowAnswer }) {
   if (answer.problems.length === 0) return null;
   const list = (
     <ul>
@@ -95,7 +95,7 @@ export function Problems({ answer }: { answer: RowAnswer }) {
   return (
     <details className="schema-note">
       <summary>
-        {countText(answer.problems.length, "difference", "differences")} from the verify response schema
+        {countLabel(answer.problems.length, "difference", "differences")} from the verify response schema
       </summary>
       {list}
     </details>

@@ -1,6 +1,5 @@
 import { useState } from "react";
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { orderedKeys } from "../../../base/python/json/key-order.ts";
+import { type JsonObject, orderedKeys } from "../../../base/python/json/door.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import type { Verdict } from "../../conversation/verdict.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
@@ -12,7 +11,7 @@ import { Isolated } from "../text/plain.tsx";
 const MAX_PREVIEW = 100;
 
 /** Every field of the row, as in the file. */
-export function Fields({ row, verdict }: { row: JsonObject; verdict: Verdict }) {
+export function RowFields({ row, verdict }: { row: JsonObject; verdict: Verdict }) {
   const own = new Set(verdict.others.map(({ name }) => name));
   const names = orderedKeys(row).sort((a, b) => Number(own.has(b)) - Number(own.has(a)));
   return (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Chip } from "../shared/elements.tsx";
-import { bytesText, countText } from "../shared/format.ts";
+import { bytesText, countLabel } from "../shared/format.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { LongText } from "../text/long-text.tsx";
 import { OutputBlock } from "../text/plain.tsx";
@@ -40,7 +40,7 @@ function OpenLogs({ run, rollout }: { run: RunId; rollout: string | undefined })
         {found.logs.map((each) => (
           <Chip key={each.name} isOn={each.name === chosen} onClick={() => setName(each.name)}>
             {each.name}{" "}
-            {each.rollout_lines > 0 ? countText(each.rollout_lines, "line") : bytesText(each.bytes)}
+            {each.rollout_lines > 0 ? countLabel(each.rollout_lines, "line") : bytesText(each.bytes)}
           </Chip>
         ))}
         <label>

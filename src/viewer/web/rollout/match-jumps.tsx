@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { errorMessage } from "../../../base/errors.ts";
 import { SignButton } from "../shared/elements.tsx";
-import { countText } from "../shared/format.ts";
+import { countLabel } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import type { CutValues } from "./cut-values.tsx";
 
@@ -68,13 +68,13 @@ export function MatchJumps({ needles, cut }: { needles: readonly string[]; cut: 
   return (
     <span className="matches" role="status">
       {marks > 0
-        ? `${at === -1 ? "" : `${at + 1} of `}${countText(marks, "match", "matches")}${closed > 0 ? ", more in closed parts" : ""}`
+        ? `${at === -1 ? "" : `${at + 1} of `}${countLabel(marks, "match", "matches")}${closed > 0 ? ", more in closed parts" : ""}`
         : closed > 0
           ? "Matches in closed parts"
           : "No match in this rollout's text"}
       {unread.length > 0 && (
         <button type="button" className="link" disabled={isLoading} onClick={() => void loadAll()}>
-          {isLoading ? "Loading…" : `search ${countText(unread.length, "cut value")} too`}
+          {isLoading ? "Loading…" : `search ${countLabel(unread.length, "cut value")} too`}
         </button>
       )}
       {problem !== undefined && <span className="problem">{problem}</span>}

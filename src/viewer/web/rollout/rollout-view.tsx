@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import type { RowAnswer, RowRef, ViewerStatus } from "../../api-types.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import {
@@ -20,7 +20,7 @@ import { api, type RunId } from "../shared/api-client.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { Chip, SignButton } from "../shared/elements.tsx";
-import { bytesText, countText, dollarText, shortCount } from "../shared/format.ts";
+import { bytesText, countLabel, dollarText, shortCount } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import { type Parameters, parseRoute } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
@@ -32,8 +32,8 @@ import { Annotate } from "./annotate.tsx";
 import { CallTable } from "./call-table.tsx";
 import { Conversation } from "./conversation.tsx";
 import { type CutValues, ElidedValues, isUnder, TooDeep, useCutValues } from "./cut-values.tsx";
-import { Failure, Problems } from "./failure.tsx";
-import { Fields } from "./fields.tsx";
+import { FailureDetails, SchemaProblems } from "./failure.tsx";
+import { RowFields } from "./fields.tsx";
 import { Logs } from "./logs.tsx";
 import { MatchJumps } from "./match-jumps.tsx";
 import { Outline } from "./outline.tsx";
@@ -193,8 +193,8 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
               <Outline items={items} hidden={hidden} usageOf={usageOf} article={article} />,
               props.outline,
             )}
-          <Failure row={row} answer={answer} />
-          <Problems answer={answer} />
+          <FailureDetails row={row} answer={answer} />
+          <SchemaProblems answer={answer} />
           {answer.raw !== null ? (
             <pre id="conversation" className="text code" tabIndex={-1}>
               <Plain text={answer.raw} />
@@ -250,7 +250,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                   labels={status.labels}
                 />
               )}
-              <Fields row={row} verdict={verdict} />
+              <RowFields row={row} verdict={verdict} />
               {!api.isStatic && (
                 <Logs
                   run={run}
@@ -366,7 +366,7 @@ function aboutRow({ source, line, readable }: RowAnswer, row: JsonObject): About
         ? ""
         : `${shortCount(tokens[0] ?? 0)} in, ${shortCount(tokens[1] ?? 0)} out`,
       cost === null ? "" : dollarText(cost),
-      attempt > 0 && failure === null ? `completed after ${countText(attempt, "failed attempt")}` : "",
+      attempt > 0 && failure === null ? `completed after ${countLabel(attempt, "failed attempt")}` : "",
     ].filter(Boolean),
   };
 }

@@ -1,6 +1,6 @@
 import type { InvocationView } from "../../conversation/invocations.ts";
 import type { Span } from "../../conversation/timeline.ts";
-import { countText, secondsText } from "../shared/format.ts";
+import { countLabel, secondsText } from "../shared/format.ts";
 import { moveInToolbar } from "../shared/keyboard.ts";
 import type { Go } from "../shared/use-route.ts";
 import { visibleText } from "../text/controls.ts";
@@ -87,7 +87,7 @@ export function Timeline({
                       className="agent"
                       span={{ from, to }}
                       end={end}
-                      label={`Agent ${name}: ${timeText({ from, to })}, ${countText(agent.model_calls, "model call")}, ${countText(agent.tool_calls, "tool call")}, ${status}`}
+                      label={`Agent ${name}: ${timeText({ from, to })}, ${countLabel(agent.model_calls, "model call")}, ${countLabel(agent.tool_calls, "tool call")}, ${status}`}
                       place={places.ofAgent(id)}
                       isStop={false}
                       show={show}

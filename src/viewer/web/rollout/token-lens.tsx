@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import type { ItemTokens, TokenBoundary } from "../../conversation/tokens.ts";
-import { countText } from "../shared/format.ts";
+import { countLabel } from "../shared/format.ts";
 import { Plain } from "../text/plain.tsx";
 
 /** Number of tokens per page. */
@@ -27,10 +27,10 @@ export function TokenLens({
   const isCut = onLoad !== undefined;
   const atLeast = isCut ? "at least " : "";
   const counts = [
-    prompt && `${atLeast}${countText(prompt.length, "context token")}`,
-    generation && `${atLeast}${countText(generation.length, "sampled token")}`,
+    prompt && `${atLeast}${countLabel(prompt.length, "context token")}`,
+    generation && `${atLeast}${countLabel(generation.length, "sampled token")}`,
     logProbs && !isCut && `mean log probability ${meanOf(logProbs).toFixed(3)}`,
-    texts && !generation && countText(texts.length, "token with text", "tokens with text"),
+    texts && !generation && countLabel(texts.length, "token with text", "tokens with text"),
     masked && "masked",
     boundary && boundaryText(boundary),
   ].filter((text) => typeof text === "string");

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
+import type { JsonObject } from "../../../base/python/json/door.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import { type TokenBoundary, tokenReportOf } from "../../conversation/tokens.ts";
 import { addressOf } from "../shared/use-route.ts";

@@ -1,8 +1,7 @@
-import type { JsonObject } from "../../../base/python/json/json-object.ts";
-import { orderedKeys } from "../../../base/python/json/key-order.ts";
+import { type JsonObject, orderedKeys } from "../../../base/python/json/door.ts";
 import type { Reason } from "../../conversation/reasons.ts";
 import { type Verdict, verdictOf } from "../../conversation/verdict.ts";
-import { countText, rewardText } from "../shared/format.ts";
+import { countLabel, rewardText } from "../shared/format.ts";
 import { JsonTree } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { Isolated, PlainBlock } from "../text/plain.tsx";
@@ -81,7 +80,7 @@ export function VerdictPanel({ verdict, about, input, reasons }: Props) {
       ))}
       {inputKeys.length > 0 && (
         <details className="task-input">
-          <summary>input of the task ({countText(inputKeys.length, "field")})</summary>
+          <summary>input of the task ({countLabel(inputKeys.length, "field")})</summary>
           <div className="json">
             <JsonTree value={input} open />
           </div>

@@ -4,7 +4,7 @@ import { parseQuery } from "../../query/query.ts";
 import { RolloutView } from "../rollout/rollout-view.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
 import { Chip, Choice, EmptyState, FileGone, OrderButton } from "../shared/elements.tsx";
-import { countText, linesText, percentText } from "../shared/format.ts";
+import { countLabel, linesText, percentText } from "../shared/format.ts";
 import { useKeys } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import type { Parameters, View } from "../shared/route.ts";
@@ -141,7 +141,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             </div>
             {chosen.size > 0 && (
               <div className="chosen-bar">
-                {countText(chosen.size, "rollout")} chosen
+                {countLabel(chosen.size, "rollout")} chosen
                 {share && (
                   <a href={share} download>
                     Save as HTML
@@ -216,10 +216,10 @@ function ListState({ list, status, q = "" }: { list: RowList; status: ViewerStat
           {!list.ready
             ? "…"
             : q !== ""
-              ? countText(list.total, "match", "matches")
+              ? countLabel(list.total, "match", "matches")
               : hasRolloutsOnly
-                ? countText(list.total, "rollout")
-                : `${countText(list.total, "line")}: ${linesText(status)}`}
+                ? countLabel(list.total, "rollout")
+                : `${countLabel(list.total, "line")}: ${linesText(status)}`}
           {list.total > MAX_LISTED && `, the first ${MAX_LISTED.toLocaleString("en")} are listed`}
           {search && !search.done && `, searched ${percentText(search.searched_rows, search.rows)}`}
           {search?.excerpts_only && ", searched only the beginnings of questions and answers"}
@@ -264,5 +264,5 @@ function EmptyList({ status, filtered, go }: { status: ViewerStatus; filtered: b
 /** The row may not be written yet, or it was in a file that has been replaced. */
 function notThere(status: ViewerStatus, { source, line }: RowRef): string {
   const { name, rows } = status[source];
-  return `${name} has no line ${line}. It has ${countText(rows, "line")} so far.`;
+  return `${name} has no line ${line}. It has ${countLabel(rows, "line")} so far.`;
 }

@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 import type { RunEntry, RunsAnswer } from "../../api-types.ts";
 import { StateBadge } from "../shared/badges.tsx";
 import { ColumnHead, EmptyState, TablePart } from "../shared/elements.tsx";
-import { countText, dollarText, fixedText, whenText } from "../shared/format.ts";
+import { countLabel, dollarText, fixedText, whenText } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
 import type { Go } from "../shared/use-route.ts";
@@ -106,6 +106,19 @@ export function RunsPage({
           ”.
         </p>
       )}
+      {runs.optimizations.length > 0 && (
+        <p className="optimization-links">
+          Optimizations:{" "}
+          {runs.optimizations.map((name) => (
+            <a
+              key={name}
+              href={formatRoute({ run: null, view: { name: "optimization" }, parameters: { name } })}
+            >
+              <bdi>{name === "." ? runs.root : name}</bdi>
+            </a>
+          ))}
+        </p>
+      )}
       <TablePart className="run-table" role="table" aria-label="Runs" aria-rowcount={shown.length + 1}>
         <TablePart className="run-row run-head" role="row" aria-rowindex={1}>
           <TablePart role="columnheader">
@@ -148,7 +161,7 @@ export function RunsPage({
               </button>
             }
           >
-            None of the {countText(runs.runs.length, "run")} has all words of “{q}” in its name, environment,
+            None of the {countLabel(runs.runs.length, "run")} has all words of “{q}” in its name, environment,
             model, agents or state.
           </EmptyState>
         ))}

@@ -1,9 +1,13 @@
-import { loads } from "../../../base/python/json/json-loads.ts";
+import { loads } from "../../../base/python/json/door.ts";
 import type {
   Annotation,
-  Comparison,
+  Board,
+  CompareAnswer,
+  LabelItem,
+  LabelState,
   LiveAnswer,
   LogAnswer,
+  Optimization,
   Overview,
   PanelTexts,
   RowAnswer,
@@ -11,7 +15,7 @@ import type {
   RowRef,
   RowsPage,
   RunsAnswer,
-  TasksPage,
+  TaskList,
   ViewerStatus,
 } from "../../api-types.ts";
 import type { EmbeddedRun } from "../../share/embedded.ts";
@@ -20,7 +24,7 @@ import { staticApi } from "./static-api.ts";
 export type ApiParameters = Readonly<Record<string, string | number | undefined>>;
 export type RunId = string | null;
 
-/** The server refused the request, or could not be reached. */
+/** The server rejected the request, or could not be reached. */
 export class ApiError extends Error {}
 
 /** The data source of the pages: the server, or data embedded in the page. */
@@ -37,7 +41,7 @@ const server = {
   overview: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) =>
     get<Overview>("overview", run, parameters, signal),
   tasks: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) =>
-    get<TasksPage>("tasks", run, parameters, signal),
+    get<TaskList>("tasks", run, parameters, signal),
   statistics: (run: RunId, signal?: AbortSignal) => get<PanelTexts>("statistics", run, {}, signal),
   /** A row with numbers and key order as written; undefined if the files of `generation` were replaced. */
   row: async (run: RunId, { source, line }: RowRef, generation: number, signal?: AbortSignal) =>
@@ -48,7 +52,10 @@ const server = {
   logs: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) =>
     get<LogAnswer>("logs", run, parameters, signal),
   compare: (parameters: ApiParameters, signal?: AbortSignal) =>
-    get<Comparison>("compare", null, parameters, signal),
+    get<CompareAnswer>("compare", null, parameters, signal),
+  board: (signal?: AbortSignal) => get<Board>("board", null, {}, signal),
+  optimization: (name: string, signal?: AbortSignal) =>
+    get<Optimization>("optimization", null, { name }, signal),
   live: (run: RunId, signal?: AbortSignal) => get<LiveAnswer>("live", run, {}, signal),
   control: (run: RunId, command: object) => post<LiveAnswer>("control", run, command),
   annotate: (run: RunId, annotation: Annotation & { task: number; rollout: number }) =>
@@ -63,6 +70,20 @@ const server = {
   },
   shareAddress: (run: RunId, refs: readonly RowRef[]): string | undefined =>
     address("share", run, { rows: refs.map(({ source, line }) => `${source}:${line}`).join(",") }),
+};
+
+/** The queue of rollouts to label. Only the server of `gym judge label` has one. */
+export const labelApi = {
+  state: (labeller: string, place?: { task: number; rollout: number }, signal?: AbortSignal) =>
+    get<LabelState>("label", null, { labeller, ...place }, signal),
+  submit: (label: {
+    labeller: string;
+    task: number;
+    rollout: number;
+    digest: string;
+    label: NonNullable<LabelItem["label"]>;
+    note: string;
+  }) => post<LabelState>("label", null, label),
 };
 
 /** The answer about a row; the row itself is read exactly. */

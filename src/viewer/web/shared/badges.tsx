@@ -1,5 +1,5 @@
 import type { GridCell, ListedRow, RunHead, RunState } from "../../api-types.ts";
-import { rewardText, verdictOf } from "./format.ts";
+import { rewardMark, rewardText } from "./format.ts";
 
 /** The reward of a row, or why it has none. */
 export function RewardBadge({
@@ -11,7 +11,7 @@ export function RewardBadge({
 }) {
   if (row.failure !== null) return <span className="badge failed">failed</span>;
   if (!row.readable) return <span className="badge failed">bad line</span>;
-  const verdict = verdictOf(row.reward, threshold);
+  const verdict = rewardMark(row.reward, threshold);
   return (
     <span
       className={`badge ${verdict}`}

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
   bytesText,
-  countText,
-  estimateText,
+  countLabel,
+  estimateLabel,
   percentText,
   rateText,
+  rewardMark,
   rewardText,
   secondsText,
-  verdictOf,
 } from "./format.ts";
 
 describe("number formatting", () => {
@@ -36,8 +36,8 @@ describe("number formatting", () => {
   });
 
   it("writes means with four decimals, unless they are huge", () => {
-    expect(estimateText({ value: 0.5, low: 0, high: 1 / 3 })).toBe("0.5000 [0.0000, 0.3333]");
-    expect(estimateText({ value: -2e20 / 3, low: null, high: null })).toBe("-6.67e19");
+    expect(estimateLabel({ value: 0.5, low: 0, high: 1 / 3 })).toBe("0.5000 [0.0000, 0.3333]");
+    expect(estimateLabel({ value: -2e20 / 3, low: null, high: null })).toBe("-6.67e19");
   });
 
   it("never shows 0 % or 100 % for a part", () => {
@@ -50,7 +50,7 @@ describe("number formatting", () => {
   });
 
   it("formats counts and sizes", () => {
-    expect([countText(1, "row"), countText(1234, "row"), countText(2, "match", "matches")]).toEqual([
+    expect([countLabel(1, "row"), countLabel(1234, "row"), countLabel(2, "match", "matches")]).toEqual([
       "1 row",
       "1,234 rows",
       "2 matches",
@@ -85,7 +85,7 @@ describe("number formatting", () => {
   });
 
   it("compares rewards with the threshold", () => {
-    expect([1, 0.5, 0, -1, null].map((reward) => verdictOf(reward, 1))).toEqual([
+    expect([1, 0.5, 0, -1, null].map((reward) => rewardMark(reward, 1))).toEqual([
       "pass",
       "part",
       "fail",

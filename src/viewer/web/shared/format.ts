@@ -19,7 +19,7 @@ export function fixedText(reward: number, decimals: number): string {
   return Math.abs(reward) >= 1e6 ? rewardText(reward) : reward.toFixed(decimals);
 }
 
-export function countText(count: number, one: string, many = `${one}s`): string {
+export function countLabel(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
@@ -27,9 +27,9 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 export function linesText({ rollouts, failures, unreadable }: ViewerStatus): string {
   const failed = failures.rows - failures.bad_lines;
   return [
-    countText(rollouts.rows - rollouts.bad_lines, "rollout"),
-    failed > 0 && countText(failed, "failed attempt"),
-    unreadable > 0 && countText(unreadable, "bad line"),
+    countLabel(rollouts.rows - rollouts.bad_lines, "rollout"),
+    failed > 0 && countLabel(failed, "failed attempt"),
+    unreadable > 0 && countLabel(unreadable, "bad line"),
   ]
     .filter(Boolean)
     .join(", ");
@@ -96,7 +96,7 @@ function inTwo(count: number, size: number, large: string, small: string): strin
 }
 
 /** A value with its 95 % interval, as the command line prints it. */
-export function estimateText(
+export function estimateLabel(
   estimate: { value: number; low: number | null; high: number | null } | null,
 ): string {
   if (estimate === null) return "–";
@@ -125,10 +125,10 @@ export function whenText(iso: string): string {
   return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(date.getMinutes())}`;
 }
 
-export type Verdict = "pass" | "part" | "fail" | "none";
+export type RewardMark = "pass" | "part" | "fail" | "none";
 
 /** How a reward compares to the pass threshold. */
-export function verdictOf(reward: number | null, threshold: number): Verdict {
+export function rewardMark(reward: number | null, threshold: number): RewardMark {
   if (reward === null) return "none";
   if (reward >= threshold) return "pass";
   return reward > 0 ? "part" : "fail";

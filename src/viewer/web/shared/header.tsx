@@ -41,7 +41,8 @@ interface Props {
 export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
   const current = tabOf(view);
   // A comparison does not belong to a single run.
-  const isRun = view.name !== "runs" && hasRun;
+  const isOutside = view.name === "runs" || view.name === "board" || view.name === "optimization";
+  const isRun = !isOutside && hasRun;
   const problem = error ?? (isRun && status ? problemOf(status) : undefined);
   return (
     <header className="top">
@@ -49,9 +50,14 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
         Skip to content
       </button>
       <div className="top-line">
-        {runs && !runs.single && (
+        {runs && !runs.single && !runs.static && (
           <a className="crumb" href="#/runs" aria-current={view.name === "runs" ? "page" : undefined}>
             Runs
+          </a>
+        )}
+        {runs && !runs.single && (
+          <a className="crumb" href="#/board" aria-current={view.name === "board" ? "page" : undefined}>
+            Board
           </a>
         )}
         {isRun && runs && !runs.single && (

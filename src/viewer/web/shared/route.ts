@@ -3,6 +3,8 @@ import type { ListedRow, RowRef } from "../../api-types.ts";
 /** The current page. */
 export type View =
   | { name: "runs" }
+  | { name: "board" }
+  | { name: "optimization" }
   | { name: "overview" }
   | { name: "rollouts" }
   | { name: "tasks" }
@@ -15,7 +17,17 @@ export type View =
   /** The address of a page that does not exist. */
   | { name: "unknown"; path: string };
 
-const PAGES = ["runs", "overview", "rollouts", "tasks", "compare", "live", "files"] as const;
+const PAGES = [
+  "runs",
+  "board",
+  "optimization",
+  "overview",
+  "rollouts",
+  "tasks",
+  "compare",
+  "live",
+  "files",
+] as const;
 
 /** Parameters of the address. */
 const KEYS = [

@@ -1,4 +1,5 @@
 import type {
+  Board,
   ListedRow,
   RowRef,
   RunEntry,
@@ -9,7 +10,7 @@ import type {
 } from "../../api-types.ts";
 import { RowColumns, type RowFacts } from "../../index/row-columns.ts";
 import { parseQuery } from "../../query/query.ts";
-import { codeOf, type RowCode, type RowFile, selectRows } from "../../query/select-rows.ts";
+import { matchingRows, type RowCode, type RowFile, rowCodeOf } from "../../query/select-rows.ts";
 import { taskGrid } from "../../run/task-grid.ts";
 import { type EmbeddedRun, textName } from "../../share/embedded.ts";
 import { type Api, ApiError, type ApiParameters, readRow } from "./api-client.ts";
@@ -21,8 +22,9 @@ import { type Api, ApiError, type ApiParameters, readRow } from "./api-client.ts
 export async function staticApi(): Promise<Api | undefined> {
   const embedded = document.getElementById("embedded-run")?.textContent;
   if (embedded) return embeddedApi(JSON.parse(embedded) as EmbeddedRun);
-  if (document.querySelector('meta[name="gym-viewer"]')?.getAttribute("content") !== "static")
-    return undefined;
+  const kind = document.querySelector('meta[name="gym-viewer"]')?.getAttribute("content");
+  if (kind === "board") return boardApi(JSON.parse(await loaded("board")) as Board);
+  if (kind !== "static") return undefined;
   return embeddedApi(JSON.parse(await loaded("run")) as EmbeddedRun);
 }
 
@@ -52,11 +54,37 @@ declare global {
   }
 }
 
+/** Answers with a board; its runs are not part of the folder. */
+function boardApi(board: Board): Api {
+  const reject = () => Promise.reject(new ApiError("This copy of a board has no server behind it."));
+  return {
+    isStatic: true,
+    chosen: null,
+    runs: async () => ({ root: "", runs: [], optimizations: [], single: false, static: true }),
+    status: reject,
+    rollouts: reject,
+    overview: reject,
+    tasks: reject,
+    row: reject,
+    part: reject,
+    statistics: reject,
+    logs: reject,
+    compare: reject,
+    board: async () => board,
+    optimization: reject,
+    live: reject,
+    control: reject,
+    annotate: reject,
+    watch: () => () => {},
+    shareAddress: () => undefined,
+  };
+}
+
 /** Answers requests with the code of the server, from the rows in the page. */
 export function embeddedApi(data: EmbeddedRun): Api {
-  const refuse = () => Promise.reject(new ApiError("This copy of the run has no server behind it."));
+  const reject = () => Promise.reject(new ApiError("This copy of the run has no server behind it."));
   const { version, generation } = data.status;
-  const rows = new Map(data.rows.map((row) => [codeOf(row), row]));
+  const rows = new Map(data.rows.map((row) => [rowCodeOf(row), row]));
   const files = filesOf(data.rows, rows);
   const hasText = (file: RowFile, row: number, text: string): boolean => {
     const found = rows.get(file === files.rollouts ? row : -row - 1);
@@ -65,7 +93,7 @@ export function embeddedApi(data: EmbeddedRun): Api {
   };
   const select = (parameters: ApiParameters): Int32Array => {
     const { terms, sort, order, pass } = requestOf(parameters);
-    return selectRows(files, { terms, sort, order, pass }, hasText).filter((code) => rows.has(code));
+    return matchingRows(files, { terms, sort, order, pass }, hasText).filter((code) => rows.has(code));
   };
   const searched = (parameters: ApiParameters): SearchProgress | null => {
     const hasTexts = requestOf(parameters).terms.some(({ kind }) => kind === "text");
@@ -77,13 +105,13 @@ export function embeddedApi(data: EmbeddedRun): Api {
   return {
     isStatic: true,
     chosen: data.chosen,
-    runs: async () => ({ root: "", runs: [runOf(data)], single: true, static: true }),
+    runs: async () => ({ root: "", runs: [runOf(data)], optimizations: [], single: true, static: true }),
     status: async () => ({ ...data.status, indexing: false }),
     rollouts: async (_, parameters) => {
       const selected = select(parameters);
       const { offset, limit } = requestOf(parameters);
       const [source, line] = String(parameters["locate"] ?? "").split(":");
-      const located = selected.indexOf(codeOf({ source: source as RowRef["source"], line: Number(line) }));
+      const located = selected.indexOf(rowCodeOf({ source: source as RowRef["source"], line: Number(line) }));
       return {
         version,
         generation,
@@ -102,13 +130,15 @@ export function embeddedApi(data: EmbeddedRun): Api {
       return { version, search: searched(parameters), complete: true, ...grid };
     },
     row: async (_, ref) => readRow(await rowText(data, ref)),
-    part: refuse,
-    statistics: refuse,
+    part: reject,
+    statistics: reject,
     logs: async () => ({ logs: [], name: null, lines: [], matched: false }),
-    compare: refuse,
+    compare: reject,
+    board: reject,
+    optimization: reject,
     live: async () => ({ collection: null }),
-    control: refuse,
-    annotate: refuse,
+    control: reject,
+    annotate: reject,
     watch: () => () => {},
     shareAddress: () => undefined,
   };
@@ -136,7 +166,7 @@ function filesOf(all: readonly ListedRow[], rows: ReadonlyMap<RowCode, ListedRow
       while (columns.length < row.line - 1) columns.push({ offset: 0, length: 0 }, undefined);
       columns.push({ offset: 0, length: row.bytes }, row.readable ? factsOf(row) : undefined);
     }
-    const rowAt = (row: number) => rows.get(codeOf({ source, line: row + 1 }));
+    const rowAt = (row: number) => rows.get(rowCodeOf({ source, line: row + 1 }));
     return {
       columns,
       excerpts: async (row) => ({ prompt: rowAt(row)?.prompt ?? "", answer: rowAt(row)?.answer ?? "" }),

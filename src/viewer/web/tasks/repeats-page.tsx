@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from "react";
-import { isObject, type JsonObject } from "../../../base/python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import type { ListedRow, RowAnswer, RunState, ViewerStatus } from "../../api-types.ts";
 import { type ConversationItem, conversationOf } from "../../conversation/conversation.ts";
 import { Item } from "../rollout/conversation.tsx";
@@ -7,7 +7,7 @@ import { rangeIn } from "../rollout/text-range.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { Chip } from "../shared/elements.tsx";
-import { countText, percentText, rewardText, shortCount } from "../shared/format.ts";
+import { countLabel, percentText, rewardText, shortCount } from "../shared/format.ts";
 import { decoded, type Parameters, viewOfRow } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
@@ -100,9 +100,9 @@ export function RepeatsPage({ run, task, parameters, status, go }: Props) {
         <h1>Task {task}</h1>
         {own.length > 0 && (
           <span className="dim">
-            {countText(repeats, "repeat")}
-            {failed > 0 && `, ${countText(failed, "failed attempt")}`}, {passed} of {rewarded.length} passed (
-            {percentText(passed, rewarded.length)})
+            {countLabel(repeats, "repeat")}
+            {failed > 0 && `, ${countLabel(failed, "failed attempt")}`}, {passed} of {rewarded.length} passed
+            ({percentText(passed, rewarded.length)})
           </span>
         )}
         <span className="spacer" />
@@ -204,7 +204,7 @@ function Panes({
               </a>
               <RewardBadge row={row} threshold={threshold} />
               <span className="dim">
-                {countText(row.turns ?? 0, "turn")}
+                {countLabel(row.turns ?? 0, "turn")}
                 {row.output_tokens === null ? "" : `, ${shortCount(row.output_tokens)} tok`}
               </span>
               {panes.length > 1 && (

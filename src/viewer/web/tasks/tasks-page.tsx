@@ -8,7 +8,7 @@ import {
 import { api, type RunId } from "../shared/api-client.ts";
 import { cellGlyph, cellWords } from "../shared/badges.tsx";
 import { Chip, Choice, ChosenNotice, EmptyState, OrderButton, TablePart } from "../shared/elements.tsx";
-import { countText, rewardText, shortCount } from "../shared/format.ts";
+import { countLabel, rewardText, shortCount } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
@@ -139,7 +139,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
       </div>
       {page && page.total > MAX_LISTED && (
         <p className="dim">
-          {countText(page.total, "task")}, the first {MAX_LISTED.toLocaleString("en")} are listed.
+          {countLabel(page.total, "task")}, the first {MAX_LISTED.toLocaleString("en")} are listed.
         </p>
       )}
       <TablePart

@@ -97,7 +97,7 @@ export function languageNamed(name: string | undefined): Language | undefined {
   return Object.hasOwn(NAMES, word) ? NAMES[word] : undefined;
 }
 
-/** The language of an argument of a tool, by its name and its beginning; undefined if it is no program. */
+/** The language of an argument of a tool, by its name and its beginning; undefined if it is not a program. */
 export function languageOfArgument(name: string, text: string): Language | undefined {
   if (/^(?:command|cmd|bash|shell|script)s?$/i.test(name)) return "shell";
   if (/^(?:sql|query)$/i.test(name))

@@ -1,5 +1,5 @@
 import { useContext, useMemo } from "react";
-import { PyFloat } from "../../../base/python/numbers/py-float.ts";
+import { PyFloat } from "../../../base/python/numbers/door.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import { Needles } from "./plain.tsx";
 
@@ -11,7 +11,7 @@ export function useHoldsMatch(hidden: unknown): HoldsMatch {
   const needles = useContext(Needles);
   return useMemo(() => {
     const sought = hidden === undefined ? [] : needles.map((needle) => needle.toLowerCase());
-    return sought.some((needle) => holds(hidden, needle)) ? { "data-holds-match": true } : {};
+    return sought.some((needle) => containsWord(hidden, needle)) ? { "data-holds-match": true } : {};
   }, [hidden, needles]);
 }
 
@@ -28,10 +28,12 @@ export function useNextMatch(text: string | undefined, from: number): number | u
 }
 
 /** Whether a key or value in JSON contains a lower-case word. */
-export function holds(value: unknown, needle: string): boolean {
+export function containsWord(value: unknown, needle: string): boolean {
   if (typeof value === "string") return value.toLowerCase().includes(needle);
-  if (Array.isArray(value)) return value.some((item) => holds(item, needle));
+  if (Array.isArray(value)) return value.some((item) => containsWord(item, needle));
   if (value !== null && typeof value === "object" && !(value instanceof PyFloat))
-    return Object.entries(value).some(([key, item]) => holds(key, needle) || holds(item, needle));
+    return Object.entries(value).some(
+      ([key, item]) => containsWord(key, needle) || containsWord(item, needle),
+    );
   return prettyJson(value).toLowerCase().includes(needle);
 }

@@ -1,6 +1,5 @@
 import { type KeyboardEvent, useState } from "react";
-import { isObject } from "../../../base/python/json/json-object.ts";
-import { orderedKeys } from "../../../base/python/json/key-order.ts";
+import { isObject, orderedKeys } from "../../../base/python/json/door.ts";
 import { prettyJson } from "../../conversation/content-parts.ts";
 import { languageOfArgument } from "./highlight.ts";
 import { useHoldsMatch } from "./holds-match.ts";

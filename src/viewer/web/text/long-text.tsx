@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { countText } from "../shared/format.ts";
+import { countLabel } from "../shared/format.ts";
 import { useNextMatch } from "./holds-match.ts";
 
 /** Longer texts are folded. */
@@ -31,12 +31,12 @@ export function LongText({ text, render }: { text: string; render: (text: string
           {...(shownTo === 0 && holdsMatch)}
           onClick={() => (shownTo > 0 ? setShownTo(0) : showMore())}
         >
-          {shownTo > 0 ? "Show less" : `Show all ${countText(text.length, "character")}`}
+          {shownTo > 0 ? "Show less" : `Show all ${countLabel(text.length, "character")}`}
         </button>
       )}
       {shownTo > 0 && shownTo < text.length && (
         <button type="button" className="quiet fold" onClick={showMore} {...holdsMatch}>
-          Show {countText(Math.min(MAX_SHOWN, text.length - shownTo), "character")} more
+          Show {countLabel(Math.min(MAX_SHOWN, text.length - shownTo), "character")} more
         </button>
       )}
     </>

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject, type JsonObject } from "../../../../base/python/json/json-object.ts";
-import { messageItem } from "../../../../servers/hosting/response-items.ts";
-import { type Audit, type Check, type Finding, findingOf, sameReward } from "../audit.ts";
+import { isObject, type JsonObject } from "../../../../base/python/json/door.ts";
+import { messageItem } from "../../../../servers/hosting/light-door.ts";
+import { type Audit, type AuditFinding, type Check, findingOf, sameReward } from "../audit.ts";
 import { goldAttempts, randomToolAttempt, toolsOf } from "../policies.ts";
-import type { Attempt, Outcome } from "../rollout.ts";
+import type { AuditAttempt, AuditOutcome } from "../rollout.ts";
 
 /** Attempts with a result to compare: the right answer if it is known, and tool calls or a wrong answer. */
-export function telltaleAttempts({ rows, settings }: Audit, index: number): Attempt[] {
+export function telltaleAttempts({ rows, settings }: Audit, index: number): AuditAttempt[] {
   const row = rows[index] ?? {};
   const [gold] = goldAttempts(row, index, settings.gold);
   const tools = toolsOf(row).length > 0 && settings.call_tools;
-  const other: Attempt = tools
+  const other: AuditAttempt = tools
     ? randomToolAttempt(row, `determinism ${index}`)
     : { policy: "wrong answer", items: [messageItem("Perhaps it is 7.\nAnswer: 7\n\\boxed{7}")] };
   return gold === undefined ? [other] : [gold, other];
@@ -18,23 +18,26 @@ export function telltaleAttempts({ rows, settings }: Audit, index: number): Atte
 
 interface Work {
   readonly index: number;
-  readonly attempt: Attempt;
+  readonly attempt: AuditAttempt;
 }
 
-function workOf(audit: Audit, attemptsFor: (index: number) => Attempt[]): Work[] {
+function workOf(audit: Audit, attemptsFor: (index: number) => AuditAttempt[]): Work[] {
   return [...audit.rows.keys()].flatMap((index) => attemptsFor(index).map((attempt) => ({ index, attempt })));
 }
 
-async function inSequence<T>(work: readonly T[], run: (item: T) => Promise<Outcome>): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+async function inSequence<T>(
+  work: readonly T[],
+  run: (item: T) => Promise<AuditOutcome>,
+): Promise<AuditOutcome[]> {
+  const outcomes: AuditOutcome[] = [];
   for (const item of work) outcomes.push(await run(item));
   return outcomes;
 }
 
 /** Where two outcomes of the same rollout differ. */
 function differenceOf(
-  a: Outcome | undefined,
-  b: Outcome | undefined,
+  a: AuditOutcome | undefined,
+  b: AuditOutcome | undefined,
   { settings }: Audit,
 ): string | undefined {
   if (a === undefined || b === undefined) return undefined;
@@ -64,7 +67,7 @@ export const determinismCheck: Check = {
   name: "verification-deterministic",
   title: "The same rollout gets the same result every time",
   async run(audit) {
-    const findings: Finding[] = [];
+    const findings: AuditFinding[] = [];
     for (const { index, attempt } of workOf(audit, (row) => telltaleAttempts(audit, row))) {
       const first = await audit.rollout(index, attempt);
       const second = await audit.rollout(index, attempt);

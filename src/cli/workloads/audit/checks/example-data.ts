@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../../../base/errors.ts";
-import { dumps } from "../../../../base/python/json/json-dumps.ts";
-import { loads } from "../../../../base/python/json/json-loads.ts";
-import { parseDatasetEntry } from "../../../../data/entry.ts";
-import { scanDataset } from "../../../../data/scan-dataset.ts";
-import { metricsContent, metricsDifferences, metricsPath } from "../../../../data/statistics/metrics-file.ts";
-import { messageItem } from "../../../../servers/hosting/response-items.ts";
-import type { Check, Finding } from "../audit.ts";
+import { dumps, loads } from "../../../../base/python/json/door.ts";
+import { parseDatasetEntry, scanDataset } from "../../../../data/door.ts";
+import { metricsContent, metricsDifferences, metricsPath } from "../../../../data/light-door.ts";
+import { messageItem } from "../../../../servers/hosting/light-door.ts";
+import type { AuditFinding, Check } from "../audit.ts";
 
 /** Number of example rows of a server. */
 const EXAMPLES = 5;
@@ -16,7 +14,7 @@ export const exampleDataCheck: Check = {
   name: "example-rows-usable",
   title: "There are five example rows, and the server accepts them",
   async run(audit) {
-    const findings: Finding[] = [];
+    const findings: AuditFinding[] = [];
     const { file, lineCount } = audit.dataset;
     if (lineCount !== EXAMPLES) {
       const message = `${path.basename(file)} has ${lineCount} rows instead of ${EXAMPLES}.`;
@@ -27,7 +25,7 @@ export const exampleDataCheck: Check = {
       const outcome = await audit.rollout(index, attempt);
       if (outcome.status === 200) continue;
       findings.push({
-        message: `${outcome.route} refuses the row with ${outcome.status}.`,
+        message: `${outcome.route} rejects the row with ${outcome.status}.`,
         row: index + 1,
         evidence: { file, result: outcome.result },
       });
@@ -39,12 +37,12 @@ export const exampleDataCheck: Check = {
 export const exampleMetricsCheck: Check = {
   name: "example-metrics-current",
   title: "example_metrics.json matches the example rows",
-  async run({ dataset }) {
+  async run({ dataset, configFile }) {
     const file = metricsPath(dataset.file);
     const name = path.basename(file);
-    const advice =
-      "Write it with `gym dataset collate --config FILE --mode example_validation --output-dir DIR`.";
-    const finding = (message: string, evidence: object = {}): Finding => ({
+    // The joined rows go elsewhere; the metrics are written next to the example rows.
+    const advice = `Write it with \`gym dataset collate --config ${path.relative("", configFile)} --mode example_validation --output-dir results/examples\`.`;
+    const finding = (message: string, evidence: object = {}): AuditFinding => ({
       message,
       evidence: { file, ...evidence },
     });

@@ -1,7 +1,7 @@
-import { messageItem } from "../../../../servers/hosting/response-items.ts";
-import { type Audit, type Check, type CheckResult, type Finding, findingOf } from "../audit.ts";
+import { messageItem } from "../../../../servers/hosting/light-door.ts";
+import { type Audit, type AuditFinding, type Check, type CheckResult, findingOf } from "../audit.ts";
 import { goldAttempts, injectionAttempt } from "../policies.ts";
-import type { Attempt, Outcome } from "../rollout.ts";
+import type { AuditAttempt, AuditOutcome } from "../rollout.ts";
 
 /** Runs one rollout per row. Returns a result if there is no judge to audit or its verdicts are not known. */
 async function lookForJudge(audit: Audit): Promise<CheckResult | undefined> {
@@ -13,7 +13,7 @@ async function lookForJudge(audit: Audit): Promise<CheckResult | undefined> {
   return { findings: [{ message, evidence: { asked: audit.server.others } }] };
 }
 
-function attemptFor({ rows, settings }: Audit, index: number): Attempt {
+function attemptFor({ rows, settings }: Audit, index: number): AuditAttempt {
   return goldAttempts(rows[index] ?? {}, index, settings.gold)[0] ?? WRONG;
 }
 
@@ -24,7 +24,7 @@ export const judgeFailureCheck: Check = {
     const early = await lookForJudge(audit);
     if (early !== undefined) return early;
     const { maximum } = audit.settings.reward;
-    const findings: Finding[] = [];
+    const findings: AuditFinding[] = [];
     for (const index of audit.rows.keys()) {
       const attempt = attemptFor(audit, index);
       const before = audit.judgeCalls;
@@ -44,7 +44,7 @@ export const judgeFailureCheck: Check = {
   },
 };
 
-function counts({ status, result }: Outcome): boolean {
+function counts({ status, result }: AuditOutcome): boolean {
   return status === 200 && result["_ng_failure_class"] === undefined;
 }
 
@@ -69,4 +69,4 @@ export const injectionCheck: Check = {
   },
 };
 
-const WRONG: Attempt = { policy: "wrong answer", items: [messageItem("Perhaps it is 7.")] };
+const WRONG: AuditAttempt = { policy: "wrong answer", items: [messageItem("Perhaps it is 7.")] };

@@ -1,7 +1,7 @@
-import { functionCallItem, messageItem } from "../../../../servers/hosting/response-items.ts";
+import { functionCallItem, messageItem } from "../../../../servers/hosting/light-door.ts";
 import type { Check } from "../audit.ts";
 import { toolsOf } from "../policies.ts";
-import type { Attempt } from "../rollout.ts";
+import type { AuditAttempt } from "../rollout.ts";
 
 const LARGE = 1_000_000;
 const DEEP = 5_000;
@@ -28,9 +28,9 @@ export const malformedCheck: Check = {
 };
 
 /** Output that is valid for the API but makes no sense. */
-function malformedAttempts(tool: string | undefined, callTools: boolean): Attempt[] {
+function malformedAttempts(tool: string | undefined, callTools: boolean): AuditAttempt[] {
   const called = tool ?? "no_such_tool";
-  const attempts: Attempt[] = [
+  const attempts: AuditAttempt[] = [
     { policy: "arguments that are not JSON", items: [functionCallItem(called, '{"a": ')] },
     { policy: "arguments that are not objects", items: [functionCallItem(called, "[1, null]")] },
     {

@@ -1,6 +1,6 @@
-import { type Check, type Finding, findingOf, sameReward } from "../audit.ts";
+import { type AuditFinding, type Check, findingOf, sameReward } from "../audit.ts";
 import { degenerateAttempts, goldAttempts } from "../policies.ts";
-import type { Attempt, Outcome } from "../rollout.ts";
+import type { AuditAttempt, AuditOutcome } from "../rollout.ts";
 
 /** In such an environment a field like `target` may describe the state to reach and not the text to answer. */
 const STATE =
@@ -11,14 +11,14 @@ export const goldCheck: Check = {
   title: "The correct answer earns the maximum",
   async run(audit) {
     const { minimum, maximum } = audit.settings.reward;
-    const findings: Finding[] = [];
+    const findings: AuditFinding[] = [];
     let known = 0;
     let earnsSomething = false;
     for (const [index, row] of audit.rows.entries()) {
       const attempts = goldAttempts(row, index, audit.settings.gold);
       if (attempts.length === 0) continue;
       known++;
-      let best: { outcome: Outcome; attempt: Attempt } | undefined;
+      let best: { outcome: AuditOutcome; attempt: AuditAttempt } | undefined;
       for (const attempt of attempts) {
         const outcome = await audit.rollout(index, attempt, { judge: "accept" });
         if (best === undefined || (outcome.reward ?? -Infinity) > (best.outcome.reward ?? -Infinity)) {

@@ -1,11 +1,14 @@
-import { messageItem } from "../../../../servers/hosting/response-items.ts";
-import { type Audit, type Check, type Finding, findingOf } from "../audit.ts";
-import type { Attempt, Outcome } from "../rollout.ts";
+import { messageItem } from "../../../../servers/hosting/light-door.ts";
+import { type Audit, type AuditFinding, type Check, findingOf } from "../audit.ts";
+import type { AuditAttempt, AuditOutcome } from "../rollout.ts";
 import { telltaleAttempts } from "./determinism.ts";
 
 /** The fastest of several runs counts, so that other load on the machine matters less. */
 const RUNS = 4;
-const LARGE: Attempt = { policy: "a megabyte of words", items: [messageItem("some words. ".repeat(90_000))] };
+const LARGE: AuditAttempt = {
+  policy: "a megabyte of words",
+  items: [messageItem("some words. ".repeat(90_000))],
+};
 
 export const speedCheck: Check = {
   name: "verification-fast",
@@ -17,7 +20,7 @@ export const speedCheck: Check = {
       definition.type === "resources_servers" &&
       definition.kind === "standard" &&
       definition.options.verifyIn === "pool";
-    const findings: Finding[] = [];
+    const findings: AuditFinding[] = [];
     let slowest = 0;
     for (const index of audit.rows.keys()) {
       for (const attempt of telltaleAttempts(audit, index)) {
@@ -43,7 +46,7 @@ export const speedCheck: Check = {
   },
 };
 
-function fastest(audit: Audit, index: number, attempt: Attempt): Promise<Outcome> {
+function fastest(audit: Audit, index: number, attempt: AuditAttempt): Promise<AuditOutcome> {
   return audit.withServer("reject", async (server) => {
     let best = await audit.rollout(index, attempt, { server });
     for (let run = 1; run < RUNS; run++) {

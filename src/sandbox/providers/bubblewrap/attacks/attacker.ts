@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach } from "vitest";
-import { isInstalled } from "../../../find-program.ts";
+import { isInstalled } from "../../../../base/door.ts";
 import type { ExecOptions, SandboxExecResult } from "../../../provider.ts";
 import { Sandbox } from "../../../sandbox.ts";
 import type { SandboxSpecInput } from "../../../spec.ts";

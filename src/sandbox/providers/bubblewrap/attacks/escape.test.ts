@@ -19,7 +19,7 @@ describe.skipIf(skip)("ways out of a sandbox", () => {
   const { directory, start } = attacker();
   const injection = "\0--share-net\0--bind\0/\0/host";
 
-  it("refuses texts with zero bytes from every source", async () => {
+  it("rejects texts with zero bytes from every source", async () => {
     const sandbox = await start();
     const zero = { code: "SANDBOX_SPEC", message: expect.stringMatching(/zero byte|name of an environment/) };
     await expect(sandbox.exec("ls /host", { cwd: `/tmp${injection}` })).rejects.toMatchObject(zero);
@@ -37,7 +37,7 @@ describe.skipIf(skip)("ways out of a sandbox", () => {
       await expect(sandbox.exec("true", { env: { [name]: "1" } })).rejects.toMatchObject(zero);
   });
 
-  it("refuses them in direct calls of the provider", async () => {
+  it("rejects them in direct calls of the provider", async () => {
     const provider = new BubblewrapProvider();
     const handle = await provider.create(parseSandboxSpec({}));
     try {

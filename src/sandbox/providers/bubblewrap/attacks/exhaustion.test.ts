@@ -208,7 +208,7 @@ print(len(os.sched_getaffinity(0)))`,
     await expect(sandbox.exec("ls /tmp")).resolves.toMatchObject({ stdout: "" });
   });
 
-  it("refuses invalid time limits", async () => {
+  it("rejects invalid time limits", async () => {
     const sandbox = await start();
     for (const timeoutSeconds of [Number.POSITIVE_INFINITY, Number.NaN, 0, -1])
       await expect(sandbox.exec("true", { timeoutSeconds })).rejects.toMatchObject({ code: "SANDBOX_SPEC" });

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { processTree } from "../memory-watch.ts";
+import { pidsOfTree } from "../memory-watch.ts";
 import { attacker, processes, skip } from "./attacker.ts";
 
 const SOURCE = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -58,7 +58,7 @@ for (const sandbox of sandboxes) sandbox.exec("setsid sleep 86397 & sleep 86397"
 setTimeout(() => process.stdout.write("running"), 500);`,
     );
     await once(child.stdout ?? child, "data");
-    const tree = await processTree(child.pid ?? 0);
+    const tree = await pidsOfTree(child.pid ?? 0);
     expect(tree.length).toBeGreaterThan(6);
     expect(processes()).toContain("sleep 86397");
     child.kill("SIGKILL");

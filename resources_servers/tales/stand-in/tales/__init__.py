@@ -1,0 +1,1 @@
+"""Stands in for TALES in the tests."""

@@ -1,0 +1,1 @@
+environments = [("J0", "v0")]

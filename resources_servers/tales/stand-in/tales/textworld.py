@@ -1,0 +1,2 @@
+environments = [("TWEval", "v0")]
+train_environments = [("TW0", "v0"), ("TW1", "v0")]

@@ -1,0 +1,36 @@
+/** The results of a comparison, with the texts of the original. */
+export const CATEGORIES = {
+  noActionFound: "No tool call or chat message was found in the response",
+  actionTypeMismatch: "The actual action type does not match the expected action type",
+  emptyMessage: "The assistant message is empty after trimming whitespace",
+  expectedChatMessageFound: "A chat message that matches the expected message was found",
+  unexpectedTool: "The tool in a tool call is not the expected tool",
+  argumentsDecodeError: "An error occurred when decoding the arguments string in a tool call as JSON",
+  argumentsNotObject: "The decoded tool-call arguments are not a JSON object",
+  toolSchemaNotFound: "The declared tool schema for the tool call could not be found",
+  toolSchemaValidationFailed: "The actual tool-call arguments are not valid under the declared tool schema",
+  unexpectedArgumentKeys:
+    "The actual tool-call arguments contain parameter keys absent from the expected answer",
+  argumentValueMismatch: "The actual tool-call argument values do not match the expected answer",
+  functionCallBatchLengthDifferent: "The number of tool calls in a batch is different than expected",
+  execCommandMissingCmd: "The exec_command tool call does not contain a cmd argument",
+  execCommandCmdSimilarityBelowThreshold: "The exec_command cmd similarity is below threshold",
+  bashMissingCommand: "The bash tool call does not contain a command argument",
+  bashCommandSimilarityBelowThreshold: "The bash command similarity is below threshold",
+  updatePlanEmptyPlan: "The update_plan tool call does not contain a non-empty plan argument",
+  executePythonCodeSimilarityBelowThreshold: "The execute_python code similarity is below threshold",
+  returnResultSimilarityBelowThreshold: "The return_result result similarity is below threshold",
+  todowriteEmptyTodos: "The todowrite tool call does not contain a non-empty todos list",
+  expectedToolCall: "A tool call that matches the expected tool call was found",
+  expectedToolCallBatch: "A tool-call batch that matches the expected batch was found",
+  webSearchQuerySimilarityBelowThreshold: "The web_search query similarity is below threshold",
+  webSearchMissingQuery: "The web_search tool call does not contain a query argument",
+  fetchWebPageMissingUrl: "The fetch_web_page tool call does not contain a url argument",
+  fetchWebPageUrlsDoNotMatch: "The fetch_web_page urls do not match the expected urls",
+  finishMissingReason: "The finish tool call does not contain a reason argument",
+  finishMissingPaths: "The finish tool call does not contain a paths argument",
+  finishReasonSimilarityBelowThreshold: "The finish reason similarity is below threshold",
+  finishPathsDoNotMatch: "The finish paths do not match the expected paths",
+} as const;
+
+export type Category = (typeof CATEGORIES)[keyof typeof CATEGORIES];

@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { installRoot } from "../../../config/paths.ts";
+import { CERTIFICATE_FILE, digestsOf, readCertificates, staleParts } from "./certificate.ts";
+import { currentDigests } from "./stale.ts";
+
+const root = installRoot();
+const servers = path.join(root, "resources_servers");
+const certified = readdirSync(servers).filter((name) =>
+  existsSync(path.join(servers, name, CERTIFICATE_FILE)),
+);
+
+it.each(certified)("the certificate of %s is current; else run `gym env certify --stale`", (name) => {
+  const directory = path.join(servers, name);
+  for (const [config, certificate] of Object.entries(readCertificates(directory))) {
+    const configFile = path.join(directory, "configs", `${config}.yaml`);
+    const [now] = currentDigests({ configFile, cwd: root, env: {}, installRoot: root, limit: 5 });
+    expect(now && staleParts(certificate, now.digests)).toEqual([]);
+    expect(certificate.passed).toBe(true);
+  }
+});
+
+it("is stale after a change of the code, the rows or the settings, but not of tests", () => {
+  const directory = mkdtempSync(path.join(tmpdir(), "gym-certificate-"));
+  try {
+    const write = (file: string, text: string) => writeFileSync(path.join(directory, file), text);
+    for (const file of ["app.ts", "rows.jsonl", "quiz.yaml", "app.test.ts"]) write(file, "1");
+    const now = () =>
+      digestsOf(directory, path.join(directory, "quiz.yaml"), path.join(directory, "rows.jsonl"));
+    const base = { server: "quiz", level: "semantic", passed: true, mutation_score: 1, checks: [] } as const;
+    const certificate = { ...base, checks: [], digests: now() };
+    write("app.test.ts", "2");
+    expect(staleParts(certificate, now())).toEqual([]);
+    write("app.ts", "2");
+    write("audit.yaml", "{}");
+    expect(staleParts(certificate, now())).toEqual(["code", "config"]);
+    write("rows.jsonl", "2");
+    expect(staleParts(certificate, now())).toEqual(["code", "rows", "config"]);
+    write(CERTIFICATE_FILE, "{}");
+    expect(() => readCertificates(directory)).toThrow("is not a certificate");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,30 @@
+/** The formats of rows, in the order in which they are looked for. */
+const ROW_FORMATS = [
+  "rows",
+  "messages",
+  "sharegpt",
+  "preference",
+  "instruction",
+  "multiple_choice",
+  "question",
+] as const;
+export type RowFormat = (typeof ROW_FORMATS)[number];
+
+export const FORMATS = [...ROW_FORMATS, "lm_eval"] as const;
+export type Format = (typeof FORMATS)[number];
+
+const FORMAT_NAMES: Readonly<Record<Format, string>> = {
+  rows: "rows of a dataset (responses_create_params)",
+  messages: "chat messages",
+  sharegpt: "ShareGPT conversations",
+  preference: "preference pairs",
+  instruction: "instructions with outputs",
+  multiple_choice: "multiple-choice questions",
+  question: "questions with answers",
+  lm_eval: "a task of lm-eval",
+};
+
+/** The name of a format for people. */
+export function formatName(format: Format): string {
+  return FORMAT_NAMES[format];
+}

@@ -1,0 +1,39 @@
+/** Boards, packed runs and trajectories as the files of a run have them. */
+
+export {
+  type Board,
+  type BoardCell,
+  type BoardEnvironment,
+  type BoardTest,
+  SIGNIFICANT,
+} from "./board/board.ts";
+export { BoardReader, readBoard } from "./board/read-board.ts";
+export {
+  type Optimization,
+  type OptimizedCandidate,
+  readOptimization,
+  type TaskOf,
+} from "./optimization.ts";
+export { packRun } from "./packed/pack-run.ts";
+export {
+  openRunFile,
+  PACKED_SUFFIX,
+  packedRunOf,
+  type RunFileHandle,
+  readRunFile,
+  rolloutsInside,
+  runFileChunks,
+  runFileExists,
+  statRunFile,
+} from "./packed/run-file.ts";
+export { type VerifiedPack, verifyPacked } from "./packed/verify-packed.ts";
+export {
+  CallRef,
+  distinctGaps,
+  Gap,
+  Invocation,
+  ObservationBundle,
+  ReportedTrajectory,
+  ToolCall,
+  Turn,
+} from "./trajectory-parts.ts";
