@@ -491,6 +491,59 @@ describe("gym eval reverify", () => {
     expect(byTask("run.jsonl")).toEqual({ 0: 0, 1: 0.5, 2: 1 });
   });
 
+  it("scores ATIF trajectories that a run exported", async () => {
+    const cwd = await project(JUDGED);
+    await writeFile(path.join(cwd, "in.jsonl"), lines(rows(cwd).filter((row) => !("needs_judge" in row))));
+    const observed = [
+      "++observability_enabled=true",
+      `++model_call_capture_dir=${path.join(cwd, "captures")}`,
+    ];
+    const run = await gym(cwd, [
+      ...["eval", "run", "--config", "judged.yaml", "-i", "in.jsonl", "-o", "run.jsonl"],
+      ...observed,
+    ]);
+    expect(run.exitCode, run.text).toBe(0);
+    const target = ["--output-dir", "atif", "--session-id", "s", "--agent-version", "1"];
+    const exported = await gym(cwd, ["eval", "export", "-f", "atif", "--rollouts", "run.jsonl", ...target]);
+    expect(exported.exitCode, exported.text).toBe(0);
+    const words = [
+      "eval",
+      "reverify",
+      "--config",
+      "judged.yaml",
+      "--inputs",
+      "run_materialized_inputs.jsonl",
+    ];
+    const atif = [...words, "--input-format", "atif", "--atif-manifest", "atif/manifest.jsonl"];
+    const again = await gym(cwd, [...atif, "-o", "again.jsonl"]);
+    expect(again.exitCode, again.text).toBe(0);
+    const answer = (row: Row) => {
+      const { output } = row["response"] as { output: { content: { text: string }[] }[] };
+      return output[0]?.content[0]?.text;
+    };
+    const scored = rowsOf(path.join(cwd, "again.jsonl"));
+    expect(scored.map((row) => [row["reward"], answer(row)])).toEqual([
+      [0, "yes"],
+      [1, "yes"],
+    ]);
+    expect(scored[1]?.["_ng_atif_provenance"]).toMatchObject({ trajectory_id: "s:1:0", session_id: "s" });
+    expect(readFileSync(path.join(cwd, "again_manifest.json"), "utf8")).toContain("atif/manifest.jsonl");
+
+    const refused = async (...more: string[]) => {
+      const { exitCode, stderr } = await gym(cwd, [...more, "-o", "x.jsonl"]);
+      return `${exitCode} ${stderr}`;
+    };
+    expect(await refused(...atif, "--resume")).toMatch(/^2 .*cannot be combined with --resume/s);
+    expect(await refused(...atif, "--rollouts", "run.jsonl")).toMatch(/^2 .*combined with --rollouts/s);
+    expect(await refused(...words, "--input-format", "atif")).toMatch(/^2 .*\(--atif-manifest\)/s);
+    expect(await refused(...words, "--rollouts", "run.jsonl", "--atif-manifest", "a")).toMatch(
+      /^2 .*only allowed/s,
+    );
+    expect(await refused(...words)).toMatch(/^2 .*rollouts_jsonl_fpath \(--rollouts\)/s);
+    await writeFile(path.join(cwd, "atif/0-0.json"), "{}");
+    expect(await refused(...atif)).toMatch(/^1 .*manifest.jsonl:1: '0-0.json': has the SHA-256/s);
+  });
+
   it("checks its arguments before it starts servers", async () => {
     const { cwd, stored } = await judgedRun();
     const reverify = (...words: string[]) =>

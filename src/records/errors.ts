@@ -193,6 +193,10 @@ export const rolloutErrorCodes = {
       when: "Another run is writing to the same output.",
       fix: "Wait for it, or choose another `--output`.",
     },
+    ROLLOUT_ATIF: {
+      when: "A trajectory or the manifest for `--atif-manifest` is not valid, or a trajectory cannot be scored as one response (images, subagents, several models, …).",
+      fix: "Correct the place that the message names, or leave the trajectory out of the manifest.",
+    },
     ROLLOUT_EXPORT: {
       when: "The filters of an export contradict each other.",
       fix: "Correct the named value.",

@@ -213,12 +213,14 @@ export const evalCommands = [
     summary: "score stored rollouts again without asking the model",
     description:
       "Score stored rollouts again with the verifiers of a config, without asking the model. Servers that do not declare their verifiers safe for this are " +
-      "rejected, unless you pass --force. --judge-failed-only recovers rollouts whose judge could not be reached.",
+      "rejected, unless you pass --force. --judge-failed-only recovers rollouts whose judge could not be reached. " +
+      "--input-format atif scores trajectories of other programs, each for the input row that the manifest names.",
     flags: { ...configFlags, ...keyFlags(reverifyKeys), ...jsonLinesFlag },
     keys: reverifyKeys,
     examples: [
       "gym eval reverify --resources-server mcqa --inputs out_materialized_inputs.jsonl --rollouts out.jsonl -o rescored.jsonl",
       "gym eval reverify --config my_env.yaml --inputs in.jsonl --rollouts out.jsonl -o out.jsonl --judge-failed-only --append",
+      "gym eval reverify --resources-server mcqa --inputs in.jsonl --input-format atif --atif-manifest atif/manifest.jsonl -o scored.jsonl",
     ],
     resolve: { noModel: true },
     run: async (context) => (await import("../eval/reverify.ts")).reverifyRollouts(context),

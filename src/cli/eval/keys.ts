@@ -293,7 +293,16 @@ export const compareReportKeys = {
 /** Keys of `eval reverify`. */
 export const reverifyKeys = {
   ...runInputsKey,
-  rollouts_jsonl_fpath: requiredText(ROLLOUTS_FLAG, "stored rollouts"),
+  input_format: choice(
+    ["gym", "atif"],
+    "gym",
+    "where the answers are: in rollouts, or in ATIF trajectories that a manifest lists",
+  ),
+  rollouts_jsonl_fpath: text(ROLLOUTS_FLAG, "stored rollouts; not with --input-format atif"),
+  atif_manifest_jsonl_fpath: text(
+    { name: "atif-manifest", metavar: "FILE" },
+    "with --input-format atif: the trajectories and their rollouts, as `gym eval export --format atif` lists them",
+  ),
   output_jsonl_fpath: requiredText(OUTPUT_FLAG, "where the rollouts with new scores go"),
   force: toggle("also with servers that are not declared safe"),
   overwrite: toggle("delete existing results"),

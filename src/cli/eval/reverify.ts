@@ -2,7 +2,7 @@ import path from "node:path";
 import { type ReverifyOptions, type RunEvent, reverify } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
-import { UsageError } from "../errors.ts";
+import { CommandKeysError, UsageError } from "../errors.ts";
 import { rolloutFile } from "../files.ts";
 import { reverifyKeys } from "./keys.ts";
 import { exitCodeOf, printReport, printTracked } from "./report.ts";
@@ -20,7 +20,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
   const config = await context.resolve({ noModel: context.flags["model-type"] === undefined });
   const keys = readKeys(reverifyKeys, config);
   const run = reverify(config, {
-    rollouts: await rolloutFile(context, keys.rollouts_jsonl_fpath, "--rollouts"),
+    ...(await sourceOf(context, keys)),
     materializedInputs: await rolloutFile(context, keys.materialized_inputs_jsonl_fpath, "--inputs"),
     output: path.resolve(io.cwd, keys.output_jsonl_fpath),
     existing: existingOutput(keys),
@@ -49,6 +49,35 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
   } finally {
     view.close();
   }
+}
+
+/** The file with the answers. */
+async function sourceOf(
+  context: CommandContext,
+  keys: Keys,
+): Promise<Pick<ReverifyOptions, "rollouts" | "atifManifest">> {
+  const { input_format: format, rollouts_jsonl_fpath: rollouts, atif_manifest_jsonl_fpath: manifest } = keys;
+  if (format === "gym") {
+    if (manifest !== undefined)
+      throw new UsageError("--atif-manifest is only allowed with --input-format atif");
+    if (rollouts === undefined)
+      throw new CommandKeysError("missing required configuration: rollouts_jsonl_fpath (--rollouts).");
+    return { rollouts: await rolloutFile(context, rollouts, "--rollouts") };
+  }
+  if (manifest === undefined)
+    throw new CommandKeysError(
+      "missing required configuration: atif_manifest_jsonl_fpath (--atif-manifest).",
+    );
+  const others = {
+    rollouts,
+    judge_failed_only: keys.judge_failed_only,
+    append: keys.append,
+    force: keys.force,
+  };
+  const given = Object.entries({ ...others, resume: keys.resume_from_cache }).find(([, value]) => value);
+  if (given !== undefined)
+    throw new UsageError(`--input-format atif cannot be combined with --${given[0].replaceAll("_", "-")}`);
+  return { atifManifest: path.resolve(context.io.cwd, manifest) };
 }
 
 function existingOutput(keys: Keys): ReverifyOptions["existing"] {

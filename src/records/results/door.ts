@@ -1,5 +1,6 @@
 /** What is made of finished runs: comparison, health, profile, selection, shards. */
 
+export { type AtifSources, atifRollouts } from "./atif/atif-rollouts.ts";
 export {
   type ComparedRun,
   type CompareFilesOptions,

@@ -41,7 +41,8 @@ export function outputRow(reply: Row, input: Row, timing?: RolloutTiming): Row {
     _ng_rollout_index: input["_ng_rollout_index"],
     agent_ref: input["agent_ref"],
   });
-  if (Object.hasOwn(input, "skills_ref")) row["skills_ref"] = input["skills_ref"];
+  for (const name of ["skills_ref", "_ng_atif_provenance"])
+    if (Object.hasOwn(input, name)) row[name] = input[name];
   if (typeof input["_ng_attempt_index"] === "number" && input["_ng_attempt_index"] > 0) {
     row["_ng_attempt_index"] = input["_ng_attempt_index"];
   }

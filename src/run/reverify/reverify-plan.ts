@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isObject } from "../../base/python/json/door.ts";
 import { RolloutFileError, RolloutLineError } from "../../records/errors.ts";
 import {
   agentNameOf,
@@ -16,6 +17,8 @@ import { GrowableDoubles, GrowableIntegers, RolloutKeyMap } from "../../records/
 export interface ReverifySources {
   materializedInputsPath: string;
   rolloutsPath: string;
+  /** The manifest of the trajectories that the rollouts were made of. */
+  atifManifestPath?: string;
   /** Only rollouts in the failures file whose judge could not be reached. */
   judgeFailedOnly: boolean;
   /** Largest number of rollouts. */
@@ -113,7 +116,9 @@ export class ReverifyPlan {
         const inputLine = this.#inputLines.get(taskIndex, rolloutIndex) ?? 0;
         const input = rowAt(inputs, this.#inputsPath, this.#inputOffsets.at(inputLine), inputLine + 1);
         const stored = rowAt(source, this.sourcePath, this.#offsets.at(place), this.#lines.at(place));
-        yield { taskIndex, rolloutIndex, row: { ...input, response: stored["response"] } };
+        const { response, _ng_atif_provenance: provenance } = stored;
+        const row = { ...input, response, ...(isObject(provenance) && { _ng_atif_provenance: provenance }) };
+        yield { taskIndex, rolloutIndex, row };
       }
     } finally {
       source.close();

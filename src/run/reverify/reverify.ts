@@ -11,15 +11,25 @@ import {
   texts,
   whole,
 } from "../../base/check-options.ts";
+import { withTemporaryDirectory } from "../../base/files/door.ts";
 import { DUMMY_MODEL, type ResolvedConfig } from "../../config/door.ts";
 import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import { RolloutError } from "../../records/errors.ts";
-import { type ArtifactPaths, artifactPaths, assertRegularFile, type Row } from "../../records/files/door.ts";
+import {
+  type ArtifactPaths,
+  artifactPaths,
+  assertRegularFile,
+  JsonlWriter,
+  type Row,
+} from "../../records/files/door.ts";
+import { atifRollouts } from "../../records/results/door.ts";
 import { failureOf, type ServerClient } from "../../servers/calls/door.ts";
+import { lineOf } from "../collect/output-row.ts";
 import { eitherSignal, serverSettings } from "../evaluate.ts";
 import { gymVersion } from "../gym-version.ts";
 import { showingLive } from "../live-run.ts";
 import { maxAttemptsFrom } from "../resume/resume.ts";
+import { closing } from "../run.ts";
 import { type RunConfig, resolveRun } from "../run-config.ts";
 import type { EvaluationRun, ScoredRun } from "../run-evaluation.ts";
 import { type RunEvent, withEvents } from "../run-events.ts";
@@ -37,7 +47,12 @@ import {
 
 export interface ReverifyOptions {
   /** Stored rollouts. */
-  rollouts: string;
+  rollouts?: string;
+  /**
+   * Instead of rollouts: a manifest of ATIF trajectories, such as `exportRollouts` writes. Needs `materializedInputs`,
+   * and servers that declare that this is safe.
+   */
+  atifManifest?: string;
   /** Materialized inputs of their run. Default: the file next to the rollouts. */
   materializedInputs?: string;
   /** Where the rollouts with new scores go. With `force`, unsafe scores go to `unsafe_<name>` in the same directory. */
@@ -67,7 +82,8 @@ export interface ReverifyOptions {
 }
 
 const optionTable: OptionTable<ReverifyOptions> = {
-  rollouts: text,
+  rollouts: text.optional(),
+  atifManifest: text.optional(),
   materializedInputs: text.optional(),
   output: text,
   existing: oneOfWords(EXISTING_OUTPUT).optional(),
@@ -99,16 +115,59 @@ export interface ReverifyResult extends ScoredRun {
  * const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
  */
 export function reverify(config: RunConfig, options: ReverifyOptions): EvaluationRun<ReverifyResult> {
-  return withEvents((emit) => showingLive(emit, (emit) => run(config, options, emit)));
+  return withEvents((emit) => showingLive(emit, (emit) => fromEither(config, options, emit)));
+}
+
+async function fromEither(
+  config: RunConfig,
+  options: ReverifyOptions,
+  emit: (event: RunEvent) => void,
+): Promise<ReverifyResult> {
+  checkOptions("reverify", optionTable, options);
+  const { rollouts, atifManifest } = options;
+  if (atifManifest === undefined && rollouts !== undefined)
+    return run(config, { ...options, rollouts }, emit);
+  if (atifManifest !== undefined && rollouts === undefined)
+    return fromTrajectories(config, { ...options, atifManifest }, emit);
+  throw new RolloutError("ROLLOUT_ATIF", "reverify needs either `rollouts` or `atifManifest`.");
+}
+
+/** Scores the responses of trajectories as stored rollouts, in a file that exists only meanwhile. */
+function fromTrajectories(
+  config: RunConfig,
+  options: ReverifyOptions & { atifManifest: string },
+  emit: (event: RunEvent) => void,
+): Promise<ReverifyResult> {
+  const { atifManifest, materializedInputs, force, judgeFailedOnly, existing, limit, signal } = options;
+  if (
+    materializedInputs === undefined ||
+    force ||
+    judgeFailedOnly ||
+    !["fresh", "overwrite", undefined].includes(existing)
+  )
+    throw new RolloutError(
+      "ROLLOUT_ATIF",
+      "Trajectories (`atifManifest`) need `materializedInputs`, and cannot be combined with `force`, `judgeFailedOnly`, and resuming or appending.",
+    );
+  return withTemporaryDirectory("gym-atif-", async (directory) => {
+    const rollouts = path.join(directory, "rollouts.jsonl");
+    const manifestPath = path.resolve(atifManifest);
+    const materializedInputsPath = path.resolve(materializedInputs);
+    const file = await JsonlWriter.open(rollouts);
+    await closing([file], async () => {
+      for await (const row of atifRollouts({ manifestPath, materializedInputsPath, limit, signal }))
+        await file.append(lineOf(row));
+    });
+    return await run(config, { ...options, rollouts }, emit);
+  });
 }
 
 /** Detects every error that does not need servers before one starts. */
 async function run(
   given: RunConfig,
-  options: ReverifyOptions,
+  options: ReverifyOptions & { rollouts: string },
   emit: (event: RunEvent) => void,
 ): Promise<ReverifyResult> {
-  checkOptions("reverify", optionTable, options);
   const { existing = "fresh", force = false, judgeFailedOnly = false, limit, drain, signal } = options;
   const { installRoot = packageRoot(), roots = searchRoots({ installRoot }), env = process.env } = options;
   const { rolloutTimeoutSeconds: timeout = runSettings.rolloutTimeoutSeconds.default } = options;
@@ -119,6 +178,7 @@ async function run(
   const inputs = options.materializedInputs ?? artifactPaths(rolloutsPath).materializedInputs;
   const sources: ReverifySources = {
     rolloutsPath,
+    atifManifestPath: options.atifManifest && path.resolve(options.atifManifest),
     materializedInputsPath: path.resolve(inputs),
     judgeFailedOnly,
     limit,

@@ -134,7 +134,7 @@ async function checkManifest(
 ): Promise<void> {
   // An output that is appended to belongs to an earlier run, and so does its manifest.
   if (existing === "append") return;
-  const input = await digestFile(plan.sourcePath);
+  const input = await digestFile(sources.atifManifestPath ?? plan.sourcePath);
   const materializedInputs = await digestFile(sources.materializedInputsPath);
   const known =
     existing === "resume" && existsSync(paths.output) ? await readManifest(paths.manifest) : undefined;
