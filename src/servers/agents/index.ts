@@ -26,7 +26,6 @@ export {
   singleTurnConfig,
 } from "../definitions/episodes/environment-servers.ts";
 export { Episodes, episodeLimits } from "../definitions/episodes/run-episode.ts";
-export { directHttpSession } from "../definitions/episodes/tool-grant.ts";
 export {
   type StandardRunArgs,
   seedSession,

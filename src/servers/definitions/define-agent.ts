@@ -42,10 +42,12 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
   start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
   stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
   /**
-   * Checks a session that an environment server opens, and returns the tools that it may use. Without it, sessions are
-   * rejected.
+   * Checks a session that an environment server opens, and returns the tools that it may use. `direct_http`: the tools of
+   * one server that are called over HTTP, as `toolLoop` does. Without it, sessions are rejected.
    */
-  session?(args: { config: Infer<ConfigSchema>; seed: AgentSeed }): readonly ToolAccess[];
+  session?:
+    | "direct_http"
+    | ((args: { config: Infer<ConfigSchema>; seed: AgentSeed }) => readonly ToolAccess[]);
   /** `POST /v1/responses`: the loop. */
   responses(
     args: HandlerScope<Infer<ConfigSchema>> & {

@@ -13,7 +13,13 @@ import { Reply } from "../../calls/server-call.ts";
 import { callServer, type ServerContext } from "../../calls/server-client.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
 import { type AgentSession, AgentSessions } from "../../definitions/episodes/agent-sessions.ts";
-import { type AgentSeed, agentClose, agentSeed } from "../../definitions/episodes/schemas.ts";
+import {
+  type AgentSeed,
+  agentClose,
+  agentSeed,
+  type ToolAccess,
+} from "../../definitions/episodes/schemas.ts";
+import { directHttpSession } from "../../definitions/episodes/tool-grant.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
 import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { parseWith, requireBody, requireFields, requireObject } from "../body.ts";
@@ -48,6 +54,7 @@ export function createAgentApp(
   const context = server as ServerContext<never>;
   const config = server.config as Partial<StandardRunConfig> & {
     session_close_retry_window_seconds?: number;
+    tool_accesses?: readonly ToolAccess[];
     num_workers?: number;
   };
   const attribution = attributionOf(server);
@@ -58,7 +65,9 @@ export function createAgentApp(
       if (!options.session) throw new HttpError(501, "This agent has no sessions.");
       if (Number(config.num_workers ?? 1) !== 1)
         throw new GymError("AGENT_SESSION", "Sessions need an agent with one worker (num_workers: 1).");
-      return options.session({ config: context.config, seed });
+      return options.session === "direct_http"
+        ? directHttpSession(config.tool_accesses ?? [], seed)
+        : options.session({ config: context.config, seed });
     },
   });
   const seedAgent: Handler = (call) => {
