@@ -3,6 +3,7 @@ import path from "node:path";
 import { closestPath, findExistingPath } from "../config/paths.ts";
 import { DatasetError } from "../data/errors.ts";
 import { RolloutFileError } from "../records/errors.ts";
+import { findRuns } from "../records/files/door.ts";
 import type { CommandContext } from "./command.ts";
 
 /** A dataset that the user named, as an absolute path; if it is missing, the error names the flag. */
@@ -41,7 +42,7 @@ export async function rolloutFile(
   const entry = await stat(absolute).catch(() => undefined);
   if (entry === undefined) {
     const close = closestPath(given, [io.cwd]);
-    const hint = close === undefined ? "" : ` Did you mean '${close}'?`;
+    const hint = close === undefined ? await runsHere(io.cwd) : ` Did you mean '${close}'?`;
     throw new RolloutFileError(
       "ROLLOUT_FILE_MISSING",
       absolute,
@@ -52,6 +53,16 @@ export async function rolloutFile(
     throw new RolloutFileError("ROLLOUT_FILE_IS_DIRECTORY", absolute, `'${given}' (${flag}) is a directory.`);
   }
   return absolute;
+}
+
+const MAX_NAMED_RUNS = 5;
+
+/** Names runs of the default directory, for the error about one that is missing. */
+async function runsHere(cwd: string): Promise<string> {
+  const { runs } = await findRuns([path.join(cwd, "results")]).catch(() => ({ runs: [] }));
+  if (runs.length === 0) return "";
+  const names = runs.slice(0, MAX_NAMED_RUNS).map(({ rollouts }) => path.relative(cwd, rollouts));
+  return ` There are: ${names.join(", ")}${runs.length > names.length ? ", …" : ""}.`;
 }
 
 /** A path as the user would write it. */

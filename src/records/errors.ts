@@ -53,6 +53,7 @@ const byErrno: Record<string, [code: RolloutErrorCode, what: string]> = {
   ENOENT: ["ROLLOUT_FILE_MISSING", "does not exist"],
   ENOTDIR: ["ROLLOUT_FILE_MISSING", "does not exist (a part of its path is a file)"],
   EISDIR: ["ROLLOUT_FILE_IS_DIRECTORY", "is a directory"],
+  EEXIST: ["ROLLOUT_FILE_NOT_WRITABLE", "exists already"],
   EACCES: ["ROLLOUT_FILE_NOT_WRITABLE", "may not be opened (permission denied)"],
   EPERM: ["ROLLOUT_FILE_NOT_WRITABLE", "may not be opened (not permitted)"],
   EROFS: ["ROLLOUT_FILE_NOT_WRITABLE", "lies on a read-only file system"],

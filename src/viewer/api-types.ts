@@ -206,6 +206,8 @@ export interface Overview {
   reward: Estimate | null;
   passed: number;
   pass_threshold: number;
+  /** Whether all rewards are in [0, 1]. */
+  is_unit: boolean;
   pass: PassEstimates[];
   tasks: number;
   /** Rows without a task count as one task each. */

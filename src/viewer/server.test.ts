@@ -698,6 +698,22 @@ describe("annotations", () => {
       exclude: true,
     });
   });
+
+  it("go on after a line that a killed program left incomplete", async () => {
+    const { post, api, directory } = await viewer();
+    const file = path.join(directory, "run_annotations.jsonl");
+    const whole = { _ng_task_index: 0, _ng_rollout_index: 0, labels: ["first"] };
+    await writeFile(file, `${JSON.stringify(whole)}\n{"_ng_task_index": 0, "lab`);
+    const note = { task: 0, rollout: 1, labels: ["second"], note: "", exclude: false };
+    expect((await post("annotate", note)).status).toBe(200);
+    expect((await api<ViewerStatus>("status")).labels).toEqual(["first", "second"]);
+    expect(
+      (await readFile(file, "utf8"))
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toHaveLength(2);
+  });
 });
 
 describe("several runs", () => {

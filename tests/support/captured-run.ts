@@ -11,6 +11,8 @@ export type CaptureOptions = Partial<Omit<CliIo, "stdout" | "stderr">> & {
   readonly program?: CliProgram;
   /** Runs as this older command. */
   readonly startedAs?: string;
+  /** Whether the output is a terminal, of 80 columns unless `env` says otherwise. */
+  readonly isTty?: boolean;
 };
 
 /** Runs a command line inside this process and returns its output. */
@@ -18,13 +20,13 @@ export async function captureRun(
   argv: readonly string[],
   options: CaptureOptions = {},
 ): Promise<CapturedRun> {
-  const { program, startedAs, ...rest } = options;
+  const { program, startedAs, isTty = false, ...rest } = options;
   const written = { stdout: "", stderr: "" };
   const io: CliIo = {
     cwd: process.cwd(),
     env: {},
     ...rest,
-    stdout: { write: (text) => (written.stdout += text) },
+    stdout: { isTTY: isTty, write: (text) => (written.stdout += text) },
     stderr: { write: (text) => (written.stderr += text) },
   };
   const exitCode = await (startedAs === undefined

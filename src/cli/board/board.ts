@@ -219,6 +219,7 @@ function printTests(
 
 function printLeftOut({ left_out }: Board, context: CommandContext, line: (text: string) => void): void {
   if (left_out.length === 0) return;
+  context.out("");
   context.out(context.terminal.bold(`Left out: ${countText(left_out.length, "file")}`));
   for (const { path, reason } of left_out.slice(0, MAX_LISTED))
     line(`  ${shownPath(context, path)}: ${printable(reason.replace(`${path}:`, "line "))}`);

@@ -164,9 +164,20 @@ describe("gym list benchmarks", () => {
     expect(stderr).toContain(
       "Warning: lost cannot be resolved: config_paths entry 'gone.yaml' was not found",
     );
-    const table = await run("list", "benchmarks");
+    const table = await captureRun(["list", "benchmarks"], {
+      cwd: base,
+      installRoot: base,
+      isTty: true,
+      env: { COLUMNS: "100", NO_COLOR: "1" },
+    });
     expect(table.stdout).toContain("Available benchmarks in NeMo Gym (2)");
     expect(table.stdout).toMatch(/│ trivia │ knowledge │ Questions +│ trivia_agent │ 4 +│/);
+  });
+
+  it("is one plain line for each component in a pipe", async () => {
+    const { stdout } = await run("list", "benchmarks");
+    expect(stdout.split("\n")).toContain("trivia\tknowledge\tQuestions\ttrivia_agent\t4");
+    expect(stdout).not.toMatch(/[│┌]|Available/);
   });
 
   it("runs under its older name", async () => {
@@ -210,7 +221,7 @@ describe("gym list agents, models and resources-servers", () => {
       },
     ]);
     expect((await run("list", "agents")).stdout).toContain(
-      "│ tools by MCP, multi-turn, token ids by capture │ Loops       │",
+      "\ttools by MCP, multi-turn, token ids by capture\tLoops",
     );
     expect(await json("list", "models")).toEqual([
       { name: "gpt", model: "gpt", model_group: "gpt" },

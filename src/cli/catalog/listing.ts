@@ -21,13 +21,19 @@ interface Listing {
   readonly text?: () => string;
 }
 
+/** A line for each row, its cells separated by tabs, for `cut`, `grep` and other programs in a pipe. */
+function plainLines({ rows }: Table): string {
+  return rows.map((cells) => cells.map((cell) => cell.replace(/\s+/g, " ")).join("\t")).join("\n");
+}
+
 /** Prints a listing as text or as JSON, or a message that it is empty. */
 export function printListing({ json, out, terminal }: CommandContext, listing: Listing): number {
   if (json) out(JSON.stringify(listing.rows));
   else if (listing.rows.length === 0) {
     const { plural, query } = listing;
     out(terminal.yellow(query === undefined ? `No ${plural} found.` : `No ${plural} match '${query}'.`));
-  } else if (listing.table) out(renderTable(listing.table, terminal));
+  } else if (listing.table)
+    out(terminal.isTty ? renderTable(listing.table, terminal) : plainLines(listing.table));
   else out(listing.text?.() ?? "");
   return 0;
 }

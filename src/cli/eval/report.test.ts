@@ -133,7 +133,15 @@ describe("the summary of a run", () => {
               key_metrics: { "mean/reward": 0.5, "mean/_ng_attempt_index": 1, "mean/mask_sample": 0 },
               ...metrics,
             },
-            statistics: { rollouts: 6, tasks: 4, reward: interval, pass: [], ...statistics },
+            statistics: {
+              rollouts: 6,
+              tasks: 4,
+              reward: interval,
+              pass: [],
+              pass_threshold: 1,
+              is_unit: true,
+              ...statistics,
+            },
           },
         ],
         coverage: { expected: 6, ok: 6, masked: 0, failed: 0, missing: 0, ...coverage },
@@ -172,6 +180,15 @@ describe("the summary of a run", () => {
   it("shows the number of tasks of each rate", () => {
     const pass = [{ k: 2, pass_at_k: { ...interval, tasks: 1 }, pass_hat_k: { ...interval, tasks: 1 } }];
     expect(summaryText({ pass })).toMatch(/pass@2 .*\] \(1 of 4 tasks\)$/m);
+  });
+
+  it("has no pass@k for rewards outside of 0 to 1, and says so", () => {
+    const pass = [{ k: 1, pass_at_k: interval, pass_hat_k: interval }];
+    const note = "There is no pass@k, because";
+    expect(summaryText({ pass })).not.toContain(note);
+    const text = summaryText({ pass, is_unit: false });
+    expect(text).toContain(note);
+    expect(text).not.toMatch(/^ {2}pass[@^]1/m);
   });
 
   it("fits 80 columns", () => {

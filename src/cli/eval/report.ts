@@ -138,7 +138,8 @@ export function printSummary(
     for (const [name, value] of facts) out(`  ${name.padEnd(width)} ${value}`);
     if (!statistics) continue;
     const unscored = coverage.expected - coverage.ok;
-    for (const caveat of intervalCaveats({ ...statistics, unscored }))
+    const pass = statistics.is_unit ? statistics.pass : [];
+    for (const caveat of intervalCaveats({ ...statistics, pass, unscored }))
       for (const line of wrapText(caveat, LINE_WIDTH)) out(terminal.dim(`  ${line}`));
   }
   const { expected, ok, masked, failed, missing } = coverage;
@@ -164,7 +165,7 @@ function metricFacts(metrics: Readonly<Record<string, unknown>>, statistics: Sta
 
 function statisticFacts(statistics: Statistics | undefined): Fact[] {
   if (!statistics) return [];
-  const rows = passRows(statistics.pass);
+  const rows = statistics.is_unit ? passRows(statistics.pass) : [];
   const ofTasks = (tasks: number) =>
     tasks < statistics.tasks
       ? `(${tasks} of ${countText(statistics.tasks, "task")})`

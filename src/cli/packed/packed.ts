@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { withTemporaryDirectory } from "../../base/files/door.ts";
 import {
   PACKED_SUFFIX,
+  packedRunOf,
   packRun,
   rolloutsInside,
   runFileChunks,
@@ -13,7 +14,7 @@ import {
   type VerifiedPack,
   verifyPacked,
 } from "../../records/door.ts";
-import { artifactPaths } from "../../records/files/door.ts";
+import { artifactPaths, findRuns } from "../../records/files/door.ts";
 import { type ChangedReward, changedRewards, readRunTasks } from "../../records/results/door.ts";
 import { reverify } from "../../run/door.ts";
 import { gymVersion } from "../../run/light-door.ts";
@@ -38,7 +39,7 @@ export async function pack(
   const { io, out, json, signal, installRoot } = context;
   const named = await rolloutFile(context, given, "RUN", { directory: true });
   const isDirectory = (await stat(named)).isDirectory();
-  const rollouts = isDirectory ? path.join(named, "rollouts.jsonl") : named;
+  const rollouts = isDirectory ? await onlyRun(context, named) : named;
   if (named.endsWith(PACKED_SUFFIX)) throw new UsageError(`argument RUN: '${given}' is packed already`);
   const target = path.resolve(io.cwd, output ?? `${named.replace(/\.jsonl$/, "")}${PACKED_SUFFIX}`);
   if (!target.endsWith(PACKED_SUFFIX))
@@ -59,6 +60,19 @@ export async function pack(
   out(`Digest:  ${packed.digest}`);
   out(`Read it: gym eval view ${shownPath(context, target)}`);
   return 0;
+}
+
+/** The rollouts of the run in a directory, which must be its only one. */
+async function onlyRun(context: CommandContext, directory: string): Promise<string> {
+  const { runs } = await findRuns([directory]);
+  const [first, ...more] = runs.filter(({ rollouts }) => packedRunOf(rollouts) === undefined);
+  if (first === undefined)
+    throw new UsageError(`argument RUN: the runs in '${shownPath(context, directory)}' are packed already`);
+  if (more.length === 0) return first.rollouts;
+  const names = [first, ...more].slice(0, MAX_LISTED).map(({ rollouts }) => shownPath(context, rollouts));
+  throw new UsageError(
+    `argument RUN: '${shownPath(context, directory)}' holds ${more.length + 1} runs. Name one: ${names.join(", ")}`,
+  );
 }
 
 /** Runs `gym run verify`. */

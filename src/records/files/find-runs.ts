@@ -12,7 +12,7 @@ const NAME_OF_ROLLOUTS = /(?:^|[_-])rollouts\.jsonl$/;
 /** The record of `gym optimize`, in the directory above its batches. */
 export const OPTIMIZATION_NAME = "lineage.jsonl";
 const BESIDE_A_RUN =
-  /(?:_(?:materialized_inputs|failures|reward_profiling|annotations)|(?:^|_)rollout_verdicts)\.jsonl$/;
+  /(?:_(?:materialized_inputs|failures|reward_profiling|annotations|labels)|(?:^|_)rollout_verdicts)\.jsonl$/;
 /** `results/<agent>/<time>/rollouts.jsonl`, seen from `results`, and one folder more. */
 const LEVELS_BELOW = 4;
 const MAX_FOLDERS = 20_000;
@@ -21,12 +21,14 @@ const NOT_ENTERED = new Set(["node_modules", "logs", "captures", "preprocessed_d
 
 /** Fields of exports and inputs. Rows of rollouts may have some of them too, but those have a response. */
 const OF_OTHER_ROWS = [
+  "message_log",
   "messages",
   "messages_and_choices",
   "prompt",
   "prompt_ids",
   "prompt_token_ids",
   "responses_create_params",
+  "token_ids",
 ];
 /** The beginning of a file that is read to tell rollouts from exports. */
 const PEEK_BYTES = 4 * 1024 * 1024;
@@ -139,7 +141,7 @@ async function hasRunFiles(file: string): Promise<boolean> {
   return false;
 }
 
-/** False if the first row is that of an export or of inputs. Whatever cannot be read is shown with its error. */
+/** False if the first row is not that of a rollout. Whatever cannot be read is shown with its error. */
 async function mayBeRollouts(file: string): Promise<boolean> {
   const handle = await open(file).catch(() => undefined);
   if (handle === undefined) return true;
@@ -147,7 +149,8 @@ async function mayBeRollouts(file: string): Promise<boolean> {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(PEEK_BYTES), 0, PEEK_BYTES, 0);
     const end = buffer.indexOf("\n");
     const row: unknown = JSON.parse(buffer.toString("utf8", 0, end === -1 ? bytesRead : end));
-    return !isObject(row) || "response" in row || !OF_OTHER_ROWS.some((field) => field in row);
+    if (!isObject(row) || "response" in row) return true;
+    return "reward" in row && !OF_OTHER_ROWS.some((field) => field in row);
   } catch {
     return true;
   } finally {

@@ -18,6 +18,8 @@ export interface RunStatistics {
   reward_bootstrap: Estimate;
   pass: PassEstimates[];
   pass_threshold: number;
+  /** Whether all rewards are in [0, 1]. In another range, a reward of 1 need not be a success. */
+  is_unit: boolean;
 }
 
 /** A rollout passes when its reward reaches this. */
@@ -57,5 +59,6 @@ export function runStatistics(table: RolloutTable, except?: ReadonlySet<number>)
     reward_bootstrap: bootstrapMean(totals),
     pass: passEstimates(totals),
     pass_threshold: PASS_THRESHOLD,
+    is_unit: totals.isUnit,
   };
 }

@@ -1,8 +1,7 @@
-import { appendFile } from "node:fs/promises";
 import { z } from "zod";
+import { errorMessage } from "../../base/errors.ts";
 import { statRunFile } from "../../records/door.ts";
-import { fileError } from "../../records/errors.ts";
-import { annotationsPath, readAnnotations } from "../../records/files/door.ts";
+import { annotationsPath, JsonlWriter, readAnnotations } from "../../records/files/door.ts";
 import type { Annotation } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 
@@ -69,10 +68,20 @@ export class Annotations {
       ...annotation,
       annotated_at: new Date().toISOString(),
     };
-    await appendFile(this.path, `${JSON.stringify(line)}\n`).catch((error: unknown) => {
-      throw new ViewerRequestError(409, `Not saved: ${fileError(error, this.path, "write").message}`);
+    await this.#append(JSON.stringify(line)).catch((error: unknown) => {
+      throw new ViewerRequestError(409, `Not saved: ${errorMessage(error)}`);
     });
     await this.update();
     return annotation;
+  }
+
+  /** Opens the file for each line, which repairs a line that a killed program left incomplete. */
+  async #append(line: string): Promise<void> {
+    const file = await JsonlWriter.open(this.path, { fsync: "always" });
+    try {
+      await file.append(line);
+    } finally {
+      await file.close();
+    }
   }
 }

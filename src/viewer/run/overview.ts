@@ -5,9 +5,9 @@ import type { RowColumns } from "../index/row-columns.ts";
 import { columnsOf, isFailureRow, type RowCode, type RowFiles, refOf, rowOf } from "../query/select-rows.ts";
 import type { Progress, RunInfo } from "./run-info.ts";
 
-/** Few enough that each bar can be tapped on a touch screen. */
 /** One number alone is not a bar as wide as the chart. */
 const LEAST_WHOLE_BINS = 5;
+/** Few enough that each bar can be tapped on a touch screen. */
 const MAX_BINS = 10;
 const SLOWEST = 10;
 
@@ -125,6 +125,7 @@ function figuresOf(run: Run, selected: Int32Array, pass: number) {
     without_reward: withoutReward,
     reward: all.tasks === 0 ? null : clusteredMean(all),
     passed,
+    is_unit: all.isUnit,
     pass: passEstimates(all),
     tasks: all.tasks,
     without_task: withoutTask,
@@ -216,15 +217,15 @@ interface Bars {
 }
 
 /** Bars of equal width; for rewards within [0, 1] they cover that whole range. Sorts the values. */
-function distributionOf(values: Float64Array, options: Bars = {}): Distribution | null {
+export function distributionOf(values: Float64Array, options: Bars = {}): Distribution | null {
   if (values.length === 0) return null;
   const sorted = values.sort();
   let from = sorted[0] ?? 0;
   let to = sorted.at(-1) ?? 0;
   const max = to;
   if (options.unit && from >= 0 && to <= 1) [from, to] = [0, 1];
-  // Values that are all far from 0 would fill only the last bars.
-  else if (!options.unit && from < to / 2) from = Math.min(from, 0);
+  // Bars from 0 are easier to read, unless the first ones would be empty.
+  else if (!options.unit && from < to / MAX_BINS) from = Math.min(from, 0);
   let bins = MAX_BINS;
   if (options.whole) {
     // One bar for each number, or for several.

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectory } from "../../base/files/door.ts";
+import { fileError } from "../../records/errors.ts";
 import type { Board, ListedRow, RowRef, ViewerStatus } from "../api-types.ts";
 import { ViewerError, ViewerRequestError } from "../errors.ts";
 import { readRequest } from "../query/request.ts";
@@ -79,7 +81,9 @@ export async function writeStaticFolder(
 }
 
 async function newFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeDirectory(folder).catch((error: unknown) => {
+    throw fileError(error, folder, "write");
+  });
   if ((await readdir(folder)).length > 0)
     throw new ViewerError("VIEWER_FOLDER_NOT_EMPTY", `'${folder}' is not empty. Name a new folder.`);
 }
