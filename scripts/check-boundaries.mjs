@@ -21,11 +21,12 @@ const LAYER_OF = new Map(LAYERS.flatMap((rooms, layer) => rooms.map((room) => [r
 
 /** A room is imported through files of these names. A light door is for what must not load the rest of its folder. */
 const DOOR = /\/(index|door|light-door)\.ts$|^src\/[^/]+\/errors\.ts$/;
-/** Modules that are doors: the start of `gym` or the viewer's page needs them alone, or they are one whole thing. */
+/** Modules that are doors: the start of `gym`, a thread or the viewer's page needs them alone, or they are one whole thing. */
 const MODULE_DOORS = [
   "base/check-options.ts",
   "base/config-key.ts",
   "base/failures.ts",
+  "base/marked-processes.ts",
   "base/python/re.ts",
   "base/secrets.ts",
   "base/suggest.ts",

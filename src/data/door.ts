@@ -12,7 +12,6 @@ export {
 } from "./convert/convert.ts";
 export { readMap } from "./convert/fields.ts";
 export { formatName } from "./convert/format-names.ts";
-export { needsConversion } from "./convert/needs-conversion.ts";
 export { convertDataset } from "./convert/write.ts";
 export { parseDatasetEntry } from "./entry.ts";
 export { missingRegistryAccess } from "./locate.ts";

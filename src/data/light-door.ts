@@ -2,6 +2,7 @@
 
 export { type AccessSource, hubAccess, registryAccess } from "./access.ts";
 export { SAMPLE_DATA_KEY, SAMPLE_OF_KEY } from "./benchmarks/prepare-context.ts";
+export { needsConversion } from "./convert/needs-conversion.ts";
 export { type AgentDatasets, agentsOf } from "./entry.ts";
 export { parseExactRow, readTextLines } from "./lines.ts";
 export {

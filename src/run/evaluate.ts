@@ -7,8 +7,7 @@ import type { ResolvedConfig } from "../config/door.ts";
 import { environmentsOf } from "../config/door.ts";
 import { aliasedInstance } from "../config/light-door.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../config/paths.ts";
-import { needsConversion } from "../data/door.ts";
-import { loadPromptConfig } from "../data/light-door.ts";
+import { loadPromptConfig, needsConversion } from "../data/light-door.ts";
 import { RolloutError } from "../records/errors.ts";
 import { artifactPaths, assertRegularFile, type Row, rejectOtherFiles } from "../records/files/door.ts";
 import type { HealthReport } from "../records/results/door.ts";
@@ -17,7 +16,6 @@ import type { CostMeter } from "../servers/model-endpoint/door.ts";
 import { type Cohort, findCohorts } from "./cohorts.ts";
 import { LocalExecutor } from "./collect/local-executor.ts";
 import { RolloutTraces } from "./collect/trace-rollouts.ts";
-import { convertedInput } from "./converted-input.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import {
   agentNames,
@@ -214,8 +212,9 @@ async function selectedInput(
 }
 
 /** Rows of another format, or of the hub, as a file of rows. */
-function foreignInput(name: string, setting: Setting): Promise<RunInput> {
+async function foreignInput(name: string, setting: Setting): Promise<RunInput> {
   const { options, config, output, roots, env, stopping, emit, notice } = setting;
+  const { convertedInput } = await import("./converted-input.ts");
   return convertedInput(name, {
     output,
     roots,

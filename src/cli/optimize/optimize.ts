@@ -5,7 +5,7 @@ import {
   type OptimizeOptions,
   type OptimizeResult,
   optimize,
-} from "../../run/door.ts";
+} from "../../run/optimize/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";

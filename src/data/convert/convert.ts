@@ -3,16 +3,10 @@ import type { JsonObject } from "../../base/python/json/door.ts";
 import { DatasetError } from "../errors.ts";
 import { applyPromptConfig, type PromptConfig } from "../prompt-config.ts";
 import { MAPPABLE, Misfit } from "./fields.ts";
-import type { Format, RowFormat } from "./format-names.ts";
+import { containerOf, type Format, type RowFormat } from "./format-names.ts";
 import { convertRow, detectFormat, type FieldMap, fieldList, type Notice } from "./formats.ts";
 import { type LmEvalOptions, readLmEvalTask, taskRows } from "./lm-eval/rows.ts";
-import {
-  type ConvertAccess,
-  containerOf,
-  readSourceRows,
-  type SourceRow,
-  sourceFile,
-} from "./read-source.ts";
+import { type ConvertAccess, readSourceRows, type SourceRow, sourceFile } from "./read-source.ts";
 
 /** Rows that decide about the format. */
 const DETECTED_ROWS = 20;

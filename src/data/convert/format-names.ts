@@ -28,3 +28,10 @@ const FORMAT_NAMES: Readonly<Record<Format, string>> = {
 export function formatName(format: Format): string {
   return FORMAT_NAMES[format];
 }
+
+/** What a file holds, by its name: `csv`, `tsv`, `json`, `jsonl`, `parquet` or `yaml`. */
+export function containerOf(name: string): string | undefined {
+  const [, ending] = /\.(csv|tsv|json|jsonl|ndjson|parquet|ya?ml)(?:\.gz)?$/i.exec(name) ?? [];
+  const lower = ending?.toLowerCase();
+  return lower === "ndjson" ? "jsonl" : lower === "yml" ? "yaml" : lower;
+}

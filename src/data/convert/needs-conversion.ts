@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { findExistingPath } from "../../config/paths.ts";
 import { parseExactRow, readTextLines } from "../lines.ts";
+import { containerOf } from "./format-names.ts";
 import { detectFormat } from "./formats.ts";
-import { containerOf } from "./read-source.ts";
 
 /** Whether the input of a run is not yet a file of rows. `hasPrompt`: a prompt config makes the inputs. */
 export async function needsConversion(

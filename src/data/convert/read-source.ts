@@ -9,6 +9,7 @@ import { DatasetError } from "../errors.ts";
 import { parseExactRow, readTextLines } from "../lines.ts";
 import { remoteSources } from "../prepare/remote-sources.ts";
 import type { HubAccess } from "../remote/hub-access.ts";
+import { containerOf } from "./format-names.ts";
 
 /** Tables and JSON texts are read into memory. */
 const MAX_TEXT_BYTES = 512 * 1024 * 1024;
@@ -52,13 +53,6 @@ export function parseHubName(name: string): HubName | undefined {
 }
 
 const TABLES: Readonly<Record<string, string>> = { csv: ",", tsv: "\t" };
-
-/** What a file holds, by its name: `csv`, `tsv`, `json`, `jsonl`, `parquet` or `yaml`. */
-export function containerOf(name: string): string | undefined {
-  const [, ending] = /\.(csv|tsv|json|jsonl|ndjson|parquet|ya?ml)(?:\.gz)?$/i.exec(name) ?? [];
-  const lower = ending?.toLowerCase();
-  return lower === "ndjson" ? "jsonl" : lower === "yml" ? "yaml" : lower;
-}
 
 /** The file with this name below the roots; the error names the nearest one. */
 export async function sourceFile(name: string, { roots }: ConvertAccess): Promise<string> {

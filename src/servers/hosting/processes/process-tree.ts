@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { killAll, killWithVariable, pids } from "../../../base/door.ts";
+// The thread of the watchdog loads this module; the door of base would load zod there.
+import { killAll, killWithVariable, pids } from "../../../base/marked-processes.ts";
 
 /** Clock ticks per second in /proc; fixed on Linux. */
 const TICKS = 100;
