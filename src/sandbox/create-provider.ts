@@ -14,6 +14,18 @@ const LOADERS: Readonly<Record<SandboxProviderName, Load>> = {
   enroot: async () => (await import("./providers/enroot.ts")).EnrootProvider,
   daytona: async () => (await import("./providers/daytona.ts")).DaytonaProvider,
   opensandbox: async () => (await import("./providers/opensandbox.ts")).OpenSandboxProvider,
+  e2b: async () => {
+    const [{ E2bProvider }, { loadE2bSdk }] = await Promise.all([
+      import("./providers/e2b.ts"),
+      import("./providers/e2b-sdk.ts"),
+    ]);
+    const sdk = await loadE2bSdk();
+    return class extends E2bProvider {
+      constructor(settings: unknown) {
+        super(settings, sdk);
+      }
+    };
+  },
   ecs_fargate: unavailable(
     "ecs_fargate",
     "its tasks are driven through signed AWS requests and a tunnel into the task",
@@ -34,7 +46,7 @@ function unavailable(name: string, reason: string): Load {
   return async () => {
     throw new SandboxUnavailableError(
       `The sandbox provider '${name}' is not available in this build: ${reason}. ` +
-        "Use 'docker', 'apptainer' or 'enroot' for container images, 'daytona' or 'opensandbox' for a service, " +
+        "Use 'docker', 'apptainer' or 'enroot' for container images, 'daytona', 'e2b' or 'opensandbox' for a service, " +
         "'bubblewrap' for the programs of this machine, or run the agent as a Python server.",
     );
   };

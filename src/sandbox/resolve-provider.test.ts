@@ -26,7 +26,11 @@ describe("resolveSandboxProvider", () => {
     [{ sandbox: { docker: {} } }, "sandbx", /Did you mean 'sandbox'\?/],
     [{ mine: { docker: {} } }, "theirs", /Sandbox blocks: mine/],
     [{ sandbox: { dockr: {} } }, "sandbox", /unknown provider 'dockr'. Did you mean 'docker'\?/],
-    [{ sandbox: { e2b: {} } }, "sandbox", /unknown provider 'e2b'. Known: bubblewrap, docker/],
+    [
+      { sandbox: { firecracker: {} } },
+      "sandbox",
+      /unknown provider 'firecracker'. Known: bubblewrap, docker/,
+    ],
     [
       { sandbox: { docker: {}, enroot: {} } },
       "sandbox",

@@ -29,7 +29,7 @@ describe("sandbox blocks", () => {
     });
     expect(config.servers.map(({ name }) => name)).toEqual(["my_agent"]);
     await resolve("", "{bubblewrap: {}}");
-    await resolve("sandbox: {e2b: {}}\n", "sandbox");
+    await resolve("sandbox: {firecracker: {}}\n", "sandbox");
     await resolve("", "null");
   });
 

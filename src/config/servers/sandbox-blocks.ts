@@ -11,6 +11,7 @@ export const sandboxProviders = [
   "apptainer",
   "enroot",
   "daytona",
+  "e2b",
   "opensandbox",
   "ecs_fargate",
   "openshell",
