@@ -177,6 +177,7 @@ export const envCommands = [
       ...jsonFlag,
       ...searchDirFlag,
       check: { kind: "text", metavar: "NAME", repeatable: true, help: "only this check" },
+      exclude: { kind: "text", metavar: "NAME", repeatable: true, help: "audit all but this one" },
       limit: { kind: "value", key: "limit", metavar: "N", help: "number of example rows" },
       evidence: { kind: "switch", help: "show each response and its result" },
     },
@@ -194,6 +195,7 @@ export const envCommands = [
     run: async (context) =>
       (await import("../env/audit.ts")).auditEnvironments(context, {
         only: context.flags.check,
+        excluded: context.flags.exclude,
         evidence: context.flags.evidence,
       }),
   }),

@@ -1,8 +1,10 @@
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
+import { suggest } from "../../base/suggest.ts";
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
+import { UsageError } from "../errors.ts";
 import { namedConfig } from "../selectors.ts";
 import type { AuditReport, CheckReport } from "../workloads/audit/audit.ts";
 import { auditInProcess } from "../workloads/audit/audit-process.ts";
@@ -23,13 +25,13 @@ const SHOWN_FINDINGS = 5;
 /** Runs `gym env audit`. */
 export async function auditEnvironments(
   context: CommandContext,
-  { only, evidence }: { only: readonly string[]; evidence: boolean },
+  { only, excluded, evidence }: { only: readonly string[]; excluded: readonly string[]; evidence: boolean },
 ): Promise<number> {
   const keys = await listingKeys(context, auditKeys);
   const { component_name: name, limit } = keys;
   const targets =
     name === undefined
-      ? discoverResourcesServers(openCatalog(context))
+      ? allExcept(excluded, discoverResourcesServers(openCatalog(context)))
       : [{ name, configFile: await namedConfig(context, name) }];
   const { io, env, installRoot, signal, err, json, terminal } = context;
   const audited: Audited[] = [];
@@ -63,6 +65,18 @@ export async function auditEnvironments(
   if (json) context.out(JSON.stringify({ passed, environments: audited }));
   else if (audited.length > 1) summarize(context, audited, failed);
   return passed ? 0 : 1;
+}
+
+function allExcept<T extends { readonly name: string }>(excluded: readonly string[], all: readonly T[]): T[] {
+  const names = all.map(({ name }) => name);
+  const unknown = excluded.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const close = suggest(unknown, names);
+    throw new UsageError(
+      `--exclude ${unknown}: no such environment.${close === undefined ? "" : ` Did you mean ${close}?`}`,
+    );
+  }
+  return all.filter(({ name }) => !excluded.includes(name));
 }
 
 function show(context: CommandContext, { name, reports, problem }: Audited, evidence: boolean): void {
