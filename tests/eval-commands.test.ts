@@ -449,6 +449,30 @@ describe("gym eval reverify", () => {
     return { cwd, stored };
   }
 
+  it("says that rollouts are missing, or counts failures as zero, on request", async () => {
+    const { cwd } = await judgedRun();
+    const run = (...keys: string[]) =>
+      gym(cwd, ["eval", "run", "--config", "judged.yaml", "-i", "in.jsonl", "-o", "strict.jsonl", ...keys], {
+        NEMO_GYM_MAX_ROLLOUT_ATTEMPTS: "1",
+      });
+    const strict = await run("+require_complete=true", "+count_failure_classes_as_zero=[judge_failed]");
+    expect(strict.exitCode, strict.text).toBe(1);
+    expect(strict.stderr).toContain(
+      "EVAL FAILED: 2/3 samples completed. Partial artifacts retained at strict.jsonl.",
+    );
+    expect(strict.stdout).toContain("The metrics count 1 failed and 0 missing rollouts as zero");
+    expect(strict.stdout).toContain("Coverage: 2 of 3 rollouts scored");
+    const metrics = JSON.parse(readFileSync(path.join(cwd, "strict_aggregate_metrics.json"), "utf8")) as {
+      key_metrics: Row;
+    }[];
+    expect(metrics[0]?.key_metrics["mean/reward"]).toBeCloseTo(1 / 3, 10);
+    const budget = await run("+dispatch_budget_s=5", "--force");
+    expect(budget).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("dispatch_budget_s needs num_samples_in_parallel"),
+    });
+  });
+
   it("scores stored rollouts again, only with servers that allow it", async () => {
     const { cwd, stored } = await judgedRun();
     const words = ["eval", "reverify", "--config", "judged.yaml", ...stored, "-o", "again.jsonl"];

@@ -194,6 +194,10 @@ export const rolloutErrorCodes = {
       when: "Another run is writing to the same output.",
       fix: "Wait for it, or choose another `--output`.",
     },
+    ROLLOUT_SETTINGS: {
+      when: "Settings of a run contradict each other, such as `dispatch_budget_s` without `num_samples_in_parallel`.",
+      fix: "Add or remove the setting that the message names.",
+    },
     ROLLOUT_ATIF: {
       when: "A trajectory or the manifest for `--atif-manifest` is not valid, or a trajectory cannot be scored as one response (images, subagents, several models, …).",
       fix: "Correct the place that the message names, or leave the trajectory out of the manifest.",

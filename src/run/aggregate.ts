@@ -12,6 +12,7 @@ import {
 } from "../base/check-options.ts";
 import { type ArtifactPaths, artifactPaths, assertRegularFile } from "../records/files/door.ts";
 import { findShards, type HealthReport, replaceMerge, ShardedRollouts } from "../records/results/door.ts";
+import { zeroSetting } from "./count-as-zero.ts";
 import { checkAfterRun, type HealthSetting } from "./health-after-run.ts";
 import { findMetricServers } from "./metric-servers.ts";
 import { assertNotOverwriting } from "./resume/prepare-run.ts";
@@ -36,6 +37,10 @@ export interface AggregateOptions {
   /** Receives progress. */
   onStatus?: (text: string) => void;
   signal?: AbortSignal;
+  /** Classes of failures that count as zero in the metrics. Default: none. */
+  countFailuresAsZero?: readonly string[];
+  /** Rollouts that left neither a result nor a failure count as zero in the metrics. */
+  countMissingAsZero?: boolean;
   /** Checks the health of the merged rollouts; false: no check. Default: a check. */
   healthCheck?: HealthSetting;
   cwd?: string;
@@ -52,6 +57,8 @@ const optionTable: OptionTable<AggregateOptions> = {
   onNotice: callback.optional(),
   onStatus: callback.optional(),
   signal: signal.optional(),
+  countFailuresAsZero: texts.optional(),
+  countMissingAsZero: flag.optional(),
   healthCheck: z.union([z.literal(false), record], "must be false or an object").optional(),
   cwd: text.optional(),
   env: record.optional(),
@@ -108,6 +115,7 @@ export async function aggregate(options: AggregateOptions): Promise<AggregateRes
       failures: sidecars.map(({ failures }) => failures),
       materializedInputs: sidecars.map(({ materializedInputs }) => materializedInputs),
       targets,
+      zeros: zeroSetting(options),
       metricsFrom: servers,
       signal,
       onNotice,

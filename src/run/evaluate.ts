@@ -14,8 +14,10 @@ import type { HealthReport } from "../records/results/door.ts";
 import type { RunClient } from "../servers/calls/door.ts";
 import type { CostMeter } from "../servers/model-endpoint/door.ts";
 import { type Cohort, findCohorts } from "./cohorts.ts";
+import type { CollectLimits } from "./collect/collect-contract.ts";
 import { LocalExecutor } from "./collect/local-executor.ts";
 import { RolloutTraces } from "./collect/trace-rollouts.ts";
+import { zeroSetting } from "./count-as-zero.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import {
   agentNames,
@@ -299,17 +301,25 @@ async function open(setting: Setting, inputPath: string, cohorts: ReadonlyMap<st
     options;
   const { env } = setting;
   const expand = await expandOptions(setting, inputPath);
-  const { resume, force, retryFailed, aggregate, fsync, drain, signal } = options;
+  const { resume, force, aggregate, fsync, drain, signal } = options;
+  const { retryFailed, retryTerminalTimeouts, retryInvalidJudge, longestFirst } = options;
   const plan: RunPlan = {
     resume,
     force,
     retryFailed,
+    retryTerminalTimeouts,
+    retryInvalidJudge,
+    longestFirst,
     aggregate,
     fsync,
     output,
     expand,
+    zeros: zeroSetting(options),
     limits: {
       concurrency: options.concurrency || (options.queue ? QUEUED_AT_ONCE : null),
+      largestConcurrency: options.maxResident,
+      dispatch: dispatchLimits(options),
+      endsAtFailure: options.routeFailures === false,
       cohorts: new Map([...cohorts].map(([agent, { size }]) => [agent, size])),
       maxAttempts: options.maxAttempts ?? maxAttemptsFrom(env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], notice),
       rolloutTimeoutMs: inMilliseconds(rolloutTimeoutSeconds),
@@ -319,6 +329,17 @@ async function open(setting: Setting, inputPath: string, cohorts: ReadonlyMap<st
     gymVersion: gymVersion(installRoot),
   };
   return Run.open(plan, { onEvent: emit, drain, signal });
+}
+
+function dispatchLimits(options: EvaluationOptions): CollectLimits["dispatch"] {
+  const { dispatchBudgetSeconds: budget, drainMarginSeconds: margin = null } = options;
+  if (budget === undefined) return null;
+  if (!options.concurrency)
+    throw new RolloutError(
+      "ROLLOUT_SETTINGS",
+      "dispatch_budget_s needs num_samples_in_parallel (--concurrency): without it all rollouts may start at once.",
+    );
+  return { budgetMs: budget * 1000, marginMs: inMilliseconds(margin) };
 }
 
 /** How the rows of a file become rollouts. */

@@ -62,6 +62,14 @@ export interface EvaluationOptions {
   concurrency?: number;
   /** Attempts per rollout. Default: NEMO_GYM_MAX_ROLLOUT_ATTEMPTS, or 3. */
   maxAttempts?: number;
+  /** Upper limit of `concurrency`, also of an automatic one. */
+  maxResident?: number;
+  /** Seconds in which rollouts start; a resumed run starts the others. Needs `concurrency`. Default: no limit. */
+  dispatchBudgetSeconds?: number;
+  /** No rollout starts with less of `dispatchBudgetSeconds` left. Default: what three quarters of the rollouts took. */
+  drainMarginSeconds?: number;
+  /** False: the first rollout that fails for good ends the run. Default: true. */
+  routeFailures?: boolean;
   /** Time limit of one rollout; null: none. Default: 7200. */
   rolloutTimeoutSeconds?: number | null;
   /** Time limit of the whole collection. Default: none. */
@@ -82,6 +90,16 @@ export interface EvaluationOptions {
   force?: boolean;
   /** With `resume`: runs failed rollouts again, however often they were tried. */
   retryFailed?: boolean;
+  /** With `resume`: rollouts whose failed attempts took longest start first. */
+  longestFirst?: boolean;
+  /** With `resume`: time-outs that an agent marked as terminal (`timeout_exceeded`) are tried again. */
+  retryTerminalTimeouts?: boolean;
+  /** With `resume`: results with `invalid_judge_response` become failures and run again. */
+  retryInvalidJudge?: boolean;
+  /** Classes of failures that count as zero in the metrics. Default: none. */
+  countFailuresAsZero?: readonly string[];
+  /** Rollouts that left neither a result nor a failure count as zero in the metrics. */
+  countMissingAsZero?: boolean;
   /** Computes metrics when the rollouts are collected. Default: true. */
   aggregate?: boolean;
   /** Checks the health of the rollouts after the metrics; false: no check. Default: a check of runs with an output. */

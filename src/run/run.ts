@@ -24,6 +24,7 @@ import type {
 } from "./collect/collect-contract.ts";
 import { RunTotals } from "./collect/run-totals.ts";
 import { turnBoundaryText } from "./collect/turn-boundaries.ts";
+import type { ZeroSetting } from "./count-as-zero.ts";
 import { checkRows } from "./inputs/check-rows.ts";
 import type { ExpandOptions } from "./inputs/expand.ts";
 import type { EvaluationOptions } from "./options.ts";
@@ -51,8 +52,20 @@ export type EvaluationEvent =
 
 /** The checked description of a run: its rows, its limits, and what to do with an earlier run of the same name. */
 export interface RunPlan
-  extends Pick<EvaluationOptions, "resume" | "force" | "retryFailed" | "aggregate" | "fsync"> {
+  extends Pick<
+    EvaluationOptions,
+    | "resume"
+    | "force"
+    | "retryFailed"
+    | "retryTerminalTimeouts"
+    | "retryInvalidJudge"
+    | "longestFirst"
+    | "aggregate"
+    | "fsync"
+  > {
   output: string;
+  /** Rollouts without a result that count as zero in the metrics. */
+  zeros?: ZeroSetting;
   expand: ExpandOptions;
   limits: CollectLimits;
   /** Config keys that affect the results; they must be unchanged when a run is resumed. */
@@ -179,7 +192,8 @@ export class Run {
     if (boundaries !== undefined) this.notice(boundaries);
     if (!aggregate || signal?.aborted) return { paths, result, summary: undefined };
     const { client } = execution;
-    const summary = await summarizeRun({ paths, totals, client, signal, onNotice: this.notice });
+    const { zeros } = this.plan;
+    const summary = await summarizeRun({ paths, totals, zeros, client, signal, onNotice: this.notice });
     await this.#noticeSamples();
     onEvent({ type: "summarized", summary });
     return { paths, result, summary };

@@ -13,6 +13,7 @@ import { type CoverageSources, coverageOf } from "../records/results/door.ts";
 import { callServer, isServerCallError, type ServerClient } from "../servers/calls/door.ts";
 import type { JudgeCalls } from "../wire/light-door.ts";
 import { type AgentRows, RunTotals } from "./collect/run-totals.ts";
+import { addZeros, type CountedAsZero, type ZeroSetting } from "./count-as-zero.ts";
 
 export interface AgentSummary {
   agent: string;
@@ -29,11 +30,14 @@ export interface RunSummary {
   turnBoundaries: TurnBoundaries | null;
   /** Who judged the rollouts; empty if nobody did. */
   judges: JudgeCalls[];
+  /** Rollouts in the metrics that nothing scored, if the settings count them as zero. */
+  countedAsZero?: CountedAsZero;
 }
 
 interface SummarySources extends CoverageSources {
   /** Files of rollouts: the output of a run, or its shards. */
   rollouts: readonly string[];
+  zeros?: ZeroSetting;
 }
 
 interface SummaryOptions {
@@ -52,21 +56,22 @@ export async function summarizeRun(options: {
     "output" | "failures" | "materializedInputs" | "aggregateMetrics" | "statistics"
   >;
   totals: RunTotals | undefined;
+  zeros?: ZeroSetting;
   client: ServerClient;
   signal?: AbortSignal;
   onNotice: (text: string) => void;
 }): Promise<RunSummary> {
-  const { paths, totals, client, signal, onNotice } = options;
-  const counted =
-    totals && !totals.lacksEntries
-      ? totals
-      : await totalsOf({
-          rollouts: [paths.output],
-          failures: [paths.failures],
-          materializedInputs: [paths.materializedInputs],
-          signal,
-        });
-  return summarizeTotals(counted, { targets: paths, metricsFrom: { client }, signal, onNotice });
+  const { paths, totals, zeros, client, signal, onNotice } = options;
+  const sources: SummarySources = {
+    rollouts: [paths.output],
+    failures: [paths.failures],
+    materializedInputs: [paths.materializedInputs],
+    zeros,
+    signal,
+  };
+  const counted = totals && !totals.lacksEntries ? totals : await totalsOf(sources);
+  const targets = { targets: paths, metricsFrom: { client }, signal, onNotice };
+  return summarizeTotals(counted, sources, targets);
 }
 
 /**
@@ -75,7 +80,7 @@ export async function summarizeRun(options: {
  * the coverage is known, and nothing is written.
  */
 export async function summarize(options: SummarySources & SummaryOptions): Promise<RunSummary> {
-  return summarizeTotals(await totalsOf(options), options);
+  return summarizeTotals(await totalsOf(options), options, options);
 }
 
 async function totalsOf(options: SummarySources): Promise<RunTotals> {
@@ -87,7 +92,12 @@ async function totalsOf(options: SummarySources): Promise<RunTotals> {
   return totals;
 }
 
-async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Promise<RunSummary> {
+async function summarizeTotals(
+  totals: RunTotals,
+  sources: SummarySources,
+  options: SummaryOptions,
+): Promise<RunSummary> {
+  const countedAsZero = sources.zeros && (await addZeros(totals, sources, sources.zeros));
   const agents = await Promise.all(
     [...totals.byAgent].map(async ([agent, rows]) => ({
       agent,
@@ -101,6 +111,7 @@ async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Prom
     coverage: totals.coverage.result(),
     turnBoundaries: totals.boundaries.counts,
     judges: totals.judges,
+    ...(countedAsZero && { countedAsZero }),
   };
   if (agents.length > 0) await writeSummary(summary, options.targets);
   return summary;
@@ -158,7 +169,7 @@ function byKey(a: Row, b: Row): number {
 }
 
 async function writeSummary(
-  { agents, coverage, turnBoundaries, judges }: RunSummary,
+  { agents, coverage, turnBoundaries, judges, countedAsZero }: RunSummary,
   paths: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">,
 ): Promise<void> {
   const metrics = agents.map(({ agent, environment, metrics: own }) => ({
@@ -172,6 +183,7 @@ async function writeSummary(
   }));
   const statistics = {
     coverage,
+    ...(countedAsZero && { counted_as_zero: countedAsZero }),
     ...(turnBoundaries && { turn_boundaries: turnBoundaries }),
     ...(judges.length > 0 && { judges }),
     agents: agents.map(({ agent, statistics: own }) => ({ agent_ref: { name: agent }, ...own })),

@@ -21,6 +21,8 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
     onNotice,
     onStatus: err,
     signal,
+    countFailuresAsZero: keys.count_failure_classes_as_zero?.map(String),
+    countMissingAsZero: keys.count_missing_rollouts_as_zero,
     healthCheck: healthSetting(keys),
     cwd: io.cwd,
     env: context.env,

@@ -115,12 +115,13 @@ function jsonResult({ completed, failed, cancelled, stoppedEarly, progress }: Co
   return { completed, failed, cancelled, stopped_early: stoppedEarly ?? null, progress };
 }
 
-function jsonSummary({ agents, coverage, turnBoundaries, judges }: RunSummary) {
+function jsonSummary({ agents, coverage, turnBoundaries, judges, countedAsZero }: RunSummary) {
   // Results per task are in the files, because they may be long.
   const short = agents.map(({ agent, metrics, statistics }) => ({
     agent,
     key_metrics: metrics.key_metrics,
     statistics: statistics ?? null,
   }));
-  return { agents: short, coverage, turn_boundaries: turnBoundaries, judges };
+  const zeros = countedAsZero && { counted_as_zero: countedAsZero };
+  return { agents: short, coverage, ...zeros, turn_boundaries: turnBoundaries, judges };
 }

@@ -99,6 +99,16 @@ export const collectionKeys = {
   num_repeats_add_seed,
   skills,
   disable_aggregation: toggle("collect only, compute no metrics"),
+  require_complete: {
+    type: "bool",
+    default: false,
+    help: "exit with 1 if a rollout has no result; the files are kept",
+  },
+  retain_results_in_memory: {
+    type: "bool",
+    default: true,
+    help: "accepted for configs of the original: a run with files never keeps results in memory",
+  },
   ...otherRunKeys,
   ...calibrationKeys,
   ...healthKeys,
@@ -141,6 +151,8 @@ export const aggregateKeys = {
     default: true,
     help: "write the merged rollouts; metrics are always written",
   },
+  count_failure_classes_as_zero: runKeys.count_failure_classes_as_zero,
+  count_missing_rollouts_as_zero: runKeys.count_missing_rollouts_as_zero,
   ...healthKeys,
 } as const satisfies KeyTable;
 

@@ -127,7 +127,7 @@ const LINE_WIDTH = 78;
 
 /** Metrics with their intervals by agent, and their coverage of the run. */
 export function printSummary(
-  { agents, coverage, judges }: RunSummary,
+  { agents, coverage, judges, countedAsZero }: RunSummary,
   { out, terminal }: CommandContext,
 ): void {
   for (const { agent, metrics, statistics } of agents) {
@@ -150,6 +150,13 @@ export function printSummary(
   out("");
   const line = `Coverage: ${counting} of ${expected} rollouts scored (${failed} failed, ${masked} masked, ${missing} missing${unscored})`;
   out(counting === expected ? terminal.green(line) : terminal.yellow(line));
+  const { failed: failures = 0, missing: lost = 0 } = countedAsZero ?? {};
+  if (failures + lost > 0)
+    out(
+      terminal.yellow(
+        `The metrics count ${failures} failed and ${lost} missing rollouts as zero; nothing scored them.`,
+      ),
+    );
   for (const { server, model, calls } of judges) {
     const name = model === null ? "" : ` (${printable(model)})`;
     out(`Judged by ${printable(server)}${name}, ${countText(calls, "call")}`);
@@ -188,13 +195,20 @@ function isInternal(metric: string): boolean {
 /**
  * 1 when the run stopped early without a signal, or when no rollout completed in this run or in those that it resumes.
  */
-export function exitCodeOf({ result, summary }: Evaluation, { signal }: CommandContext): number {
+export function exitCodeOf(evaluation: Evaluation, { signal }: CommandContext): number {
+  const { result, summary } = evaluation;
   // A chained command must not continue with a partial run.
   if (signal.aborted) return (summary?.coverage.missing ?? 1) > 0 ? interruptedExitCode(signal) : 0;
-  const { completed, total } = result.progress;
-  const came = summary ? summary.coverage.ok + summary.coverage.masked : completed;
-  const expected = summary?.coverage.expected ?? total;
+  const { came, expected } = completion(evaluation);
   return result.stoppedEarly !== undefined || (expected > 0 && came === 0) ? 1 : 0;
+}
+
+/** How many rollouts have a result, of how many. */
+export function completion({ result, summary }: Evaluation): { came: number; expected: number } {
+  const { completed, total } = result.progress;
+  if (!summary) return { came: completed, expected: total };
+  const { ok, masked, expected } = summary.coverage;
+  return { came: ok + masked, expected };
 }
 
 const MAX_FAILURE_CLASSES = 5;

@@ -13,11 +13,12 @@ import { type KeyValues, readKeys } from "../config-keys.ts";
 import { confirm } from "../confirm.ts";
 import { rejectUnusedModelUrl } from "../env/model-flags.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";
+import { relativePath } from "../files.ts";
 import { calibrationSetting, correctedScores, printCorrected } from "../judge/corrected-scores.ts";
 import { queueOf } from "../queue/queue-options.ts";
 import { healthJsonEvent, healthSetting, printHealth } from "./health-check.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
-import { exitCodeOf, printReport, printTracked } from "./report.ts";
+import { completion, exitCodeOf, printReport, printTracked } from "./report.ts";
 import { dropEmptyDirectory, dropRejectedRun, newOutput } from "./run-files.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
 import { skillsPath } from "./skills-key.ts";
@@ -223,6 +224,13 @@ async function evaluate(
   }
   printHealth(health, context);
   printTracked(tracked, context);
+  const { came, expected } = completion(evaluation);
+  if (keys.require_complete && came < expected) {
+    context.err(
+      `EVAL FAILED: ${came}/${expected} samples completed. Partial artifacts retained at ${relativePath(context, options.output)}.`,
+    );
+    return exitCode || 1;
+  }
   if (exitCode !== 0) return exitCode;
   const missed = [...missedThresholds, ...(corrected?.unmet ?? [])];
   for (const sentence of missed) context.err(sentence);

@@ -3,6 +3,7 @@
 export { type AggregateMetrics, aggregateMetrics } from "./aggregate.ts";
 export { compareRuns, type RunComparison } from "./compare.ts";
 export { type Coverage, CoverageCounter } from "./coverage.ts";
+export { quantileOfSorted } from "./descriptive.ts";
 export { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
 export { intervalCaveats } from "./interval-caveats.ts";
 export { clusteredMean, type Estimate, type PassEstimates, passEstimates } from "./intervals.ts";

@@ -12,6 +12,8 @@ import type { StartedRollout } from "./started-rollout.ts";
 export interface CollectLimits {
   /** Concurrent rollouts; null: automatic. */
   concurrency: number | null;
+  /** The highest automatic or fixed number of concurrent rollouts (default: 1024 automatic ones). */
+  largestConcurrency?: number;
   /** By agent: number of rollouts of a task that wait for each other, so that all of them must run at once. */
   cohorts?: ReadonlyMap<string, number>;
   /** Total attempts per rollout, including failed ones of earlier runs. */
@@ -20,6 +22,10 @@ export interface CollectLimits {
   rolloutTimeoutMs: number | null;
   /** Time limit of the whole collection in milliseconds; null: no limit. */
   runTimeoutMs: number | null;
+  /** Until when rollouts may start; null: until the end. */
+  dispatch?: { budgetMs: number; marginMs: number | null } | null;
+  /** Ends the collection at the first rollout that fails and is not retried. */
+  endsAtFailure?: boolean;
   /** How long to wait for an unreachable agent before the collection ends, in milliseconds (default: five minutes). */
   longestOutageMs?: number;
 }

@@ -105,6 +105,55 @@ it("counts the calls of a rollout once, whoever reports them", async () => {
 });
 
 describe("Collection", () => {
+  const limits = { concurrency: 1, maxAttempts: 1, rolloutTimeoutMs: 60_000, runTimeoutMs: 60_000 };
+
+  it("starts no rollout when its time is over, and writes nothing about those", async () => {
+    const dispatch = { budgetMs: 0, marginMs: null };
+    const result = await collecting(
+      3,
+      answering(() => ({ reward: 1 })),
+      { limits: { ...limits, dispatch } },
+    );
+    expect(result).toMatchObject({
+      completed: 0,
+      failed: 0,
+      cancelled: 0,
+      stoppedEarly: expect.stringContaining("dispatch_budget_s"),
+    });
+    expect(await readFile(at("o.jsonl"), "utf8")).toBe("");
+    expect(await readFile(at("f.jsonl"), "utf8")).toBe("");
+    const ample = { budgetMs: 600_000, marginMs: 0 };
+    const all = await collecting(
+      3,
+      answering(() => ({ reward: 1 })),
+      { limits: { ...limits, dispatch: ample } },
+    );
+    expect(all).toMatchObject({ completed: 3, stoppedEarly: undefined });
+  });
+
+  it("ends at the first failure on request", async () => {
+    const failing = answering(() => ({ _ng_failure_class: "agent_error", _ng_failure_message: "no" }));
+    const goesOn = await collecting(3, failing);
+    expect(goesOn).toMatchObject({ failed: 3, stoppedEarly: undefined });
+    const ends = await collecting(3, failing, { limits: { ...limits, endsAtFailure: true } });
+    expect(ends).toMatchObject({ failed: 1, stoppedEarly: "no" });
+  });
+
+  it("runs no more rollouts at once than are allowed, also with automatic concurrency", async () => {
+    let [running, most] = [0, 0];
+    const slow: ServerClient = {
+      ...answering(() => null),
+      post: async (...call) => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running--;
+        return answering(() => ({ reward: 1 })).post(...call);
+      },
+    };
+    await collecting(9, slow, { limits: { ...limits, concurrency: null, largestConcurrency: 3 } });
+    expect(most).toBe(3);
+  });
+
   it("never measures a negative duration", async () => {
     const took: number[] = [];
     await collecting(

@@ -3,6 +3,7 @@ import type { ProgressSnapshot } from "../../records/light-door.ts";
 import type { CollectOptions, CollectResult, RolloutSink, RunResult, Tried } from "./collect-contract.ts";
 import { CollectionProgress } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
+import { DispatchBudget } from "./dispatch-budget.ts";
 import { Outages } from "./outages.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
 import { FairQueue, type QueuedRow, RetryQueue } from "./row-queues.ts";
@@ -23,6 +24,7 @@ export class Collection implements RolloutSink {
   readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
   readonly #outages: Outages;
+  readonly #budget: DispatchBudget | undefined;
   readonly #recorder: OutcomeRecorder;
   #paused = false;
   #stoppedEarly: string | undefined;
@@ -34,9 +36,10 @@ export class Collection implements RolloutSink {
   constructor(options: CollectOptions) {
     this.#options = options;
     this.#rows = new FairQueue(options.rows);
-    const { concurrency, cohorts } = options.limits;
+    const { concurrency, largestConcurrency, cohorts, dispatch } = options.limits;
+    this.#budget = dispatch ? new DispatchBudget(dispatch) : undefined;
     const waitingTogether = [...(cohorts?.values() ?? [])].reduce((sum, size) => sum + size, 0);
-    this.concurrency = new ConcurrencyLimit(concurrency, waitingTogether);
+    this.concurrency = new ConcurrencyLimit(concurrency, waitingTogether, largestConcurrency);
     this.progress = new CollectionProgress(options);
     this.#recorder = new OutcomeRecorder(options, {
       concurrency: this.concurrency,
@@ -187,6 +190,11 @@ export class Collection implements RolloutSink {
   /** A row to run now; undefined when paused or stopping, at the concurrency limit, or when no row is ready. */
   async #take(): Promise<QueuedRow | undefined> {
     if (this.#isStopping || this.#paused || this.#running.size >= this.concurrency.current) return undefined;
+    if (this.#budget?.isOver()) {
+      const isLeft = !this.#nothingWaits || !(await this.#rows.isEmpty());
+      if (isLeft) this.#stopEarly("no time is left to start rollouts (dispatch_budget_s)");
+      return undefined;
+    }
     const again = this.#outages.next() ?? this.#retries.due();
     if (again && (this.#outages.hold(again) || this.#isOver(again))) return this.#take();
     if (again) return again;
@@ -284,6 +292,7 @@ export class Collection implements RolloutSink {
 
   #ended({ queued, startedAt, modelCalls }: StartedRollout, outcome: Tried, willRetry: boolean): void {
     const milliseconds = Math.round(performance.now() - startedAt);
+    if (outcome.status === "completed") this.#budget?.ended(milliseconds);
     // Calls of a worker, or of an agent that does not report its stages.
     if ("modelCalls" in outcome)
       this.progress.modelCalled(Math.max(0, (outcome.modelCalls ?? 0) - modelCalls));

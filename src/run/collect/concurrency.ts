@@ -12,19 +12,21 @@ const OVERLOAD: ReadonlySet<string> = new Set<FailureClass>(["provider_rate_limi
 /** The limit on concurrent rollouts: fixed, or adapted to failures of the servers. */
 export class ConcurrencyLimit {
   readonly #smallest: number;
+  readonly #largest: number;
   #limit: number;
   #fixed = false;
   #quietUntil = 0;
 
-  /** `smallest` is the lowest automatic limit. */
-  constructor(limit: number | null, smallest: number = SMALLEST) {
+  /** `smallest` is the lowest automatic limit; no limit is higher than `largest`. */
+  constructor(limit: number | null, smallest: number = SMALLEST, largest: number = Number.POSITIVE_INFINITY) {
     this.#smallest = Math.max(smallest, SMALLEST);
+    this.#largest = largest;
     this.#limit = Math.max(START, this.#smallest);
     this.set(limit);
   }
 
   get current(): number {
-    return Math.max(1, Math.floor(this.#limit));
+    return Math.max(1, Math.floor(Math.min(this.#limit, this.#largest)));
   }
 
   get automatic(): boolean {

@@ -130,6 +130,7 @@ export class OutcomeRecorder {
   /** The reason to end the run after this failure, if any. */
   #reasonToEnd(failure: Failure, willRetry: boolean): string | undefined {
     if (isFailureOf(failure, "budget_exhausted")) return failure.message;
+    if (this.#options.limits.endsAtFailure && !willRetry) return failure.message;
     // The endpoint does not exist, or is not a model API.
     const endpointIsWrong =
       failure.stage === "model" && isFailureOf(failure, "connection", "invalid_response") && !willRetry;

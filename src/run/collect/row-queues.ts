@@ -49,6 +49,11 @@ export class FairQueue {
     return row;
   }
 
+  async isEmpty(): Promise<boolean> {
+    if (this.#buffered === 0) await this.#read();
+    return this.#buffered === 0;
+  }
+
   /** Stops reading; a resumed run handles the rows that were read ahead. */
   async close(): Promise<void> {
     this.#exhausted = true;

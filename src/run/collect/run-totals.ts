@@ -47,17 +47,26 @@ export class RunTotals {
     this.#add(row, JSON.parse(JSON.stringify(aggregateEntry(row))) as Row);
   }
 
+  /** Adds the entry of a rollout that nothing scored. It enters the metrics, and is not covered. */
+  addZero(entry: Row): void {
+    this.#rowsOf(entry).add(entry);
+  }
+
   #add(row: Row, entry: Row): void {
     this.coverage.complete(entry);
     this.boundaries.add(row);
     for (const calls of judgeCallsOf(row["_ng_judge"])) addJudgeCalls(this.judges, calls);
+    this.#rowsOf(entry).add(entry);
+  }
+
+  #rowsOf(entry: Row): AgentRows {
     const agent = agentNameOf(entry) ?? "";
     let rows = this.byAgent.get(agent);
     if (!rows) {
       rows = new AgentRows(this.#keepsEntries);
       this.byAgent.set(agent, rows);
     }
-    rows.add(entry);
+    return rows;
   }
 }
 

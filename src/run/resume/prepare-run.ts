@@ -13,11 +13,21 @@ import {
 } from "../../records/files/door.ts";
 import { materializeInputs } from "../inputs/expand.ts";
 import type { RunPlan } from "../run.ts";
+import { moveInvalidlyJudged } from "./move-judged.ts";
 import { missingForResume, planFresh, planResume, type ResumePlan } from "./resume.ts";
 
 type PrepareOptions = Pick<
   RunPlan,
-  "expand" | "limits" | "config" | "gymVersion" | "resume" | "force" | "retryFailed"
+  | "expand"
+  | "limits"
+  | "config"
+  | "gymVersion"
+  | "resume"
+  | "force"
+  | "retryFailed"
+  | "retryTerminalTimeouts"
+  | "retryInvalidJudge"
+  | "longestFirst"
 > & {
   paths: ArtifactPaths;
   onNotice: (text: string) => void;
@@ -43,8 +53,11 @@ export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> 
     if (missing.length === 0) {
       await rejectOtherRun(options);
       const nothing = async () => undefined;
-      const { limits, retryFailed, signal } = options;
-      const rollouts = await planResume(paths, { maxAttempts: limits.maxAttempts, retryFailed, signal });
+      const moved = options.retryInvalidJudge ? await moveInvalidlyJudged(paths) : 0;
+      if (moved > 0)
+        onNotice(`${moved} results with invalid_judge_response are failures now, and run again.`);
+      const { maxAttempts } = options.limits;
+      const rollouts = await planResume(paths, { ...options, maxAttempts });
       return { rollouts, resumed: true, begin: nothing, discard: nothing };
     }
     if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);

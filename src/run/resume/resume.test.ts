@@ -3,7 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ArtifactPaths, artifactPaths } from "../../records/files/artifact-paths.ts";
-import { maxAttemptsFrom, missingForResume, planResume, type ResumeSummary } from "./resume.ts";
+import {
+  maxAttemptsFrom,
+  missingForResume,
+  planResume,
+  type ResumeSummary,
+  type RetrySettings,
+} from "./resume.ts";
 
 let directory: string;
 let paths: ArtifactPaths;
@@ -19,7 +25,7 @@ const key = (task: number, rollout: number, rest = "") =>
 async function planned(
   files: { inputs: string; output: string; failures?: string },
   maxAttempts?: number,
-  options: { retryFailed?: boolean } = {},
+  options: RetrySettings = {},
 ) {
   await writeFile(paths.materializedInputs, files.inputs);
   await writeFile(paths.output, files.output);
@@ -67,6 +73,32 @@ describe("planResume", () => {
     });
     expect(keys).toEqual(["0:1", "1:1"]);
     expect(summary).toMatchObject({ failedAttempts: 6, exhausted: 1, remaining: 2 });
+  });
+
+  it("tries terminal time-outs again on request, and never those that were skipped", async () => {
+    const failed = (name: string, isTerminal = true) =>
+      `,"_ng_failure_class":"${name}"${isTerminal ? terminal : ""}`;
+    const files = {
+      inputs: four,
+      output: "",
+      failures:
+        key(0, 0, failed("timeout_exceeded")) + key(0, 1, failed("skipped", false)) + key(1, 0, failed("x")),
+    };
+    expect((await planned(files)).keys).toEqual(["0:1 a1", "1:1"]);
+    const again = await planned(files, undefined, { retryTerminalTimeouts: true });
+    expect(again.keys).toEqual(["0:0 a1", "1:1"]);
+  });
+
+  it("starts with the rollouts whose attempts took longest on request", async () => {
+    const failures =
+      key(1, 1, ',"elapsed_seconds":7') +
+      key(1, 0, ',"_ng_timing":{"seconds":90}') +
+      key(1, 1, ',"elapsed_seconds":3') +
+      key(2, 0, ',"response":{"metadata":{"elapsed_seconds":"12.5"}}');
+    const files = { inputs: four + key(2, 0), output: "", failures };
+    expect((await planned(files, 5)).keys).toEqual(["0:0", "0:1", "1:0 a1", "1:1 a2", "2:0 a1"]);
+    const { keys } = await planned(files, 5, { longestFirst: true });
+    expect(keys).toEqual(["1:0 a1", "2:0 a1", "1:1 a2", "0:0", "0:1"]);
   });
 
   it("runs all failed rollouts again on request", async () => {

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isInfrastructureFailure } from "../../base/failures.ts";
 import { isTruthy } from "../../base/python/door.ts";
-import { copyWith } from "../../base/python/json/door.ts";
+import { copyWith, isObject } from "../../base/python/json/door.ts";
 import { parsePyInt } from "../../base/python/numbers/door.ts";
 import { invalidRow, RolloutLineError } from "../../records/errors.ts";
 import {
@@ -9,6 +9,7 @@ import {
   agentNameOf,
   type JsonlReadOptions,
   keyOfRow,
+  LineAccess,
   materializedKey,
   parseRow,
   type Row,
@@ -22,6 +23,8 @@ import { RolloutTally } from "../collect/rollout-tally.ts";
 const DEFAULT_MAX_ATTEMPTS = 3;
 /** Rows are read as slots become free, so only a few are read ahead. */
 const PENDING_CHUNK_BYTES = 64 * 1024;
+/** A longer duration is not one. */
+const LONGEST_SECONDS = 4_000_000;
 
 /** Maximum number of duplicate positions that a plan remembers. */
 const MAX_DUPLICATES_LISTED = 20;
@@ -60,6 +63,17 @@ export interface PendingRow {
   line?: number;
   /** Byte offset of the line. */
   offset?: number;
+}
+
+/** How earlier failures are treated. */
+export interface RetrySettings {
+  maxAttempts?: number;
+  /** Earlier failures do not count. */
+  retryFailed?: boolean;
+  /** Time-outs and missing files of an environment that were marked as terminal are tried again. */
+  retryTerminalTimeouts?: boolean;
+  /** The rollouts whose earlier attempts took longest come first. */
+  longestFirst?: boolean;
 }
 
 export interface ResumePlan {
@@ -143,17 +157,17 @@ function emptySummary(materializedRows: number): ResumeSummary {
 /**
  * Determines the remaining rollouts of an interrupted run. Every file is read once, line by line; a rollout uses about
  * twenty bytes. A row of the output that is not in the materialized inputs is an error, and so is a malformed line,
- * except a torn last one. With `retryFailed` earlier failures do not count.
+ * except a torn last one.
  */
 export async function planResume(
   paths: ResumePaths,
-  options: { maxAttempts?: number; retryFailed?: boolean; signal?: AbortSignal } = {},
+  options: RetrySettings & { signal?: AbortSignal } = {},
 ): Promise<ResumePlan> {
-  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, retryFailed = false, signal } = options;
+  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, signal } = options;
   const states = await materializedKeys(paths.materializedInputs, signal);
   const summary = emptySummary(states.size);
   const earlier = await markDone(paths.output, states, summary, signal);
-  await countFailures(paths.failures, states, summary, { retryFailed, signal });
+  const durations = await countFailures(paths.failures, states, summary, options);
   for (const [, , state] of states.entries()) {
     if (state >= ATTEMPT) summary.rolloutsWithFailures++;
     if (state & DONE) summary.done++;
@@ -165,7 +179,13 @@ export async function planResume(
     summary,
     earlier,
     isDone: (taskIndex, rolloutIndex) => ((states.get(taskIndex, rolloutIndex) ?? 0) & DONE) !== 0,
-    rows: (readOptions) => pendingRows(paths.materializedInputs, states, maxAttempts, readOptions),
+    rows: (readOptions) => {
+      const { materializedInputs } = paths;
+      const pending = () => pendingRows(materializedInputs, states, maxAttempts, readOptions);
+      return options.longestFirst && durations.size > 0
+        ? longestFirst(materializedInputs, pending, durations)
+        : pending();
+    },
   };
 }
 
@@ -213,14 +233,33 @@ async function markDone(
   return tally;
 }
 
-/** Adds the attempts in the failures file to the states. */
+/** Failures that older agents marked as terminal although another attempt, or a repaired directory, may succeed. */
+const NOT_TERMINAL = new Set([
+  "timeout_exceeded",
+  "reference_missing",
+  "eval_missing",
+  "transport_ineligible",
+]);
+
+/** Whether a row of a failures file says that its rollout is never tried again. */
+export function isTerminalRow(row: Row, retryTerminalTimeouts = false): boolean {
+  const name = row["_ng_failure_class"];
+  if (retryTerminalTimeouts && typeof name === "string") {
+    if (NOT_TERMINAL.has(name)) return false;
+    if (name === "skipped") return true;
+  }
+  return isTruthy(row["_ng_failure_terminal"]);
+}
+
+/** Adds the attempts in the failures file to the states. Returns the longest duration of each rollout, in milliseconds. */
 async function countFailures(
   path: string,
   states: RolloutKeyMap,
   summary: ResumeSummary,
-  { retryFailed, signal }: { retryFailed: boolean; signal: AbortSignal | undefined },
-): Promise<void> {
-  if (!(await stat(path).catch(() => undefined))?.isFile()) return;
+  { retryFailed = false, retryTerminalTimeouts, signal }: RetrySettings & { signal?: AbortSignal },
+): Promise<RolloutKeyMap> {
+  const durations = new RolloutKeyMap();
+  if (!(await stat(path).catch(() => undefined))?.isFile()) return durations;
   const onTornLine = () => {
     summary.tornFailures = true;
   };
@@ -230,11 +269,62 @@ async function countFailures(
     // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are expected.
     if (key === undefined || state === undefined) continue;
     summary.failedAttempts++;
+    noteDuration(durations, key, row);
     // Endpoint failures do not count against the rollout.
     if (retryFailed || isInfrastructureFailure(row["_ng_failure_class"])) continue;
-    const terminal = isTruthy(row["_ng_failure_terminal"]) ? TERMINAL : 0;
+    const terminal = isTerminalRow(row, retryTerminalTimeouts) ? TERMINAL : 0;
     states.set(key.taskIndex, key.rolloutIndex, (state | terminal) + ATTEMPT);
   }
+  return durations;
+}
+
+/** An attempt's duration is in its timing, or where agents of the original write it. */
+function noteDuration(
+  durations: RolloutKeyMap,
+  key: { taskIndex: number; rolloutIndex: number },
+  row: Row,
+): void {
+  const memberOf = (value: unknown, name: string) => (isObject(value) ? value[name] : undefined);
+  const seconds = [
+    memberOf(row["_ng_timing"], "seconds"),
+    row["elapsed_seconds"],
+    memberOf(memberOf(row["response"], "metadata"), "elapsed_seconds"),
+  ].map(Number);
+  const known = seconds.filter((value) => value > 0 && value < LONGEST_SECONDS);
+  const longest = Math.max(
+    durations.get(key.taskIndex, key.rolloutIndex) ?? 0,
+    ...known.map((s) => s * 1000),
+  );
+  if (longest > 0) durations.set(key.taskIndex, key.rolloutIndex, Math.round(longest));
+}
+
+/** First the rollouts with a duration, the longest first, then the others in their order. */
+async function* longestFirst(
+  path: string,
+  pending: () => AsyncGenerator<PendingRow>,
+  durations: RolloutKeyMap,
+): AsyncGenerator<PendingRow> {
+  const known: { place: Omit<PendingRow, "row">; duration: number }[] = [];
+  for await (const { row: _row, ...place } of pending()) {
+    const duration = durations.get(place.taskIndex, place.rolloutIndex);
+    if (duration !== undefined) known.push({ place, duration });
+  }
+  known.sort((a, b) => b.duration - a.duration);
+  const file = new LineAccess(path);
+  try {
+    for (const { place } of known) {
+      const { offset = 0, line: number = 0, attempt } = place;
+      const line = { text: file.lineAt(offset), number, offset, byteLength: 0, terminated: true };
+      yield { ...place, row: withAttempt(parseRow(path, line), attempt) };
+    }
+  } finally {
+    file.close();
+  }
+  for await (const next of pending()) if (!durations.has(next.taskIndex, next.rolloutIndex)) yield next;
+}
+
+function withAttempt(row: Row, attempt: number): Row {
+  return attempt > 0 ? copyWith(row, { _ng_attempt_index: attempt }) : row;
 }
 
 async function* pendingRows(
@@ -251,7 +341,7 @@ async function* pendingRows(
       if (state & (DONE | TERMINAL) || attempt >= maxAttempts) continue;
       const row = parseRow(path, line);
       yield {
-        row: attempt > 0 ? copyWith(row, { _ng_attempt_index: attempt }) : row,
+        row: withAttempt(row, attempt),
         taskIndex,
         rolloutIndex,
         attempt,
