@@ -26,7 +26,6 @@ const MODULE_DOORS = [
   "base/check-options.ts",
   "base/config-key.ts",
   "base/failures.ts",
-  "base/marked-processes.ts",
   "base/python/re.ts",
   "base/secrets.ts",
   "base/suggest.ts",

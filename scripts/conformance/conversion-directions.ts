@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../src/base/python/json/json-object.ts";
+import { rolloutIdOf } from "../../src/servers/calls/rollout-id.ts";
 import {
   convertAnthropicMessage,
   convertAnthropicRequest,
@@ -14,7 +15,6 @@ import { convertToAnthropicRequest } from "../../src/wire/convert/convert-to-ant
 import { parseThinkTags, wrapInThinkTags } from "../../src/wire/convert/think-tags.ts";
 import { accumulateUsage, normalizeUsage, sumUsage, type Usage } from "../../src/wire/convert/usage.ts";
 import { splitItems, stripMcpPrefix } from "../../src/wire/read-output.ts";
-import { rolloutIdOf } from "../../src/wire/rollout-id.ts";
 import type { AnthropicMessage, AnthropicThinking } from "../../src/wire/schemas/anthropic-types.ts";
 import type { ChatCompletion, ChatMessage } from "../../src/wire/schemas/chat-types.ts";
 import type { ResponseInputItem } from "../../src/wire/schemas/item-types.ts";

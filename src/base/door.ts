@@ -2,7 +2,6 @@
 
 export { isInstalled, locateProgram } from "./installed-program.ts";
 export { type Logger, silentLogger } from "./logger.ts";
-export { killAll, killWithVariable, pids } from "./marked-processes.ts";
 export { parseJson } from "./parse-json.ts";
 export { printable, printableName } from "./printable.ts";
 export { processWide } from "./process-wide.ts";

@@ -327,4 +327,10 @@ export const rolloutErrorCodes = {
       fix: "Raise the limit, or find out what the named stage was waiting for.",
     },
   },
+  TokenSequenceError: {
+    TOKEN_SEQUENCE: {
+      when: "The token ids of a rollout cannot be trained on: its calls do not continue each other, or a list is missing or too short.",
+      fix: "Export with `--token-drift fork` or `truncate`, or let the engine keep the tokens of earlier turns.",
+    },
+  },
 } satisfies ErrorTable;

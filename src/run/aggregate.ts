@@ -11,12 +11,13 @@ import {
   texts,
 } from "../base/check-options.ts";
 import { type ArtifactPaths, artifactPaths, assertRegularFile } from "../records/files/door.ts";
-import { findShards, type HealthReport, replaceMerge, ShardedRollouts } from "../records/results/door.ts";
+import type { HealthReport } from "../records/results/door.ts";
 import { zeroSetting } from "./count-as-zero.ts";
 import { checkAfterRun, type HealthSetting } from "./health-after-run.ts";
 import { findMetricServers } from "./metric-servers.ts";
 import { assertNotOverwriting } from "./resume/prepare-run.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
+import { findShards, replaceMerge, ShardedRollouts } from "./shards.ts";
 import { type RunSummary, summarize } from "./summarize.ts";
 import { startTracking, type TrackedRun } from "./tracking.ts";
 

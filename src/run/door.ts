@@ -3,6 +3,7 @@
 export { type AggregateResult, aggregate } from "./aggregate.ts";
 export { Collection } from "./collect/collect.ts";
 export type { CollectResult } from "./collect/collect-contract.ts";
+export { rejectReplacingExport, rejectReplacingRun } from "./earlier-results.ts";
 export { configuredAgents } from "./evaluation-input.ts";
 export type { HealthSetting } from "./health-after-run.ts";
 export type { EvaluationOptions } from "./options.ts";

@@ -4,12 +4,11 @@ import { isObject } from "../base/python/json/door.ts";
 import type { Telemetry } from "../base/telemetry/door.ts";
 import { errorType } from "../base/telemetry/light-door.ts";
 import type { ResolvedConfig } from "../config/door.ts";
-import { environmentsOf } from "../config/door.ts";
 import { aliasedInstance } from "../config/light-door.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../config/paths.ts";
 import { loadPromptConfig, needsConversion } from "../data/light-door.ts";
 import { RolloutError } from "../records/errors.ts";
-import { artifactPaths, assertRegularFile, type Row, rejectOtherFiles } from "../records/files/door.ts";
+import { artifactPaths, assertRegularFile, type Row } from "../records/files/door.ts";
 import type { HealthReport } from "../records/results/door.ts";
 import type { RunClient } from "../servers/calls/door.ts";
 import type { CostMeter } from "../servers/model-endpoint/door.ts";
@@ -19,6 +18,8 @@ import { LocalExecutor } from "./collect/local-executor.ts";
 import { RolloutTraces } from "./collect/trace-rollouts.ts";
 import { zeroSetting } from "./count-as-zero.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
+import { rejectOtherFiles } from "./earlier-results.ts";
+import { environmentsOf } from "./environment-servers.ts";
 import {
   agentNames,
   citingSource,

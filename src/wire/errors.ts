@@ -24,12 +24,6 @@ export const openaiErrorCodes = {
       fix: "Let the engine return log-probabilities with token ids, or turn `return_token_id_information` off.",
     },
   },
-  TokenSequenceError: {
-    TOKEN_SEQUENCE: {
-      when: "The token ids of a rollout cannot be trained on: its calls do not continue each other, or a list is missing or too short.",
-      fix: "Export with `--token-drift fork` or `truncate`, or let the engine keep the tokens of earlier turns.",
-    },
-  },
   SseError: {
     SSE_LIMIT: {
       when: "An event of a stream is longer than the limit.",

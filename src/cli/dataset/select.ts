@@ -1,6 +1,5 @@
-import { rejectReplacingExport } from "../../records/files/door.ts";
 import { type SelectionReport, selectTasks } from "../../records/results/door.ts";
-import { assertNotOverwriting } from "../../run/door.ts";
+import { assertNotOverwriting, rejectReplacingExport } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { outputFile, requireInputFile, shownPath, withFileErrors } from "../files.ts";

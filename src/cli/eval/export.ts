@@ -1,12 +1,7 @@
 import path from "node:path";
-import {
-  artifactPaths,
-  assertRegularFile,
-  rejectReplacingExport,
-  sidecarPath,
-} from "../../records/files/door.ts";
+import { artifactPaths, assertRegularFile, sidecarPath } from "../../records/files/door.ts";
 import { type ExportReport, exportRollouts } from "../../records/results/export/door.ts";
-import { assertNotOverwriting } from "../../run/door.ts";
+import { assertNotOverwriting, rejectReplacingExport } from "../../run/door.ts";
 import { gymVersion } from "../../run/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";

@@ -1,6 +1,7 @@
 import path from "node:path";
-import { assertRegularFile, rejectReplacingRun } from "../../records/files/door.ts";
+import { assertRegularFile } from "../../records/files/door.ts";
 import { profileRun, profileTasks } from "../../records/results/door.ts";
+import { rejectReplacingRun } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { rolloutFile, shownPath } from "../files.ts";

@@ -8,15 +8,9 @@ export {
   healthReports,
   makeOutputDirectory,
   sidecarPath,
+  VERDICTS_FILE,
 } from "./artifact-paths.ts";
 export { writeFileAtomically } from "./atomic-file.ts";
-export {
-  heldAt,
-  rejectOtherFiles,
-  rejectReplacingExport,
-  rejectReplacingRun,
-  setAside,
-} from "./earlier-results.ts";
 export { type FoundRun, filesOf, findRuns, OPTIMIZATION_NAME, type RunFiles } from "./find-runs.ts";
 export {
   type JsonlLine,

@@ -12,7 +12,5 @@ export { hashOfRollout, RolloutKeyMap } from "./rollout-key-map.ts";
 export { numberOf } from "./rollout-row.ts";
 export { RolloutTable } from "./rollout-table.ts";
 export { type RunStatistics, runStatistics } from "./run-statistics.ts";
-export { RunningClusteredMean } from "./running-mean.ts";
 export { seededNumbers } from "./seeded-random.ts";
-export { TaskNumberMap } from "./task-number-map.ts";
 export { TaskTotals } from "./task-totals.ts";

@@ -21,4 +21,3 @@ export {
   readRunTasks,
 } from "./run-tasks.ts";
 export { type SelectionReport, type SelectOptions, selectTasks } from "./select/select-tasks.ts";
-export { findShards, replaceMerge, ShardedRollouts } from "./shards.ts";

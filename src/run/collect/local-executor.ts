@@ -1,6 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
 import { failure as failureOf } from "../../base/failures.ts";
-import { type Environment, environmentOfAgent, RELAY } from "../../config/door.ts";
 import type { Row } from "../../records/files/door.ts";
 import {
   callServer,
@@ -9,6 +8,7 @@ import {
   type ServerClient,
   type ServerReply,
 } from "../../servers/calls/door.ts";
+import { type Environment, environmentOfAgent, RELAY } from "../environment-servers.ts";
 import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
 import type { CallTarget, Executor, RolloutSink, RunResult } from "./collect-contract.ts";
 import { type Failure, type Outcome, outcomeOfError, outcomeOfReply, RolloutCancelled } from "./outcome.ts";

@@ -1,7 +1,6 @@
 import { isObject } from "../../base/python/json/door.ts";
 import type { Row } from "../../records/files/door.ts";
 import type { TurnBoundaries } from "../../records/light-door.ts";
-import { RunningClusteredMean } from "../../records/metrics/door.ts";
 import { countOf } from "../../wire/convert/door.ts";
 import {
   addJudgeCalls,
@@ -10,6 +9,7 @@ import {
   type JudgeTally,
   type ToolExceptions,
 } from "../../wire/light-door.ts";
+import { RunningClusteredMean } from "./running-mean.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 /** Who judged, from `_ng_judge` of a row. */

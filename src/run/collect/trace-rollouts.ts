@@ -6,7 +6,7 @@ import {
   type Tracer,
   traceParent,
 } from "../../base/telemetry/light-door.ts";
-import { rolloutIdOf } from "../../wire/door.ts";
+import { rolloutIdOf } from "../../servers/calls/door.ts";
 import type { RunResult } from "./collect-contract.ts";
 import type { QueuedRow } from "./row-queues.ts";
 import type { StartedRollout } from "./started-rollout.ts";

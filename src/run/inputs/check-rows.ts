@@ -2,10 +2,10 @@ import { z } from "zod";
 import { errorMessage } from "../../base/errors.ts";
 import { RolloutError } from "../../records/errors.ts";
 import { agentNameOf } from "../../records/files/door.ts";
-import { TaskNumberMap } from "../../records/metrics/door.ts";
 import type { ServerClient, ServerReply } from "../../servers/calls/door.ts";
 import type { PendingRow } from "../resume/resume.ts";
 import { type ExpandOptions, expandRows } from "./expand.ts";
+import { TaskNumberMap } from "./task-number-map.ts";
 
 /** Rows per request to an agent. */
 const BATCH_ROWS = 16;

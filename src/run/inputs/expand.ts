@@ -13,10 +13,10 @@ import {
   readRows,
   writeFileAtomically,
 } from "../../records/files/door.ts";
-import { TaskNumberMap } from "../../records/metrics/door.ts";
 import { AgentCheck } from "./agent-check.ts";
 import { Repeats, type RepeatsSetting } from "./repeats.ts";
 import type { SkillsReference } from "./skills.ts";
+import { TaskNumberMap } from "./task-number-map.ts";
 import { overrideTexts, type TextOverrides } from "./text-overrides.ts";
 
 /** Maximum number of ranges of rows that an error names. */

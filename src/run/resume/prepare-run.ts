@@ -5,12 +5,10 @@ import {
   compareManifest,
   createManifest,
   digestFile,
-  heldAt,
   readManifest,
-  rejectOtherFiles,
-  setAside,
   writeManifest,
 } from "../../records/files/door.ts";
+import { heldAt, rejectOtherFiles, setAside } from "../earlier-results.ts";
 import { materializeInputs } from "../inputs/expand.ts";
 import type { RunPlan } from "../run.ts";
 import { moveInvalidlyJudged } from "./move-judged.ts";

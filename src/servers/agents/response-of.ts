@@ -1,7 +1,8 @@
 import { isObject } from "../../base/python/json/door.ts";
 import { responseEnvelope, type Usage } from "../../wire/convert/door.ts";
-import { newId, rolloutPrefix } from "../../wire/door.ts";
+import { newId } from "../../wire/door.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/door.ts";
+import { rolloutPrefix } from "../calls/rollout-id.ts";
 import type { ServerClient } from "../calls/server-client.ts";
 import type { RolloutScope } from "../definitions/define-agent.ts";
 

@@ -1,6 +1,7 @@
 /** Calls between servers. */
 
 export { failureOf, isServerCallError, ServerCallError } from "./errors.ts";
+export { idInRow, rolloutIdOf } from "./rollout-id.ts";
 export { type LocalServer, neverReached, RunClient } from "./run-client.ts";
 export { Reply } from "./server-call.ts";
 export {

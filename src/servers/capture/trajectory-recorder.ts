@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/python/json/door.ts";
-import { rolloutIdOf } from "../../wire/door.ts";
 import type { Response, ResponseInputItem, ResponseOutputItem } from "../../wire/schemas/door.ts";
+import { rolloutIdOf } from "../calls/rollout-id.ts";
 import { isObserved } from "./settings.ts";
 
 export interface TrajectoryTurn extends JsonObject {

@@ -1,6 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
 import { failure } from "../../base/failures.ts";
-import { ROLLOUT_HEADER } from "../../wire/door.ts";
 import {
   CREATE_PARAM_KEYS,
   parseResponse,
@@ -11,6 +10,7 @@ import {
 } from "../../wire/schemas/door.ts";
 import type { Cookies } from "../calls/cookies.ts";
 import { ServerCallError } from "../calls/errors.ts";
+import { ROLLOUT_HEADER } from "../calls/rollout-id.ts";
 import { callServer, type ServerClient, type ServerReply } from "../calls/server-client.ts";
 import type { RolloutScope } from "./define-agent.ts";
 

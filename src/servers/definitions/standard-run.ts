@@ -1,6 +1,5 @@
 import { GymError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/python/json/door.ts";
-import { ROLLOUT_START_HEADER } from "../../wire/door.ts";
 import {
   materializeCreateParams,
   materializeResponse,
@@ -9,6 +8,7 @@ import {
   trust,
 } from "../../wire/schemas/door.ts";
 import { type Cookies, NO_COOKIES } from "../calls/cookies.ts";
+import { ROLLOUT_START_HEADER } from "../calls/rollout-id.ts";
 import { ReceivedReply } from "../calls/run-client.ts";
 import { Reply } from "../calls/server-call.ts";
 import {

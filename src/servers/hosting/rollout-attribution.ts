@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { processWide } from "../../base/door.ts";
 import type { JsonObject } from "../../base/python/json/door.ts";
 import { serverTypes as knownTypes, type ServerType } from "../../config/light-door.ts";
-import { idInRow, isPrefixed, isRolloutId, rolloutIdOf, rolloutPrefix } from "../../wire/door.ts";
+import { idInRow, isPrefixed, isRolloutId, rolloutIdOf, rolloutPrefix } from "../calls/rollout-id.ts";
 import type {
   CallOptions,
   ServerClient,

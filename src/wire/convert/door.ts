@@ -19,7 +19,6 @@ export { convertToAnthropicMessage } from "./convert-to-anthropic-message.ts";
 export { convertToChatCompletion } from "./convert-to-chat-completion.ts";
 export { mergeReasoning } from "./merge-reasoning.ts";
 export { responseEnvelope } from "./response-envelope.ts";
-export { cutAtStop } from "./stop-sequences.ts";
 export {
   accumulateUsage,
   countOf,

@@ -1,5 +1,8 @@
 import { PyFloat } from "../../../base/python/numbers/door.ts";
 import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
+import type { Row } from "../../files/jsonl-rows.ts";
+import { agentNameOf } from "../../files/row-fields.ts";
+import type { ExportedRollout } from "./export-records.ts";
 import {
   type DriftPolicy,
   sequencesOf,
@@ -8,10 +11,7 @@ import {
   type TokenSequence,
   TokenSequenceError,
   tokenCallsOf,
-} from "../../../wire/tokens/door.ts";
-import type { Row } from "../../files/jsonl-rows.ts";
-import { agentNameOf } from "../../files/row-fields.ts";
-import type { ExportedRollout } from "./export-records.ts";
+} from "./token-sequences.ts";
 
 /** Formats that consist of token ids only. */
 export const TOKEN_ONLY_FORMATS = ["skyrl", "prime-rl"] as const satisfies TokenFormat[];

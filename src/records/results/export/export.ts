@@ -12,7 +12,6 @@ import {
 } from "../../../base/check-options.ts";
 import { errorMessage } from "../../../base/errors.ts";
 import { dumpsCompact, loads } from "../../../base/python/json/door.ts";
-import { DRIFT_POLICIES, type DriftPolicy, type TokenFormat } from "../../../wire/tokens/door.ts";
 import { RolloutError } from "../../errors.ts";
 import { annotationsPath, type RolloutAnnotation, readAnnotations } from "../../files/annotations.ts";
 import { writeFileAtomically } from "../../files/atomic-file.ts";
@@ -51,6 +50,7 @@ import {
 import { csvLine, TableColumns, writeParquet } from "./export-table.ts";
 import { isTokenFormat, TOKEN_ONLY_FORMATS, tokenRecords } from "./export-tokens.ts";
 import { TaskInputs, type TaskRows } from "./task-inputs.ts";
+import { DRIFT_POLICIES, type DriftPolicy, type TokenFormat } from "./token-sequences.ts";
 import { CALL_FORMATS, type CallFormat, type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
 
 /** Maximum number of invalid rows in a report; all are counted. */

@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
-import type { DriftPolicy, TokenFormat, TokenSequence } from "../../../wire/tokens/door.ts";
 import { type CallTokens, callsOf } from "../../../wire/tokens/light-door.ts";
 import { RolloutError } from "../../errors.ts";
 import { parseRow, type Row, readLines } from "../../files/jsonl-rows.ts";
 import { callsOfRow } from "./export-calls.ts";
 import { isTokenFormat, rowSequences, sequenceOfRecord } from "./export-tokens.ts";
+import type { DriftPolicy, TokenFormat, TokenSequence } from "./token-sequences.ts";
 
 /** Formats with the token ids of each model call. */
 export const CALL_FORMATS = ["art", "atif", "calls"] as const;

@@ -3,11 +3,12 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
-import { killWithVariable, parseJson } from "../../../base/door.ts";
+import { parseJson } from "../../../base/door.ts";
 import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import { type ProcessOutcome, runProcess } from "../../../sandbox/door.ts";
 import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
 import type { MaybePromise } from "../../definitions/definitions.ts";
+import { killWithVariable } from "../../hosting/processes/marked-processes.ts";
 import type { HarnessLaunch } from "./define-cli-agent.ts";
 import { Transcript } from "./transcript.ts";
 

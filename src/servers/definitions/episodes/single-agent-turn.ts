@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { errorMessage } from "../../../base/errors.ts";
 import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
-import { rolloutPrefix } from "../../../wire/door.ts";
 import { parseCreateParams, parseResponse, ValidationError } from "../../../wire/schemas/door.ts";
 import { type Cookies, mergeCookies, NO_COOKIES } from "../../calls/cookies.ts";
 import { failureOf, isServerCallError } from "../../calls/errors.ts";
+import { rolloutPrefix } from "../../calls/rollout-id.ts";
 import type { ServerClient, ServerReply } from "../../calls/server-client.ts";
 import { EpisodeError, type EpisodeScope } from "./run-episode.ts";
 import {

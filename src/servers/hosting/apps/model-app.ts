@@ -9,7 +9,6 @@ import {
   convertResponsesToChat,
   convertToAnthropicMessage,
   convertToChatCompletion,
-  cutAtStop,
   type Loss,
   LossLog,
   mergeReasoning,
@@ -17,7 +16,6 @@ import {
   unsupported,
   usageFromChat,
 } from "../../../wire/convert/door.ts";
-import { ROLLOUT_HEADER } from "../../../wire/door.ts";
 import {
   type ChatCompletion,
   type ChatCreateParams,
@@ -36,6 +34,7 @@ import {
   sanitizeStreamingChat,
   sanitizeStreamingResponses,
 } from "../../../wire/stream/door.ts";
+import { ROLLOUT_HEADER } from "../../calls/rollout-id.ts";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
@@ -47,6 +46,7 @@ import { noteAnswer } from "../tracing/trace-model-call.ts";
 import { responseOfHandler } from "./handler-response.ts";
 import { countTokensRoute, modelsRoute, RolloutUsage } from "./model-info.ts";
 import { modelNotes } from "./openapi.ts";
+import { cutAtStop } from "./stop-sequences.ts";
 
 /** Creates a running model server from its definition: three dialects, plain and streamed, over one or two handlers. */
 export function createModelApp(

@@ -3,7 +3,6 @@ import { HttpError } from "../../../base/door.ts";
 import { errorMessage, GymError } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../base/python/json/door.ts";
 import { redactKnown } from "../../../base/secrets.ts";
-import { ROLLOUT_START_HEADER } from "../../../wire/door.ts";
 import { maskMembers, type ToolExceptions } from "../../../wire/light-door.ts";
 import {
   type FunctionTool,
@@ -12,6 +11,7 @@ import {
   parseCreateParams,
   parseResponse,
 } from "../../../wire/schemas/door.ts";
+import { ROLLOUT_START_HEADER } from "../../calls/rollout-id.ts";
 import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type {

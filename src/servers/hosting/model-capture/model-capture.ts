@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { redactor, secretsIn } from "../../../base/secrets.ts";
-import { isRolloutId } from "../../../wire/door.ts";
 import type { Response } from "../../../wire/schemas/door.ts";
 import type { Dialect } from "../../../wire/stream/door.ts";
+import { isRolloutId } from "../../calls/rollout-id.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { ModelCallLog } from "../../capture/model-call-log.ts";
 import {

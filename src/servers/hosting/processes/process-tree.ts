@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-// The thread of the watchdog loads this module; the door of base would load zod there.
-import { killAll, killWithVariable, pids } from "../../../base/marked-processes.ts";
+import { killAll, killWithVariable, pids } from "./marked-processes.ts";
 
 /** Clock ticks per second in /proc; fixed on Linux. */
 const TICKS = 100;

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { killAll } from "../../../base/door.ts";
 import { GymError } from "../../../base/errors.ts";
 import { settledWithin } from "../../../base/transport/light-door.ts";
 import { entryPoint } from "../locate-server.ts";
 import { HEAD_TOKEN_VARIABLE } from "./head-server.ts";
+import { killAll } from "./marked-processes.ts";
 import { exitText, type RayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { killMarked, PROCESS_MARK } from "./process-tree.ts";
 import type { ServerLog } from "./server-log.ts";

@@ -7,7 +7,7 @@ import {
   type Span,
   type Tracer,
 } from "../../../base/telemetry/light-door.ts";
-import { splitRolloutPrefix } from "../../../wire/door.ts";
+import { splitRolloutPrefix } from "../../calls/rollout-id.ts";
 import type { AppCall, Reply } from "../../calls/server-call.ts";
 import type { RequestHandler, ServerApp } from "../app.ts";
 import { PROBE_PATHS } from "../probes.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { PyFloat } from "../base/python/numbers/py-float.ts";
+import { PyFloat } from "../../base/python/numbers/py-float.ts";
+import { ValidationError } from "../../wire/schemas/validation.ts";
 import { rolloutIdOf } from "./rollout-id.ts";
-import { ValidationError } from "./schemas/validation.ts";
 
 const row = (task: unknown, rollout: unknown, attempt?: unknown) => ({
   _ng_task_index: task,

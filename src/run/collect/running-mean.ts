@@ -1,6 +1,5 @@
-import { clusteredMean } from "./intervals.ts";
-import { TaskNumberMap } from "./task-number-map.ts";
-import { TaskTotals } from "./task-totals.ts";
+import { clusteredMean, TaskTotals } from "../../records/metrics/door.ts";
+import { TaskNumberMap } from "../inputs/task-number-map.ts";
 
 /** About twenty megabytes if tasks are numbered in order; a run with more tasks has no interval while it runs. */
 const MAX_TASKS = 1_000_000;

@@ -1,6 +1,6 @@
-import { pyStr } from "../base/python/door.ts";
-import { PyFloat, parsePyInt } from "../base/python/numbers/door.ts";
-import { ValidationError } from "./schemas/validation.ts";
+import { pyStr } from "../../base/python/door.ts";
+import { PyFloat, parsePyInt } from "../../base/python/numbers/door.ts";
+import { ValidationError } from "../../wire/schemas/door.ts";
 
 const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 

@@ -1,6 +1,6 @@
-import { GymError } from "../../base/errors.ts";
-import type { ResponseOutputItem, TokenInformation } from "../schemas/item-types.ts";
-import { type Boundary, callsOf, classifyBoundary } from "./token-continuity.ts";
+import { GymError } from "../../../base/errors.ts";
+import type { ResponseOutputItem, TokenInformation } from "../../../wire/schemas/door.ts";
+import { type Boundary, callsOf, classifyBoundary } from "../../../wire/tokens/light-door.ts";
 
 /**
  * What to do when the prompt of a call does not continue the previous tokens: `fork` starts another training sequence,

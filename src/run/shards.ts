@@ -1,24 +1,25 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { shellGlob } from "../../base/files/door.ts";
-import { dumpsCompact, loads } from "../../base/python/json/door.ts";
-import { invalidRow, RolloutError } from "../errors.ts";
+import { shellGlob } from "../base/files/door.ts";
+import { dumpsCompact, loads } from "../base/python/json/door.ts";
+import { invalidRow, RolloutError } from "../records/errors.ts";
 import {
   type ArtifactPaths,
+  agentNameOf,
   artifactPaths,
+  LineAccess,
+  lockRun,
   makeOutputDirectory,
+  type Row,
+  readLines,
+  readRows,
+  requireKey,
   VERDICTS_FILE,
-} from "../files/artifact-paths.ts";
-import { writeFileAtomically } from "../files/atomic-file.ts";
-import { belongsToRun, heldAt, otherFileError, setAside } from "../files/earlier-results.ts";
-import { type Row, readLines, readRows } from "../files/jsonl-rows.ts";
-import { LineAccess } from "../files/line-access.ts";
-import { agentNameOf } from "../files/row-fields.ts";
-import { requireKey } from "../files/row-key.ts";
-import { lockRun } from "../files/run-lock.ts";
-import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
-import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
+  writeFileAtomically,
+} from "../records/files/door.ts";
+import { GrowableDoubles, GrowableIntegers, RolloutKeyMap } from "../records/metrics/door.ts";
+import { belongsToRun, heldAt, otherFileError, setAside } from "./earlier-results.ts";
 
 interface Shards {
   paths: string[];

@@ -1,6 +1,5 @@
-import type { ResponseOutputItem } from "../schemas/item-types.ts";
-import type { Response } from "../schemas/responses.ts";
-import { withoutTokens } from "../tokens/token-fields.ts";
+import type { Response, ResponseOutputItem } from "../../../wire/schemas/door.ts";
+import { withoutTokens } from "../../../wire/tokens/door.ts";
 
 /** A response up to its first stop sequence. */
 export interface StoppedResponse {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { clusteredMean } from "./intervals.ts";
+import { clusteredMean } from "../../records/metrics/intervals.ts";
+import { seededNumbers } from "../../records/metrics/seeded-random.ts";
 import { RunningClusteredMean } from "./running-mean.ts";
-import { seededNumbers } from "./seeded-random.ts";
 
 describe("RunningClusteredMean", () => {
   it.each([

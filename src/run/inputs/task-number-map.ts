@@ -1,4 +1,4 @@
-import { RolloutKeyMap } from "./rollout-key-map.ts";
+import { RolloutKeyMap } from "../../records/metrics/door.ts";
 
 const INITIAL_TASKS = 1024;
 

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { replaceMerge, ShardedRollouts } from "../results/shards.ts";
-import { artifactPaths } from "./artifact-paths.ts";
+import { artifactPaths } from "../records/files/artifact-paths.ts";
+import { lockRun } from "../records/files/run-lock.ts";
 import { heldAt, rejectReplacingExport, setAside } from "./earlier-results.ts";
-import { lockRun } from "./run-lock.ts";
+import { replaceMerge, ShardedRollouts } from "./shards.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ResponseOutputItem, TokenInformation } from "../schemas/item-types.ts";
+import type { ResponseOutputItem, TokenInformation } from "../../../wire/schemas/item-types.ts";
 import { sequencesOf, TOKEN_PROJECTIONS, tokenCallsOf } from "./token-sequences.ts";
 
 const call = (prompt: number[], generation: number[]): TokenInformation => ({

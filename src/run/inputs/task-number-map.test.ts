@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { seededNumbers } from "./seeded-random.ts";
+import { seededNumbers } from "../../records/metrics/seeded-random.ts";
 import { TaskNumberMap } from "./task-number-map.ts";
 
 it("agrees with a Map for any indices in any order", () => {

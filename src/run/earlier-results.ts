@@ -1,7 +1,13 @@
 import { open, rename, stat } from "node:fs/promises";
-import { fileError, RolloutError, RolloutLineError } from "../errors.ts";
-import { type ArtifactPaths, artifactPaths, healthReports } from "./artifact-paths.ts";
-import { parseRow, type Row, readLines } from "./jsonl-rows.ts";
+import { fileError, RolloutError, RolloutLineError } from "../records/errors.ts";
+import {
+  type ArtifactPaths,
+  artifactPaths,
+  healthReports,
+  parseRow,
+  type Row,
+  readLines,
+} from "../records/files/door.ts";
 
 /** Number of leading bytes that show the format of an export. */
 const LOOKED_AT = 16;
