@@ -3,9 +3,9 @@ import { GymError } from "../../src/base/errors.ts";
 import { dumpsCompact } from "../../src/base/python/json/json-dumps.ts";
 import { isObject } from "../../src/base/python/json/json-object.ts";
 import {
+  type AggregateHooks,
   type AggregateMetrics,
   aggregateMetrics,
-  type MetricsHooks,
 } from "../../src/records/metrics/aggregate.ts";
 import {
   averageSampleDeviations,
@@ -92,7 +92,7 @@ function withoutAttempts(expected: unknown): unknown {
   return Object.fromEntries(kept.map(([key, value]) => [key, withoutAttempts(value)]));
 }
 
-function hooksOf(input: Row): MetricsHooks {
+function hooksOf(input: Row): AggregateHooks {
   const patterns = input["key_patterns"] as Row[] | undefined;
   return {
     computeMetrics: (tasks) => {

@@ -67,7 +67,7 @@ export class Span {
     this.link = options.link;
     this.parentId = parent?.spanId;
     this.context = isRecorded
-      ? { ...parent, traceId: parent?.traceId ?? newId(16), spanId: newId(8), sampled: true }
+      ? { ...parent, traceId: parent?.traceId ?? randomHex(16), spanId: randomHex(8), sampled: true }
       : parent;
     this.attributes = { ...options.attributes };
     this.startedAt = unixMilliseconds();
@@ -173,7 +173,7 @@ const pool = Buffer.allocUnsafe(POOL_BYTES);
 let used = POOL_BYTES;
 
 /** Random bytes in hexadecimal digits. They are drawn in bulk, because each call costs a microsecond. */
-export function newId(bytes: number): string {
+export function randomHex(bytes: number): string {
   if (used + bytes > POOL_BYTES) {
     randomFillSync(pool);
     used = 0;

@@ -1,6 +1,6 @@
 import { Meter, type MetricName } from "./metrics.ts";
 import type { SpanGroup } from "./settings.ts";
-import { type Attributes, type AttributeValue, newId, Span, type SpanOptions } from "./span.ts";
+import { type Attributes, type AttributeValue, randomHex, Span, type SpanOptions } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 /** What a tracer needs of the telemetry of its process. */
@@ -36,7 +36,13 @@ export class Tracer {
       return new Span(this, name, parent.sampled && groups.has(group), parent, options);
     if (sampled >= 1 || Math.random() < sampled)
       return new Span(this, name, groups.has(group), undefined, options);
-    return new Span(this, name, false, { traceId: newId(16), spanId: newId(8), sampled: false }, options);
+    return new Span(
+      this,
+      name,
+      false,
+      { traceId: randomHex(16), spanId: randomHex(8), sampled: false },
+      options,
+    );
   }
 
   ended(span: Span): void {

@@ -55,7 +55,7 @@ export async function evalRun(context: CommandContext): Promise<number> {
 /** Runs one evaluation with servers of its own. `onResult` receives what the report shows. */
 export async function evalWithOwnServers(
   context: CommandContext,
-  onResult?: (evaluation: FinishedEvaluation) => void,
+  onResult?: (evaluation: FollowedEvaluation) => void,
 ): Promise<number> {
   const { io } = context;
   const config = await context.resolve({ requireServers: true });
@@ -158,7 +158,7 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
   }
 }
 
-export type FinishedEvaluation = Awaited<ReturnType<typeof followRun>>;
+export type FollowedEvaluation = Awaited<ReturnType<typeof followRun>>;
 type Keys = KeyValues<typeof collectionKeys>;
 
 /** The rows to run; undefined: all. */
@@ -205,7 +205,7 @@ async function evaluate(
   options: EvaluationOptions & { output: string },
   keys: Keys,
   view: RunView,
-  onResult?: (evaluation: FinishedEvaluation) => void,
+  onResult?: (evaluation: FollowedEvaluation) => void,
 ): Promise<number> {
   const setting = await calibrationSetting(context, keys);
   const evaluation = await followRun(runEvaluation(config, options), view);

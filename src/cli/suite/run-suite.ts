@@ -5,7 +5,7 @@ import { parseExactRow, readTextLines } from "../../data/light-door.ts";
 import type { CommandContext } from "../command.ts";
 import { givenKeys, listingKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
-import { evalWithOwnServers, type FinishedEvaluation } from "../eval/run.ts";
+import { evalWithOwnServers, type FollowedEvaluation } from "../eval/run.ts";
 import { THRESHOLD_MISSED } from "../eval/thresholds.ts";
 import { shownPath } from "../files.ts";
 import { interruptedExitCode } from "../interruption.ts";
@@ -85,7 +85,7 @@ async function runMember(
   const empty = { ...emptyResult(member), output };
   if (context.signal.aborted) return { ...empty, reason: "interrupted" };
   let started = false;
-  let evaluation: FinishedEvaluation | undefined;
+  let evaluation: FollowedEvaluation | undefined;
   try {
     const own = await memberContext(context, member, output);
     // Errors of the config are found before the run, so that they are not taken for its failure.
@@ -129,7 +129,7 @@ function emptyResult(member: SuiteMember): Omit<MemberResult, "output"> {
 function resultOf(
   empty: MemberResult,
   { expected }: SuiteMember,
-  evaluation: FinishedEvaluation | undefined,
+  evaluation: FollowedEvaluation | undefined,
   code: number,
 ): MemberResult {
   const summary = evaluation?.summary;

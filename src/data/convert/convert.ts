@@ -35,7 +35,7 @@ export interface ConvertedRow {
   readonly row: JsonObject;
 }
 
-export interface Problem {
+export interface ConversionProblem {
   readonly where: string;
   readonly reason: string;
 }
@@ -46,7 +46,7 @@ export interface ConvertReport {
   read: number;
   converted: number;
   /** The first rows that did not fit. */
-  readonly problems: Problem[];
+  readonly problems: ConversionProblem[];
   /** Number of rows that did not fit. */
   rejected: number;
   readonly notices: string[];

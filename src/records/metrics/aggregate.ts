@@ -16,7 +16,7 @@ export interface AggregateMetrics {
 }
 
 /** A server's own metrics. */
-export interface MetricsHooks {
+export interface AggregateHooks {
   /**
    * Additional agent metrics, merged over the statistics. `tasks` are the rows grouped by task index, ascending. The
    * member `per_task_metrics` (rows with `_ng_task_index`) goes into the matching group rows instead.
@@ -36,7 +36,7 @@ const sample = { agent_ref: { name: "agent" } };
  */
 export function aggregateMetrics(
   verifyResponses: readonly Row[],
-  hooks: MetricsHooks = {},
+  hooks: AggregateHooks = {},
 ): AggregateMetrics {
   const measured = verifyResponses.filter((row) => !isTruthy(row?.["mask_sample"]));
   const coverage = measured.length < verifyResponses.length ? coverageOf(verifyResponses, measured) : {};

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { MASK } from "../../base/secrets.ts";
 import { MlflowExporter } from "./mlflow.ts";
-import type { ExportedRun, Exporter } from "./run-exporters.ts";
+import type { ExportedRun, RunExporter } from "./run-exporters.ts";
 import { WandbExporter } from "./wandb.ts";
 
 const WANDB_URL = "https://api.wandb.ai";
@@ -15,11 +15,11 @@ interface ExporterSettings extends ExportedRun {
 }
 
 /** The exporters with all keys set. By default there are none. */
-export function configuredExporters(settings: ExporterSettings): Exporter[] {
+export function configuredExporters(settings: ExporterSettings): RunExporter[] {
   return [wandb(settings), mlflow(settings)].filter((exporter) => exporter !== undefined);
 }
 
-function wandb({ get, env, resultsDirectory, ...run }: ExporterSettings): Exporter | undefined {
+function wandb({ get, env, resultsDirectory, ...run }: ExporterSettings): RunExporter | undefined {
   const project = text(get("wandb_project"));
   const runName = text(get("wandb_name"));
   const apiKey = secret(get("wandb_api_key"));

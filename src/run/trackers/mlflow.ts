@@ -11,7 +11,7 @@ import {
   type RetryPolicy,
 } from "../../data/remote/light-door.ts";
 import { writeTable } from "./exported-results.ts";
-import { EXPORT_RETRIES, type ExportedRun, type Exporter, type MetricValues } from "./run-exporters.ts";
+import { EXPORT_RETRIES, type ExportedRun, type MetricValues, type RunExporter } from "./run-exporters.ts";
 
 const METRICS_PER_BATCH = 1_000;
 const ENTRIES_PER_BATCH = 100;
@@ -33,7 +33,7 @@ interface Entry {
 }
 
 /** Exports to an MLflow run over the REST API. */
-export class MlflowExporter implements Exporter {
+export class MlflowExporter implements RunExporter {
   readonly name = "MLflow";
   readonly #options: MlflowOptions;
   readonly #service: RemoteService;

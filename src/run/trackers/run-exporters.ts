@@ -7,7 +7,7 @@ export const EXPORT_RETRIES: RetryPolicy = { attempts: 4, baseDelayMs: 300, maxD
 export type MetricValues = Readonly<Record<string, boolean | number | string | null>>;
 
 /** Sends the results of a run to a tracking service. Every call may throw; `RunExporters` turns that into a warning. */
-export interface Exporter {
+export interface RunExporter {
   /** `Weights & Biases`, `MLflow`. */
   readonly name: string;
   /** Creates the run in the service, with the config. */
@@ -36,13 +36,13 @@ const UPLOAD_LIMIT_MS = 30 * 60_000;
  * exporter that cannot be opened is not used.
  */
 export class RunExporters {
-  readonly #opened: Promise<Exporter[]>;
+  readonly #opened: Promise<RunExporter[]>;
   readonly #onWarning: (text: string) => void;
   readonly #signal: AbortSignal | undefined;
 
   /** Starts to open the exporters and does not wait for them. */
   constructor(
-    exporters: readonly Exporter[],
+    exporters: readonly RunExporter[],
     options: { onWarning: (text: string) => void; signal?: AbortSignal },
   ) {
     this.#onWarning = options.onWarning;
@@ -76,7 +76,7 @@ export class RunExporters {
 
   async #each(
     limitMs: number,
-    action: (exporter: Exporter, signal: AbortSignal) => Promise<void>,
+    action: (exporter: RunExporter, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const exporters = await this.#opened;
     await Promise.all(
@@ -85,7 +85,7 @@ export class RunExporters {
   }
 
   async #step(
-    exporter: Exporter,
+    exporter: RunExporter,
     limitMs: number,
     action: (signal: AbortSignal) => Promise<void>,
   ): Promise<boolean> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { makeDirectory } from "../../base/files/door.ts";
 import { type TableFile, writeTable } from "./exported-results.ts";
-import type { ExportedRun, Exporter } from "./run-exporters.ts";
+import type { ExportedRun, RunExporter } from "./run-exporters.ts";
 import { type WandbAccess, WandbApi, type WandbRun } from "./wandb-api.ts";
 import { encodeRecord, WandbLog, type WandbRecord } from "./wandb-log.ts";
 
@@ -27,7 +27,7 @@ interface WandbOptions extends ExportedRun {
  * Exports to a run of Weights & Biases. The run is always written to a directory that `wandb sync` can upload. With a key it
  * is also sent; if that fails, the directory remains.
  */
-export class WandbExporter implements Exporter {
+export class WandbExporter implements RunExporter {
   readonly name = "Weights & Biases";
   readonly #options: WandbOptions;
   readonly #id: string;

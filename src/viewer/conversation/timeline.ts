@@ -5,11 +5,11 @@ import { listOf, numberOf, objectOf, textOf } from "./json-values.ts";
  * The source of a span: a model, a tool, the environment that seeds the session, or its verifier. `waiting` is the time
  * until the limit of a model endpoint admitted a call, `other` is time without a recording.
  */
-export type SpanKind = "model" | "tool" | "seed" | "verifier" | "waiting" | "other";
+export type TimelineKind = "model" | "tool" | "seed" | "verifier" | "waiting" | "other";
 
 /** A time span in a rollout; times in seconds from its start. */
-export interface Span {
-  kind: SpanKind;
+export interface TimelineSpan {
+  kind: TimelineKind;
   name: string;
   from: number;
   to: number;
@@ -42,7 +42,7 @@ const LEAST_GAP_SECONDS = 0.005;
 /**
  * The time spans of a rollout from `ng_trajectory`, `ng_model_call_capture` and `_ng_timing`; empty without recordings.
  */
-export function timelineOf(row: JsonObject): Span[] {
+export function timelineOf(row: JsonObject): TimelineSpan[] {
   const spans = absoluteSpans(row);
   const start = spans[0]?.from ?? 0;
   return withGaps(
@@ -55,21 +55,21 @@ export function timelineStart(row: JsonObject): number {
   return absoluteSpans(row)[0]?.from ?? 0;
 }
 
-function absoluteSpans(row: JsonObject): Span[] {
+function absoluteSpans(row: JsonObject): TimelineSpan[] {
   const spans = [...modelSpans(row), ...toolSpans(row), ...stageSpans(row)];
   return spans.sort((a, b) => a.from - b.from || a.to - b.to);
 }
 
 function spanOf(
-  kind: SpanKind,
+  kind: TimelineKind,
   name: string,
   [from, to]: readonly [number, number],
-  more: Partial<Span> = {},
-): Span {
+  more: Partial<TimelineSpan> = {},
+): TimelineSpan {
   return { kind, name, from, to, reference: undefined, call: undefined, status: undefined, ...more };
 }
 
-function modelSpans(row: JsonObject): Span[] {
+function modelSpans(row: JsonObject): TimelineSpan[] {
   return modelCalls(row).flatMap((record, call) => {
     const times = timesOf(record);
     if (times === undefined) return [];
@@ -84,7 +84,7 @@ function modelSpans(row: JsonObject): Span[] {
   });
 }
 
-function toolSpans(row: JsonObject): Span[] {
+function toolSpans(row: JsonObject): TimelineSpan[] {
   return listOf(objectOf(row["ng_trajectory"])["tool_calls"]).flatMap((record) => {
     const times = timesOf(record);
     const more = { reference: textOf(record["tool_call_id"]), status: textOf(record["status"]) };
@@ -93,7 +93,7 @@ function toolSpans(row: JsonObject): Span[] {
 }
 
 /** When the environment seeded the session and verified the result, by the collector's clock. */
-function stageSpans(row: JsonObject): Span[] {
+function stageSpans(row: JsonObject): TimelineSpan[] {
   const timing = objectOf(row["_ng_timing"]);
   const start = Date.parse(String(timing["started_at"])) / 1000;
   if (Number.isNaN(start)) return [];
@@ -119,8 +119,8 @@ export function timesOf(record: JsonObject): [from: number, to: number] | undefi
 }
 
 /** Adds spans for time without a recording. */
-function withGaps(spans: readonly Span[]): Span[] {
-  const all: Span[] = [];
+function withGaps(spans: readonly TimelineSpan[]): TimelineSpan[] {
+  const all: TimelineSpan[] = [];
   // Without observability the row has no recordings of the agent.
   const name = spans.some(({ kind }) => kind === "model" || kind === "tool") ? "other" : "agent";
   let busyUntil = 0;

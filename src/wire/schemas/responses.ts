@@ -75,7 +75,7 @@ export interface TextOptions {
 }
 
 /** A prompt stored at the provider. */
-export interface PromptTemplate {
+export interface StoredPrompt {
   id: string;
   variables?: JsonObject | null;
   version?: string | null;
@@ -93,7 +93,7 @@ export interface ResponseCreateParams {
   model?: string | null;
   parallel_tool_calls?: boolean;
   previous_response_id?: string | null;
-  prompt?: PromptTemplate | null;
+  prompt?: StoredPrompt | null;
   reasoning?: ReasoningOptions | null;
   service_tier?: (typeof SERVICE_TIERS)[number] | null;
   store?: boolean | null;
@@ -132,7 +132,7 @@ export interface Response {
   max_output_tokens?: number | null;
   max_tool_calls?: number | null;
   previous_response_id?: string | null;
-  prompt?: PromptTemplate | null;
+  prompt?: StoredPrompt | null;
   prompt_cache_key?: string | null;
   reasoning?: ReasoningOptions | null;
   safety_identifier?: string | null;

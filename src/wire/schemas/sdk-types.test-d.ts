@@ -24,7 +24,7 @@ import type {
   OutputMessage,
   Reasoning,
 } from "./item-types.ts";
-import type { PromptTemplate, Response, ResponseCreateParams, TextOptions } from "./responses.ts";
+import type { Response, ResponseCreateParams, StoredPrompt, TextOptions } from "./responses.ts";
 
 /** Fails to compile where `From` is not assignable to `To`. */
 type Assign<To, From extends To> = [From, To];
@@ -53,7 +53,7 @@ type Request = Replace<
     tools?: FunctionTool[];
     tool_choice?: "none" | "auto" | "required";
     user?: string;
-    prompt?: Omit<PromptTemplate, "variables"> | null;
+    prompt?: Omit<StoredPrompt, "variables"> | null;
     text?: TextOptions;
   }
 >;

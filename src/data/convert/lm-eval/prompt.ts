@@ -1,7 +1,7 @@
 import { pyEquals, pyTypeName } from "../../../base/python/door.ts";
 import type { JsonObject } from "../../../base/python/json/door.ts";
 import { PyRandom } from "../../../base/python/numbers/door.ts";
-import type { Examples, Parts, Task } from "./task.ts";
+import type { Examples, LmEvalTask, Parts } from "./task.ts";
 
 /** The seed with which lm-evaluation-harness draws examples unless told otherwise. */
 const EXAMPLE_SEED = 1234;
@@ -43,7 +43,7 @@ export interface Prompt {
 }
 
 /** The prompt of one document with its worked examples. */
-export function makePrompt(task: Task, document: JsonObject, examples: readonly JsonObject[]): Prompt {
+export function makePrompt(task: LmEvalTask, document: JsonObject, examples: readonly JsonObject[]): Prompt {
   const description = task.description?.(document) ?? "";
   const shown = examples.map((example) => exampleTurn(task, example)).join("");
   const before = `${String(description)}${shown}`;
@@ -60,7 +60,7 @@ export function makePrompt(task: Task, document: JsonObject, examples: readonly 
   return { context, choices, target, gold: target };
 }
 
-function exampleTurn({ examples }: Task, example: JsonObject): string {
+function exampleTurn({ examples }: LmEvalTask, example: JsonObject): string {
   const { targetDelimiter: delimiter, fewshotDelimiter } = examples as Parts;
   const found = examples.text(example);
   const choices = examples.choices?.(example);

@@ -30,14 +30,17 @@ export function functionName(value: unknown): string | undefined {
 /** Reads a task file of lm-evaluation-harness with the files that it includes; its own keys win. */
 export async function readTaskFile(file: string, seen: readonly string[] = []): Promise<TaskKeys> {
   if (seen.includes(file) || seen.length >= MAX_INCLUDES)
-    throw invalid(file, `includes itself: ${[...seen, file].map((name) => path.basename(name)).join(" → ")}`);
+    throw invalidTask(
+      file,
+      `includes itself: ${[...seen, file].map((name) => path.basename(name)).join(" → ")}`,
+    );
   let text: string;
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
     const by = seen.at(-1);
     const missing = (error as NodeJS.ErrnoException).code === "ENOENT" && by !== undefined;
-    throw missing ? invalid(by, `includes '${file}', which does not exist`) : error;
+    throw missing ? invalidTask(by, `includes '${file}', which does not exist`) : error;
   }
   const { include, ...own } = readKeys(text, file);
   let merged: Record<string, unknown> = {};
@@ -60,9 +63,9 @@ function readKeys(text: string, file: string): JsonObject {
   } catch (error) {
     const [, at] = / at character (\d+)/.exec(errorMessage(error)) ?? [];
     const line = at === undefined ? "" : `:${text.slice(0, Number(at)).split("\n").length}`;
-    throw invalid(`${file}${line}`, `is not YAML: ${errorMessage(error)}`);
+    throw invalidTask(`${file}${line}`, `is not YAML: ${errorMessage(error)}`);
   }
-  if (!isObject(keys)) throw invalid(file, "is not a mapping of keys");
+  if (!isObject(keys)) throw invalidTask(file, "is not a mapping of keys");
   return keys;
 }
 
@@ -75,7 +78,7 @@ function plain(value: unknown): unknown {
     : Object.fromEntries(entries.map(([key, item]) => [pyStr(key), plain(item)]));
 }
 
-export function invalid(file: string, problem: string): DatasetError {
+export function invalidTask(file: string, problem: string): DatasetError {
   return new DatasetError("DATASET_LM_EVAL", `${file} ${problem}.`);
 }
 
@@ -93,14 +96,14 @@ export function checkConvertible(
   const { task, group, output_type: type = "generate_until" } = keys;
   if (Array.isArray(task)) {
     const members = task.map((member) => (isObject(member) ? String(member["task"]) : String(member)));
-    throw invalid(
+    throw invalidTask(
       file,
       `is a group${group === undefined ? "" : ` (${String(group)})`} of ${members.length} tasks; convert each task by itself: ${members.slice(0, 8).join(", ")}${members.length > 8 ? ", …" : ""}`,
     );
   }
   if (!OUTPUT_TYPES.includes(type as OutputType)) {
     const nearest = suggest(String(type), OUTPUT_TYPES);
-    throw invalid(
+    throw invalidTask(
       file,
       `has the output_type '${String(type)}'${nearest === undefined ? "" : `; did you mean '${nearest}'?`} (${OUTPUT_TYPES.join(", ")})`,
     );
@@ -110,24 +113,24 @@ export function checkConvertible(
   );
   if (code !== undefined) throw needsPython(file, code, keys[code]);
   if (functionName(keys["process_docs"]) !== undefined && !isProcessed)
-    throw invalid(
+    throw invalidTask(
       file,
       `changes its documents by Python code (process_docs: ${functionName(keys["process_docs"])}), which is not run; give documents that went through it with --documents FILE --processed`,
     );
   for (const key of ["doc_to_image", "doc_to_audio"])
     if (keys[key] !== undefined && keys[key] !== null)
-      throw invalid(
+      throw invalidTask(
         file,
         `asks about ${key === "doc_to_image" ? "images" : "sound"} (${key}), which rows of text cannot hold`,
       );
   if (keys["use_prompt"] !== undefined && keys["use_prompt"] !== null)
-    throw invalid(file, "takes its prompt from promptsource (use_prompt), which is not supported");
+    throw invalidTask(file, "takes its prompt from promptsource (use_prompt), which is not supported");
   if (keys["doc_to_text"] === undefined && type !== "loglikelihood_rolling")
-    throw invalid(file, "has no doc_to_text");
+    throw invalidTask(file, "has no doc_to_text");
 }
 
 export function needsPython(file: string, key: string, value: unknown): DatasetError {
-  return invalid(
+  return invalidTask(
     file,
     `makes its prompts by Python code (${key}: ${functionName(value)}), which is not run; write ${key} as a template`,
   );

@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import { DatasetError } from "../../errors.ts";
 import { type ConvertAccess, readSourceRows } from "../read-source.ts";
 import { type DrawExamples, exampleSampler, makePrompt, type Prompt } from "./prompt.ts";
-import { checkConvertible, ignoredCode, invalid, readTaskFile, type TaskKeys } from "./read-task.ts";
-import { compileTask, type Task } from "./task.ts";
+import { checkConvertible, ignoredCode, invalidTask, readTaskFile, type TaskKeys } from "./read-task.ts";
+import { compileTask, type LmEvalTask } from "./task.ts";
 
 export interface LmEvalOptions {
   /** A file or a `hub:` name with the documents. Default: the dataset that the task names. */
@@ -26,7 +26,7 @@ export type TaskRow = { readonly where: string } & (
 );
 
 export interface ReadTask {
-  readonly task: Task;
+  readonly task: LmEvalTask;
   /** Python code of the task that changes scores and is not run. */
   readonly ignored: readonly string[];
   readonly documents: string;
@@ -55,19 +55,19 @@ const FILE_LOADERS = new Set(["json", "csv", "parquet"]);
 /** The name of the source of one split. */
 function documentsOf(
   keys: TaskKeys,
-  { hub, hubConfig }: Task,
+  { hub, hubConfig }: LmEvalTask,
   split: string | undefined,
   file: string,
   flag: string,
 ): string {
   if (hub === undefined || split === undefined || "custom_dataset" in keys)
-    throw invalid(file, `names no documents on the hub; give them with ${flag} FILE`);
+    throw invalidTask(file, `names no documents on the hub; give them with ${flag} FILE`);
   if (!FILE_LOADERS.has(hub)) return `hub:${hub}${hubConfig === undefined ? "" : `:${hubConfig}`}@${split}`;
   const kwargs = keys["dataset_kwargs"];
   const files = isObject(kwargs) ? kwargs["data_files"] : undefined;
   const given = isObject(files) ? files[split] : files;
   if (typeof given !== "string" || given.includes("://"))
-    throw invalid(file, `reads its documents from files that are not here; give them with ${flag} FILE`);
+    throw invalidTask(file, `reads its documents from files that are not here; give them with ${flag} FILE`);
   return path.resolve(path.dirname(file), given);
 }
 
@@ -94,7 +94,11 @@ export async function* taskRows(
   }
 }
 
-async function sampler(task: Task, name: string | undefined, access: ConvertAccess): Promise<DrawExamples> {
+async function sampler(
+  task: LmEvalTask,
+  name: string | undefined,
+  access: ConvertAccess,
+): Promise<DrawExamples> {
   const pool: JsonObject[] = [];
   if (name !== undefined)
     for await (const source of readSourceRows(name, access)) if ("row" in source) pool.push(source.row);
@@ -106,7 +110,7 @@ async function sampler(task: Task, name: string | undefined, access: ConvertAcce
 }
 
 /** A row of the environment `loglikelihood`, or of one that reads the text of the model. */
-function rowOf(task: Task, document: JsonObject, prompt: Prompt, number: number): JsonObject {
+function rowOf(task: LmEvalTask, document: JsonObject, prompt: Prompt, number: number): JsonObject {
   const { context, choices, target } = prompt;
   const text = typeof context === "string" ? context : context.join("\n");
   const shared = { task: task.name, document_index: number, metrics: [...task.metrics] };
@@ -150,7 +154,7 @@ function rowOf(task: Task, document: JsonObject, prompt: Prompt, number: number)
 }
 
 /** The original puts the choices after the context; where the context differs for each choice, the target. */
-function choiceFields(task: Task, { context, choices = [], target, gold }: Prompt): JsonObject {
+function choiceFields(task: LmEvalTask, { context, choices = [], target, gold }: Prompt): JsonObject {
   const texts = choices.map(pyStr);
   const right = [gold].flat().map((item) => positionOf(item, texts));
   const [first] = right;

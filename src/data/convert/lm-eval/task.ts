@@ -2,7 +2,7 @@ import { errorMessage } from "../../../base/errors.ts";
 import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import { compileTemplate } from "../../prepare/expression.ts";
 import { readPythonLiteral } from "../../prepare/python-literals.ts";
-import { functionName, invalid, type OutputType, type TaskKeys } from "./read-task.ts";
+import { functionName, invalidTask, type OutputType, type TaskKeys } from "./read-task.ts";
 
 /** A part of a prompt for one document. */
 type Part = (document: JsonObject) => unknown;
@@ -29,7 +29,7 @@ export interface Examples extends Parts {
 }
 
 /** A task of lm-evaluation-harness. */
-export interface Task extends Parts {
+export interface LmEvalTask extends Parts {
   readonly name: string;
   readonly outputType: OutputType;
   readonly description: Part | undefined;
@@ -43,7 +43,7 @@ export interface Task extends Parts {
 }
 
 /** Compiles the keys of a task file. `shots` replaces `num_fewshot`. */
-export function compileTask(keys: TaskKeys, file: string, shots?: number): Task {
+export function compileTask(keys: TaskKeys, file: string, shots?: number): LmEvalTask {
   const { num_fewshot: given, description, metric_list: metrics, generation_kwargs: generation } = keys;
   const type = (keys["output_type"] ?? "generate_until") as OutputType;
   const count = shots ?? (typeof given === "number" ? given : 0);
@@ -69,7 +69,7 @@ function examplesOf(keys: TaskKeys, file: string, count: number, own: Parts): Ex
   const { samples, sampler = "default", fewshot_indices: indices } = given;
   const code = Object.entries(given).find(([, value]) => functionName(value) !== undefined);
   if (count > 0 && code !== undefined)
-    throw invalid(
+    throw invalidTask(
       file,
       `makes its examples by Python code (fewshot_config.${code[0]}: ${functionName(code[1])}), which is not run; convert it with --num-fewshot 0`,
     );
@@ -133,7 +133,7 @@ function partOf(given: unknown, key: string, file: string): CompiledPart {
   try {
     render = compileTemplate(given, FUNCTIONS, { keepsBlanks: true });
   } catch (error) {
-    throw invalid(file, `has a ${key} that is not a supported template: ${errorMessage(error)}`);
+    throw invalidTask(file, `has a ${key} that is not a supported template: ${errorMessage(error)}`);
   }
   const isField = (document: JsonObject) => Object.hasOwn(document, given);
   return {

@@ -8,7 +8,7 @@ import {
   AtifTrajectory,
   TrajectoryProblem,
 } from "./atif-schema.ts";
-import { usageOf } from "./atif-usage.ts";
+import { atifUsage } from "./atif-usage.ts";
 
 const AGENT_ONLY = [
   "model_name",
@@ -115,7 +115,7 @@ export function responseOfAtif(trajectory: AtifTrajectory, source: string): Row 
     tool_choice: "auto",
     tools: [],
     status: "completed",
-    usage: usageOf(trajectory, steps),
+    usage: atifUsage(trajectory, steps),
   };
 }
 

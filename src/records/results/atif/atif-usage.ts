@@ -5,7 +5,7 @@ import { type AtifStep, type AtifTrajectory, TrajectoryProblem } from "./atif-sc
 type Counts = { input: number; output: number; cached: number | null };
 
 /** The tokens of a response; null unless both totals are known. Totals that contradict the steps are errors. */
-export function usageOf({ final_metrics: totals }: AtifTrajectory, steps: readonly AtifStep[]): Row | null {
+export function atifUsage({ final_metrics: totals }: AtifTrajectory, steps: readonly AtifStep[]): Row | null {
   const calls = steps.filter(({ llm_call_count: count }) => count !== 0);
   const summed = sumOfSteps(calls);
   const input = totals?.total_prompt_tokens ?? null;

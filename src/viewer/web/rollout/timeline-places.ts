@@ -1,10 +1,10 @@
 import type { ConversationItem } from "../../conversation/conversation.ts";
 import type { CallOwners, InvocationView } from "../../conversation/invocations.ts";
-import type { Span } from "../../conversation/timeline.ts";
+import type { TimelineSpan } from "../../conversation/timeline.ts";
 
 /** The items of the conversation that the timeline links to. */
 export interface TimelinePlaces {
-  ofSpan: (span: Span) => number | undefined;
+  ofSpan: (span: TimelineSpan) => number | undefined;
   ofAgent: (id: string) => number | undefined;
   /** Index of the model call of a turn. Calls of agents that the conversation does not show are skipped. */
   callOfTurn: (turn: number) => number | undefined;

@@ -1,5 +1,5 @@
 import type { InvocationView } from "../../conversation/invocations.ts";
-import type { Span } from "../../conversation/timeline.ts";
+import type { TimelineSpan } from "../../conversation/timeline.ts";
 import { countLabel, secondsText } from "../shared/format.ts";
 import { moveInToolbar } from "../shared/keyboard.ts";
 import type { Go } from "../shared/use-route.ts";
@@ -26,7 +26,7 @@ export function Timeline({
   places,
   go,
 }: {
-  spans: readonly Span[];
+  spans: readonly TimelineSpan[];
   invocations: readonly InvocationView[];
   places: TimelinePlaces;
   go: Go;
@@ -112,7 +112,7 @@ function Bar({
   show,
 }: {
   className: string;
-  span: Pick<Span, "from" | "to">;
+  span: Pick<TimelineSpan, "from" | "to">;
   end: number;
   label: string;
   place: number | undefined;
@@ -144,6 +144,6 @@ function durationText(seconds: number): string {
   return secondsText(Math.max(seconds, 0.0005));
 }
 
-function timeText({ from, to }: Pick<Span, "from" | "to">): string {
+function timeText({ from, to }: Pick<TimelineSpan, "from" | "to">): string {
   return `${durationText(to - from)} at ${secondsText(from)}`;
 }
