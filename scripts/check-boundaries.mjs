@@ -150,17 +150,20 @@ function checkStart() {
 /** The size of the surface: what a reader has to know to work in one room. */
 function printCounts() {
   const edges = new Set();
-  const crossing = new Set();
+  const crossing = new Map();
   const literals = new Set();
   const failureClass = failureClasses();
   const definitions = new Map();
   for (const file of sourceFiles("src").filter((name) => !isTest(name))) {
     const source = read(file);
-    for (const { specifier, names } of namedImports(source)) {
+    for (const { specifier, names, types } of namedImports(source)) {
       const target = resolveImport(file, specifier);
       if (!target?.startsWith("src/") || topOf(target) === topOf(file) || file === "src/index.ts") continue;
       edges.add(`${topOf(file)} ${topOf(target)}`);
-      for (const name of names) crossing.add(`${target} ${name}`);
+      for (const name of names) {
+        const key = `${target} ${name}`;
+        crossing.set(key, (crossing.get(key) ?? true) && types.has(name));
+      }
     }
     if (file !== FAILURES && failureClass.test(source.replace(CHECKED_CLASS, ""))) literals.add(file);
     for (const [, name] of source.matchAll(
@@ -173,11 +176,12 @@ function printCounts() {
   const twice = [...definitions.values()].filter((files) => files.size > 1).length;
   console.log(`rooms: ${rooms.size}`);
   console.log(`edges between rooms: ${edges.size}`);
-  console.log(`names that cross a room: ${crossing.size}`);
+  const crossingTypes = [...crossing.values()].filter(Boolean).length;
+  console.log(`names that cross a room: ${crossing.size}, of them types: ${crossingTypes}`);
   console.log(`files that spell a failure class: ${literals.size}`);
   console.log(`names defined in more than one file: ${twice}`);
-  const { names, stars } = publicNames();
-  console.log(`public names: ${names}, and ${stars} export *`);
+  const { names, types, stars } = publicNames();
+  console.log(`public names: ${names}, of them types: ${types}, and ${stars} export *`);
 }
 
 /** Finds the name of a failure class where a class is given; most of the names are also names of other things. */
@@ -193,35 +197,33 @@ function publicNames() {
     (entry) => entry.default ?? [],
   );
   let names = 0;
+  let types = 0;
   let stars = 0;
   for (const entry of entries) {
     const source = read(entry.replace(/^\.\/dist\//, "").replace(/\.js$/, ".ts"));
-    for (const { names: found } of namedImports(source.replace(/^import [^;]*;/gm, "")))
+    for (const { names: found, types: foundTypes } of namedImports(source.replace(/^import [^;]*;/gm, "")))
       if (found[0]?.startsWith("*")) stars++;
-      else names += found.length;
+      else {
+        names += found.length;
+        types += foundTypes.size;
+      }
     names += [...source.matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) \w+/gm)]
       .length;
   }
-  return { names, stars };
+  return { names, types, stars };
 }
 
-/** The names that a file imports or re-exports, by module. */
+/** The names that a file imports or re-exports, by module; `types` holds those that are marked as types. */
 function namedImports(source) {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
   return [
-    ...code.matchAll(/^(?:import|export)\s(?:type\s)?(?:\{([^}]*)\}|([^;"']*?))\s*from\s*["']([^"']+)["']/gm),
-  ].map(([, braced, other = "", specifier]) => ({
-    specifier,
-    names: (braced?.split(",") ?? [other])
-      .map(
-        (name) =>
-          name
-            .trim()
-            .replace(/^type /, "")
-            .split(" as ")[0],
-      )
-      .filter(Boolean),
-  }));
+    ...code.matchAll(/^(?:import|export)\s(type\s)?(?:\{([^}]*)\}|([^;"']*?))\s*from\s*["']([^"']+)["']/gm),
+  ].map(([, type, braced, other = "", specifier]) => {
+    const clauses = (braced?.split(",") ?? [other]).map((clause) => clause.trim()).filter(Boolean);
+    const nameOf = (clause) => clause.replace(/^type /, "").split(" as ")[0];
+    const types = clauses.filter((clause) => type !== undefined || clause.startsWith("type "));
+    return { specifier, names: clauses.map(nameOf), types: new Set(types.map(nameOf)) };
+  });
 }
 
 function importsOf(source, { dynamic }) {

@@ -28,7 +28,6 @@ import {
   type Response,
   type ResponseCreateParams,
   TokenInformationError,
-  withPolicyVersion,
 } from "nemo-gym/openai";
 import { audioUrl } from "./audio-file.ts";
 import {
@@ -54,6 +53,7 @@ import {
 import type { VllmConfig } from "./config.ts";
 import { ContinuityCounter } from "./continuity.ts";
 import { EchoRequest, echoBody, readEchoed } from "./echoed.ts";
+import { withPolicyVersion } from "./policy-version.ts";
 import { TransportLog } from "./transport-log.ts";
 
 type Scope = Omit<ModelCallScope<VllmConfig, unknown>, "state">;

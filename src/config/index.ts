@@ -6,7 +6,6 @@
 
 export { ConfigError } from "./errors.ts";
 export {
-  loadConfigFromEnv,
   type Override,
   type ResolvedConfig,
   type ResolveOptions,

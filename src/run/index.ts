@@ -22,7 +22,6 @@ export {
   selectTasks,
 } from "../records/results/door.ts";
 export { type ExportOptions, type ExportReport, exportRollouts } from "../records/results/export/door.ts";
-export type { ServerClient, ServerReply } from "../servers/calls/door.ts";
 export type { TokenCaptureRecord, TokenSink, TokenSource } from "../servers/capture/door.ts";
 export type { RunningServers, ServersEvent as ServerEvent } from "../servers/hosting/door.ts";
 export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";

@@ -5,23 +5,11 @@
  */
 
 export { shellQuote } from "../base/door.ts";
-export { attribution } from "./attribution.ts";
 export {
   checkProvider,
   createSandboxProvider,
 } from "./create-provider.ts";
-export {
-  SandboxConfigError,
-  SandboxCreateError,
-  SandboxError,
-  SandboxNotReadyError,
-  SandboxOperationError,
-  SandboxSpecError,
-  SandboxStateError,
-  SandboxTransferError,
-  SandboxUnavailableError,
-  SandboxUnsupportedError,
-} from "./errors.ts";
+export { SandboxError, SandboxUnavailableError } from "./errors.ts";
 export { openSandbox, providerOf, type SandboxServer, sandboxConfig } from "./open-sandbox.ts";
 export type {
   ExecOptions,
@@ -36,4 +24,4 @@ export type {
 export { type ResolvedSandboxProvider, resolveSandboxProvider } from "./resolve-provider.ts";
 export { Sandbox, type SandboxOptions } from "./sandbox.ts";
 export { LONGEST_SCRIPT_ARGUMENT } from "./shell-command.ts";
-export { parseSandboxSpec, SandboxResources, SandboxSpec, type SandboxSpecInput } from "./spec.ts";
+export type { SandboxSpec, SandboxSpecInput } from "./spec.ts";

@@ -42,7 +42,6 @@ export {
   outputText,
   parseArguments,
   readLastItem,
-  splitItems,
   textParts,
 } from "./read-output.ts";
 export { type RandomSource, sampleSchema, seededRandom } from "./sample-schema.ts";
@@ -78,7 +77,7 @@ export {
 } from "./schemas/responses.ts";
 export { CHAT_PARAM_KEYS, parseChatParams } from "./schemas/validate-chat.ts";
 export { parseChatCompletion } from "./schemas/validate-completion.ts";
-export { type ErrorDetail, ValidationError, zodDetail } from "./schemas/validation.ts";
+export { ValidationError, zodDetail } from "./schemas/validation.ts";
 export { assembleStream } from "./stream/assemble-stream.ts";
 export {
   replayAnthropicMessage,
@@ -86,10 +85,7 @@ export {
   replayResponse,
   replayResponseFailure,
 } from "./stream/replay.ts";
-export {
-  sanitizeStreamingChat,
-  sanitizeStreamingResponses,
-} from "./stream/sanitize-streaming.ts";
+export { sanitizeStreamingResponses } from "./stream/sanitize-streaming.ts";
 export {
   SseDecoder,
   SseError,
@@ -110,5 +106,4 @@ export {
   attachTokens,
   findTokens,
   TokenInformationError,
-  withPolicyVersion,
 } from "./tokens/vllm-tokens.ts";
