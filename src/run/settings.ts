@@ -1,10 +1,21 @@
 import type { Key } from "../base/config-key.ts";
 import type { EvaluationOptions } from "./options.ts";
 
-/** An option of a run, with the config key that sets it. */
-interface Setting extends Key {
-  readonly key: string;
-}
+/** An option of a run, with the config key that sets it. The compiler compares its type with that of the option. */
+type Setting<Value> = Key & { readonly key: string } & TypeOf<NonNullable<Value>> &
+  (null extends Value
+    ? { readonly nullable: true } | { readonly type: "any" }
+    : { readonly nullable?: never });
+
+type TypeOf<Value> = [Value] extends [boolean]
+  ? { readonly type: "bool" }
+  : [Value] extends [number]
+    ? { readonly type: "int" | "float" }
+    : [Value] extends [string]
+      ? { readonly type: "str"; readonly choices?: readonly Value[] }
+      : [Value] extends [readonly unknown[]]
+        ? { readonly type: "list" }
+        : { readonly type: "dict" | "any" };
 
 /**
  * What code and users of the command line can set for a run: the options of `runEvaluation`, and the config keys and flags
@@ -198,7 +209,7 @@ export const runSettings = {
     default: false,
     help: "skip collation if its result exists",
   },
-} as const satisfies { readonly [Option in keyof EvaluationOptions]?: Setting };
+} as const satisfies { readonly [Option in keyof EvaluationOptions]?: Setting<EvaluationOptions[Option]> };
 
 type Settings = typeof runSettings;
 
