@@ -56,8 +56,8 @@ export function jsonRejectionOf(
   headers: IncomingHttpHeaders,
   options: GuardOptions,
 ): RequestRejection | undefined {
-  const refusal = requestRejection(headers, options);
-  if (refusal) return refusal;
+  const rejection = requestRejection(headers, options);
+  if (rejection) return rejection;
   if (headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate")
     return OTHER_SITE;
   const type = headers["content-type"];

@@ -71,7 +71,7 @@ export async function rejectReplacingRun(path: string): Promise<void> {
   );
 }
 
-/** Allows replacing an earlier export; refuses to replace a run or a file that cannot be an export of this format. */
+/** Allows replacing an earlier export; rejects replacing a run or a file that cannot be an export of this format. */
 export async function rejectReplacingExport(path: string, format: string): Promise<void> {
   await rejectReplacingRun(path);
   const start = await startOf(path);

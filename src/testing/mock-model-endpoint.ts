@@ -47,7 +47,7 @@ export class MockModelEndpoint extends EndpointServer {
       ...options,
       handler: async (request) => {
         if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`)
-          return refusal(request);
+          return rejection(request);
         const path = request.path.replace(/\?.*$/, "");
         if (path.endsWith("/chat/completions")) return { body: completion(request, await answer(request)) };
         if (path.endsWith("/responses")) return { body: response(request, await answer(request)) };
@@ -63,7 +63,7 @@ export class MockModelEndpoint extends EndpointServer {
 }
 
 /** Contains the key, as with some endpoints, so that tests can check whether a log contains it. */
-function refusal({ headers }: EndpointRequest): EndpointReply {
+function rejection({ headers }: EndpointRequest): EndpointReply {
   const given = headers.authorization ?? "none";
   const message = `Incorrect API key provided: ${given}.`;
   return {

@@ -132,10 +132,10 @@ export class ViewerServer {
   async #answer(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const guard = { ...this.#options, allowHint };
     const isPost = request.method === "POST";
-    const refusal = isPost
+    const rejection = isPost
       ? jsonRejectionOf(request.headers, guard)
       : requestRejection(request.headers, guard);
-    if (refusal !== undefined) throw new ViewerRequestError(refusal.status, refusal.reason);
+    if (rejection !== undefined) throw new ViewerRequestError(rejection.status, rejection.reason);
     if (!isPost && request.method !== "GET" && request.method !== "HEAD")
       throw new ViewerRequestError(405, "Use GET, or POST to annotate and control.");
     const [pathname = "/", search = ""] = (request.url ?? "/").split(/\?(.*)/s);

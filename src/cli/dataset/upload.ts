@@ -126,7 +126,7 @@ function eventText(event: Exclude<HubUploadEvent, { event: "upload-progress" }>)
       return `Created the private repository ${event.repository}.`;
     case "repository-found":
       return `The repository ${event.repository} exists.`;
-    case "repository-refused":
+    case "repository-rejected":
       return `The repository could not be created (${event.message}); continuing with the pull request.`;
     case "collection-joined":
       return `Added it to the collection ${event.collection}.`;

@@ -106,10 +106,10 @@ function idsOf(given: unknown): string[] {
   return ids.map((id) => id.trim()).filter((id) => id !== "");
 }
 
-function knownChecks(ids: readonly string[], refusal: (message: string) => Error): readonly string[] {
+function knownChecks(ids: readonly string[], rejection: (message: string) => Error): readonly string[] {
   try {
     return requireKnown(ids);
   } catch (error) {
-    throw error instanceof RolloutError ? refusal(error.message) : error;
+    throw error instanceof RolloutError ? rejection(error.message) : error;
   }
 }

@@ -84,7 +84,7 @@ describe("uploadToHub", () => {
     hub.addRepository("others/sums");
     const { result, events } = await upload(small, { repository: "others/sums", createPullRequest: true });
     expect(result.pullRequestUrl).toContain("/datasets/others/sums/discussions/");
-    expect(events[0]).toBe("repository-refused");
+    expect(events[0]).toBe("repository-rejected");
     expect(hub.repositories.get("others/sums")?.read("train.jsonl")).toBeUndefined();
     await expect(upload(small, { repository: "others/sums" })).rejects.toMatchObject({
       code: "REMOTE_FORBIDDEN",

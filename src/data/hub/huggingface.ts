@@ -24,7 +24,7 @@ export interface HubUpload {
 
 export type HubUploadEvent =
   | { event: "repository-created" | "repository-found"; repository: string }
-  | { event: "repository-refused"; message: string }
+  | { event: "repository-rejected"; message: string }
   | { event: "collection-joined" | "collection-joined-before"; collection: string }
   | { event: "upload-start"; file: string; bytes: number; replaces: boolean }
   | { event: "upload-progress"; file: string; done: number; total: number };
@@ -96,7 +96,7 @@ async function createRepository(access: HubAccess, upload: HubUpload, onEvent: O
     if (status === 409) onEvent({ event: "repository-found", repository });
     // Without permission to create a repository, a user can still open a pull request on an existing one.
     else if (error instanceof RemoteError && status === 403 && upload.createPullRequest) {
-      onEvent({ event: "repository-refused", message: error.message });
+      onEvent({ event: "repository-rejected", message: error.message });
     } else throw error;
   }
 }

@@ -77,7 +77,7 @@ export function answerControl(collection: Collection, output: string, line: stri
   try {
     request = JSON.parse(line) as ControlRequest;
   } catch {
-    return refusal("the request is not JSON");
+    return rejection("the request is not JSON");
   }
   switch (request.command) {
     case "show":
@@ -90,19 +90,19 @@ export function answerControl(collection: Collection, output: string, line: stri
       break;
     case "cancel":
       if (collection.cancel(String(request.id), "cancelled by gym eval ctl")) break;
-      return refusal(`no rollout '${request.id}' is running`, { running: idsOf(collection.running) });
+      return rejection(`no rollout '${request.id}' is running`, { running: idsOf(collection.running) });
     case "retry":
       if (collection.retry(String(request.id))) break;
-      return refusal(`rollout '${request.id}' neither runs nor failed in this session`, {
+      return rejection(`rollout '${request.id}' neither runs nor failed in this session`, {
         lost: idsOf(collection.lost),
       });
     case "concurrency":
       if (request.limit !== null && !(Number.isInteger(request.limit) && request.limit > 0))
-        return refusal("the concurrency must be a whole number above 0, or null for automatic");
+        return rejection("the concurrency must be a whole number above 0, or null for automatic");
       collection.setConcurrency(request.limit);
       break;
     default:
-      return refusal(`unknown command ${JSON.stringify((request as { command?: unknown }).command)}`);
+      return rejection(`unknown command ${JSON.stringify((request as { command?: unknown }).command)}`);
   }
   return {
     ok: true,
@@ -116,9 +116,9 @@ export function answerControl(collection: Collection, output: string, line: stri
   };
 }
 
-type Refusal = Extract<ControlAnswer, { ok: false }>;
+type Rejection = Extract<ControlAnswer, { ok: false }>;
 
-const refusal = (error: string, known: Pick<Refusal, "running" | "lost"> = {}): Refusal => ({
+const rejection = (error: string, known: Pick<Rejection, "running" | "lost"> = {}): Rejection => ({
   ok: false,
   error,
   ...known,

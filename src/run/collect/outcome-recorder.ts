@@ -9,7 +9,7 @@ import type { QueuedRow, RetryQueue } from "./row-queues.ts";
 const MAX_LOST_KEPT = 1_000;
 
 /** The run ends after this many rejected credentials without a success, because the rest would fail too. */
-const GIVE_UP_AFTER_REFUSALS = 10;
+const GIVE_UP_AFTER_REJECTIONS = 10;
 
 interface LostRollout {
   queued: QueuedRow;
@@ -33,7 +33,7 @@ export class OutcomeRecorder {
   resumable = 0;
   /** Failed rollouts that are not retried because their attempts are used up. */
   outOfAttempts: number;
-  #refusals = 0;
+  #rejections = 0;
   readonly #options: CollectOptions;
   readonly #context: RecorderContext;
   /** Rollouts that failed permanently, kept so that they can be run again during the collection. */
@@ -136,6 +136,6 @@ export class OutcomeRecorder {
       failure.stage === "model" && isFailureOf(failure, "connection", "invalid_response") && !willRetry;
     if ((!isFailureOf(failure, "provider_auth") && !endpointIsWrong) || this.#context.progress.completed > 0)
       return undefined;
-    return ++this.#refusals >= GIVE_UP_AFTER_REFUSALS ? failure.message : undefined;
+    return ++this.#rejections >= GIVE_UP_AFTER_REJECTIONS ? failure.message : undefined;
   }
 }

@@ -55,7 +55,7 @@ export async function checkRows(rows: AsyncIterable<Task>, options: CheckOptions
   }
   for (const [agent, batch] of batches)
     if (batch.length > 0 && !unaskable.has(agent)) await send(agent, batch);
-  if (problems.size > 0) throw await refusal(problems, tasks, options.expand);
+  if (problems.size > 0) throw await rejection(problems, tasks, options.expand);
 }
 
 /** Problems by task; undefined when the agent has no check, cannot be reached or answers with an error. */
@@ -101,7 +101,7 @@ function problemsOf(reply: ServerReply): { index: number; problems: string[] }[]
   }
 }
 
-async function refusal(
+async function rejection(
   problems: ReadonlyMap<number, readonly string[]>,
   tasks: number,
   expand: ExpandOptions,

@@ -72,8 +72,8 @@ export async function connectBroker(
   } catch (error) {
     throw connectError(name, error);
   }
-  const { awayMs, onRefused } = watch(connection, name, options.onNotice);
-  rejected = onRefused;
+  const { awayMs, onRejected } = watch(connection, name, options.onNotice);
+  rejected = onRejected;
   try {
     const jsm = await jetstreamManager(connection);
     const js = jetstream(connection);
@@ -234,7 +234,7 @@ function watch(
   connection: NatsConnection,
   name: string,
   onNotice: ((text: string) => void) | undefined,
-): { awayMs: () => number; onRefused: (error: Error) => void } {
+): { awayMs: () => number; onRejected: (error: Error) => void } {
   let since: number | undefined;
   /** Each attempt to connect again may fail for the same reason. */
   let reported = "";
@@ -242,7 +242,7 @@ function watch(
     if (text !== reported) onNotice?.(text);
     reported = text;
   };
-  const onRefused = (error: Error) => {
+  const onRejected = (error: Error) => {
     if (since !== undefined) report(`${connectError(name, error).message} Trying again.`);
   };
   const follow = async () => {
@@ -251,7 +251,7 @@ function watch(
         since = performance.now();
         report(`The connection to the broker at ${name} is lost; trying again.`);
       } else if (status.type === "error" && status.error instanceof AuthorizationError) {
-        onRefused(status.error);
+        onRejected(status.error);
       } else if (status.type === "reconnect" && since !== undefined) {
         report(
           `Connected to the broker at ${name} again after ${((performance.now() - since) / 1000).toFixed(0)} s.`,
@@ -261,7 +261,7 @@ function watch(
     }
   };
   void follow().catch(() => {});
-  return { awayMs: () => (since === undefined ? 0 : performance.now() - since), onRefused };
+  return { awayMs: () => (since === undefined ? 0 : performance.now() - since), onRejected };
 }
 
 /** The error of a process that waited too long for its broker. */

@@ -159,9 +159,9 @@ function checkedConnector(owner: number | "any" | undefined): buildConnector.con
       const name = `${options.hostname}:${options.port}`;
       rejectStranger(socket as Socket, name, owner).then(
         () => callback(null, socket),
-        (refusal: Error) => {
+        (rejection: Error) => {
           socket.destroy();
-          callback(refusal, null);
+          callback(rejection, null);
         },
       );
     });

@@ -103,9 +103,9 @@ export class HttpEdge {
 
   #read(request: IncomingMessage, response: ServerResponse): void {
     const { headers } = request;
-    const refusal = jsonRejectionOf(headers, this.#guard);
-    if (refusal) {
-      this.#reject(response, refusal.status, refusal.reason);
+    const rejection = jsonRejectionOf(headers, this.#guard);
+    if (rejection) {
+      this.#reject(response, rejection.status, rejection.reason);
       return;
     }
     const announced = headers["content-length"];

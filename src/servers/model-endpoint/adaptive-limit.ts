@@ -6,9 +6,9 @@ export const MOST_CONCURRENT = 4_096;
 const SMALLEST = 1;
 /** Latency alone never lowers the limit below this. */
 const SMALLEST_BY_LATENCY = 4;
-/** Refusals lower the limit by their share, within these bounds: growing back from below 1 takes a few round trips without refusals. */
-const LARGEST_REFUSAL_FACTOR = 0.8;
-const SMALLEST_REFUSAL_FACTOR = 0.5;
+/** Rejections lower the limit by their share, within these bounds: growing back from below 1 takes a few round trips without rejections. */
+const LARGEST_REJECTION_FACTOR = 0.8;
+const SMALLEST_REJECTION_FACTOR = 0.5;
 const LATENCY_FACTOR = 0.8;
 /** A limit grows by one, or by this part, while as many calls succeed as it allows. */
 const GROWTH = 0.05;
@@ -40,13 +40,13 @@ export type SlotResult =
  * when the endpoint rejects more than a few calls (429, 503, 529) or when responses become slower without higher
  * throughput. It grows while calls succeed.
  *
- * A few scattered refusals do not change the limit: only the rejected calls are retried later. Once too many calls are
+ * A few scattered rejections do not change the limit: only the rejected calls are retried later. Once too many calls are
  * rejected, no call starts before a pause has ended; until a call succeeds, one call at a time is sent.
  */
 export class AdaptiveLimit {
   readonly #waiters = new Waiters();
   readonly #latency = new LatencyWindow();
-  readonly #refusals = new RefusalShare();
+  readonly #rejections = new RejectionShare();
   readonly #most: number;
   readonly #random: () => number;
   readonly #now: () => number;
@@ -54,11 +54,11 @@ export class AdaptiveLimit {
   #running = 0;
   #decreasedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = 0;
-  #refusalsInARow = 0;
+  #rejectionsInARow = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Called when refusals in this process lower the limit, but not for `slowDown`. */
+  /** Called when rejections in this process lower the limit, but not for `slowDown`. */
   onSlowDown: ((slowDown: SlowDown) => void) | undefined;
-  #lastRefusal: ProviderError | undefined;
+  #lastRejection: ProviderError | undefined;
 
   constructor(most = MOST_CONCURRENT, random: () => number = Math.random, now: () => number = steadyNow) {
     this.#most = most;
@@ -70,13 +70,13 @@ export class AdaptiveLimit {
   get limit(): number {
     return Math.floor(this.#limit);
   }
-  /** Whether refusals or slow responses have lowered the limit. */
+  /** Whether rejections or slow responses have lowered the limit. */
   get isLowered(): boolean {
     return this.#limit < this.#most;
   }
   /** The last response that asked to slow down. */
-  get lastRefusal(): ProviderError | undefined {
-    return this.#lastRefusal;
+  get lastRejection(): ProviderError | undefined {
+    return this.#lastRejection;
   }
   get running(): number {
     return this.#running;
@@ -117,15 +117,15 @@ export class AdaptiveLimit {
     this.#running--;
     if (result.kind === "success") this.#succeeded(slot, result.outputTokens);
     else if (result.kind === "rate-limited") {
-      this.#lastRefusal = result.failure ?? this.#lastRefusal;
+      this.#lastRejection = result.failure ?? this.#lastRejection;
       this.#rejected(slot, result.pauseMs);
     }
     this.#fill();
   }
 
   #succeeded(slot: Slot, outputTokens: number | null): void {
-    this.#refusalsInARow = 0;
-    this.#refusals.add(false, slot.among);
+    this.#rejectionsInARow = 0;
+    this.#rejections.add(false, slot.among);
     const now = this.#now();
     const slow = this.#latency.add(slot, now, outputTokens);
     if (slow !== undefined && this.#startedAfterDecrease(slot)) {
@@ -144,19 +144,19 @@ export class AdaptiveLimit {
   }
 
   #rejected(slot: Slot, asked: number | undefined): void {
-    const share = this.#refusals.add(true, slot.among);
-    if (this.#refusals.isScattered) return;
+    const share = this.#rejections.add(true, slot.among);
+    if (this.#rejections.isScattered) return;
     const now = this.#now();
-    const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#refusalsInARow, 30));
+    const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rejectionsInARow, 30));
     const pause = (asked ?? 0) + ceiling / 2 + (this.#random() * ceiling) / 2;
     // At most one decrease per round trip: calls that started before the last one were sent at the old limit.
     if (this.#startedAfterDecrease(slot)) {
-      this.#refusalsInARow++;
+      this.#rejectionsInARow++;
       // A rejected call that ran alone was too early; it does not show that too many calls ran concurrently.
       const isAlone = slot.among <= 1;
       const factor = isAlone
         ? 1
-        : Math.max(SMALLEST_REFUSAL_FACTOR, Math.min(LARGEST_REFUSAL_FACTOR, 1 - share));
+        : Math.max(SMALLEST_REJECTION_FACTOR, Math.min(LARGEST_REJECTION_FACTOR, 1 - share));
       if (!isAlone) this.#limit = Math.max(SMALLEST, Math.min(this.#limit, slot.among) * factor);
       this.onSlowDown?.({ pauseMs: pause, factor });
       this.#decreasedAt = now;
@@ -168,7 +168,7 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Applies the slow-down that another process received from the same endpoint. Several concurrent refusals count as
+   * Applies the slow-down that another process received from the same endpoint. Several concurrent rejections count as
    * one.
    */
   slowDown({ pauseMs, factor }: SlowDown): void {
@@ -176,7 +176,7 @@ export class AdaptiveLimit {
     if (now >= this.#pausedUntil) {
       const used = this.#running > 0 ? Math.min(this.#limit, this.#running) : this.#limit;
       this.#limit = Math.max(SMALLEST, used * factor);
-      this.#refusalsInARow = Math.max(1, this.#refusalsInARow);
+      this.#rejectionsInARow = Math.max(1, this.#rejectionsInARow);
       this.#decreasedAt = now;
     }
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
@@ -190,7 +190,7 @@ export class AdaptiveLimit {
 
   #hasRoom(): boolean {
     if (this.#now() < this.#pausedUntil) return false;
-    return this.#running < (this.#refusalsInARow > 0 ? 1 : Math.max(SMALLEST, Math.floor(this.#limit)));
+    return this.#running < (this.#rejectionsInARow > 0 ? 1 : Math.max(SMALLEST, Math.floor(this.#limit)));
   }
 
   #fill(): void {
@@ -224,7 +224,7 @@ const FEWEST_CALLS = 64;
  * The share of recent calls that an endpoint rejected. Counts are halved when they reach about two round trips, so that older calls
  * weigh less and less.
  */
-class RefusalShare {
+class RejectionShare {
   #rejected = 0;
   #calls = 0;
 
@@ -239,7 +239,7 @@ class RefusalShare {
     return this.#rejected / this.#calls;
   }
 
-  /** Whether too few calls are refused to change the limit. */
+  /** Whether too few calls are rejected to change the limit. */
   get isScattered(): boolean {
     return this.#rejected <= TOLERATED_SHARE * this.#calls;
   }

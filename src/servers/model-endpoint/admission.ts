@@ -50,7 +50,7 @@ export async function admit(
       slot =
         limit?.tryEnter() ??
         (await limit?.enter(signal, last ? giveUpAt : Number.POSITIVE_INFINITY, longestOutageMs));
-      if (limit && !slot) throw new Exhausted(last ?? limit.lastRefusal ?? down());
+      if (limit && !slot) throw new Exhausted(last ?? limit.lastRejection ?? down());
     } catch (error) {
       breaker.ended(pass);
       throw error;

@@ -22,7 +22,7 @@ export async function liveOf(rollouts: string): Promise<LiveAnswer> {
 /** Pauses, resumes, cancels, retries or limits the collection that writes a rollouts file. */
 export async function controlLive(rollouts: string, body: unknown): Promise<LiveAnswer> {
   const request = Command.safeParse(body);
-  if (!request.success) throw new ViewerRequestError(400, refusalOf(body));
+  if (!request.success) throw new ViewerRequestError(400, rejectionOf(body));
   const found = await collectionOf(rollouts);
   if (found === undefined)
     throw new ViewerRequestError(409, "No collection of this user is writing this run.");
@@ -31,7 +31,7 @@ export async function controlLive(rollouts: string, body: unknown): Promise<Live
   return { collection: answer };
 }
 
-function refusalOf(body: unknown): string {
+function rejectionOf(body: unknown): string {
   if (isObject(body) && body["command"] === "concurrency")
     return `The concurrency must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, or null for automatic.`;
   return "The command must be pause, resume, cancel, retry or concurrency.";

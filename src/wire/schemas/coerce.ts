@@ -6,23 +6,23 @@ export interface CoercionProblem {
   readonly msg: string;
 }
 
-const refusal = (rejected: string, msg: string): CoercionProblem => ({ rejected, msg });
+const rejection = (rejected: string, msg: string): CoercionProblem => ({ rejected, msg });
 
 const NOT_INT = "Input should be a valid integer";
-const INT_TYPE = refusal("int_type", NOT_INT);
-const INT_PARSING = refusal("int_parsing", `${NOT_INT}, unable to parse string as an integer`);
-const INT_FRACTION = refusal("int_from_float", `${NOT_INT}, got a number with a fractional part`);
-const INT_SIZE = refusal(
+const INT_TYPE = rejection("int_type", NOT_INT);
+const INT_PARSING = rejection("int_parsing", `${NOT_INT}, unable to parse string as an integer`);
+const INT_FRACTION = rejection("int_from_float", `${NOT_INT}, got a number with a fractional part`);
+const INT_SIZE = rejection(
   "int_parsing_size",
   "Unable to parse input string as an integer, exceeded maximum size",
 );
-const NOT_FINITE = refusal("finite_number", "Input should be a finite number");
+const NOT_FINITE = rejection("finite_number", "Input should be a finite number");
 const NOT_FLOAT = "Input should be a valid number";
-const FLOAT_TYPE = refusal("float_type", NOT_FLOAT);
-const FLOAT_PARSING = refusal("float_parsing", `${NOT_FLOAT}, unable to parse string as a number`);
+const FLOAT_TYPE = rejection("float_type", NOT_FLOAT);
+const FLOAT_PARSING = rejection("float_parsing", `${NOT_FLOAT}, unable to parse string as a number`);
 const NOT_BOOL = "Input should be a valid boolean";
-const BOOL_TYPE = refusal("bool_type", NOT_BOOL);
-const BOOL_PARSING = refusal("bool_parsing", `${NOT_BOOL}, unable to interpret input`);
+const BOOL_TYPE = rejection("bool_type", NOT_BOOL);
+const BOOL_PARSING = rejection("bool_parsing", `${NOT_BOOL}, unable to interpret input`);
 
 const INT_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
 const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
@@ -30,7 +30,7 @@ const SPECIAL_FLOAT_TEXT = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i;
 const LONGEST_INT_TEXT = 4300;
 const LARGEST_FLOAT_AS_INT = 2 ** 63;
 
-export function isRefusal(value: unknown): value is CoercionProblem {
+export function isRejection(value: unknown): value is CoercionProblem {
   return typeof value === "object" && value !== null && "rejected" in value;
 }
 

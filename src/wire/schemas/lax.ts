@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { type CoercionProblem, coerceBool, coerceFloat, coerceInt, isRefusal } from "./coerce.ts";
+import { type CoercionProblem, coerceBool, coerceFloat, coerceInt, isRejection } from "./coerce.ts";
 
 function lax<T extends number | boolean>(jsonType: string, coerce: (value: unknown) => T | CoercionProblem) {
   // The coercion checks the value. The inner schema only describes the result for JSON Schema.
   const coerced = z.unknown().meta({ type: jsonType }) as unknown as z.ZodType<T>;
   return z.preprocess((value, context) => {
     const result = coerce(value);
-    if (!isRefusal(result)) return result;
+    if (!isRejection(result)) return result;
     context.issues.push({
       code: "custom",
       message: value === undefined ? "Field required" : result.msg,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../base/python/json/door.ts";
-import { type CoercionProblem, coerceBool, coerceFloat, coerceInt, isRefusal } from "./coerce.ts";
+import { type CoercionProblem, coerceBool, coerceFloat, coerceInt, isRejection } from "./coerce.ts";
 import { type ErrorDetail, type Location, listChoices, ValidationError } from "./validation.ts";
 
 /**
@@ -62,7 +62,7 @@ export function textOr<T>(reader: Reader<T>): Reader<string | T> {
 function scalar<T extends number | boolean>(coerce: (value: unknown) => T | CoercionProblem): Reader<T> {
   return (value, trail) => {
     const result = coerce(value);
-    return isRefusal(result) ? reject(trail, result.rejected, result.msg, value) : result;
+    return isRejection(result) ? reject(trail, result.rejected, result.msg, value) : result;
   };
 }
 

@@ -37,7 +37,7 @@ export class Matcher {
   private readonly limit: number;
   private visited: VisitedPlaces | undefined;
   /** A match must not end here, because the previous match was empty and ended here. */
-  private refusedEnd = -1;
+  private rejectedEnd = -1;
 
   constructor(program: PatternProgram, text: string, maxSteps = Number.POSITIVE_INFINITY) {
     this.program = program;
@@ -57,7 +57,7 @@ export class Matcher {
         while (start < text.length && !first(text.codePointAt(start) ?? 0)) start += this.width(start);
         if (start >= text.length) return undefined;
       }
-      this.refusedEnd = mustAdvance && start === from ? from : -1;
+      this.rejectedEnd = mustAdvance && start === from ? from : -1;
       const found = this.at(start);
       if (found) return found;
     }
@@ -218,7 +218,7 @@ export class Matcher {
           break;
         case "match":
           if (!top) return position;
-          if ((whole && position !== text.length) || position === this.refusedEnd) failed = true;
+          if ((whole && position !== text.length) || position === this.rejectedEnd) failed = true;
           else return position;
           break;
       }

@@ -71,7 +71,7 @@ export async function exerciseCases(options: ExerciseOptions): Promise<CaseResul
 
 async function runCase(found: VerifierCase, options: ExerciseOptions): Promise<number[]> {
   if (found.kind === "malformed") {
-    checkRefusal(await observe(found, options), found.expected_error ?? "");
+    checkRejection(await observe(found, options), found.expected_error ?? "");
     return [];
   }
   if (found.kind === "determinism" && options.contract.determinism === "stochastic")
@@ -113,7 +113,7 @@ async function observedReward(found: VerifierCase, options: ExerciseOptions): Pr
   return reward;
 }
 
-function checkRefusal(seen: Observation, expected: string): void {
+function checkRejection(seen: Observation, expected: string): void {
   if (!("error" in seen))
     throw new CaseProblem(`it was not rejected, but got the reward ${JSON.stringify(seen.reward)}`);
   if (!seen.error.includes(expected))

@@ -26,10 +26,10 @@ export async function replayCase(
   const output = outputItems(response);
   if (kind === "gymnasium") return replayEpisode(server, request, output);
   const seeded = await server.seed(row);
-  if (seeded.status >= 300) return refusal("/seed_session", seeded);
+  if (seeded.status >= 300) return rejection("/seed_session", seeded);
   for (const { name, input } of executedCalls(output)) await server.tool(encodeURIComponent(name), input);
   const reply = await server.verify(request);
-  if (reply.status >= 300) return refusal("/verify", reply);
+  if (reply.status >= 300) return rejection("/verify", reply);
   return { reward: (reply.body as JsonObject | null)?.["reward"] };
 }
 
@@ -41,13 +41,13 @@ async function replayEpisode(
 ): Promise<Observation> {
   const { response, ...row } = request;
   const reset = await server.post("/reset", row);
-  if (reset.status >= 300) return refusal("/reset", reset);
+  if (reset.status >= 300) return rejection("/reset", reset);
   let total = 0;
   for (const turn of turnsOf(output)) {
     const body =
       response === undefined ? row : { ...row, response: { ...(response as object), output: turn } };
     const reply = await server.post("/step", body);
-    if (reply.status >= 300) return refusal("/step", reply);
+    if (reply.status >= 300) return rejection("/step", reply);
     const { reward, terminated, truncated } = reply.body as JsonObject;
     if (typeof reward !== "number") return { reward };
     total += reward;
@@ -94,7 +94,7 @@ function outputItems(response: unknown): OutputItem[] {
     : [];
 }
 
-function refusal(route: string, { status, body, text }: TestReply): Observation {
+function rejection(route: string, { status, body, text }: TestReply): Observation {
   return { route, status, error: errorText(body) ?? text };
 }
 

@@ -86,9 +86,9 @@ function recordedFetch(options: ModelAccessOptions): Fetch {
     const route = /\/v1\/[\w/]+$/.exec(new URL(request.url).pathname)?.[0] ?? "";
     const dialect = Object.hasOwn(modelDialects, route) ? modelDialects[route] : undefined;
     if (dialect === undefined || request.method !== "POST")
-      return refusal(404, `${request.method} ${route || request.url} is not a route of model servers`);
+      return rejection(404, `${request.method} ${route || request.url} is not a route of model servers`);
     const body: unknown = await request.json();
-    if (!isObject(body)) return refusal(422, "the body is not a JSON object");
+    if (!isObject(body)) return rejection(422, "the body is not a JSON object");
     if (maxSteps && asked >= maxSteps) {
       record.failure = new StepLimitError(maxSteps);
       throw record.failure;
@@ -118,13 +118,13 @@ function recordedFetch(options: ModelAccessOptions): Fetch {
     } catch (error) {
       record.failure = error;
       const status = isServerCallError(error) ? error.status : undefined;
-      return refusal(status ?? 502, errorMessage(error));
+      return rejection(status ?? 502, errorMessage(error));
     }
   };
 }
 
 /** An error response. The call was already retried, so the framework must not retry it. */
-function refusal(status: number, message: string): Response {
+function rejection(status: number, message: string): Response {
   return Response.json({ error: { message } }, { status, headers: { "x-should-retry": "false" } });
 }
 

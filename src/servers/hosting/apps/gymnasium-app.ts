@@ -6,7 +6,7 @@ import type { GymnasiumServerDefinition } from "../../definitions/define-resourc
 import { stepRewardOf } from "../../definitions/verified-reward.ts";
 import { type AppHost, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { parseWith, requireFields, requireObject } from "../body.ts";
-import { mcpRefusal } from "../mcp/mcp.ts";
+import { mcpRejection } from "../mcp/mcp.ts";
 import { sessionsOf } from "../sessions.ts";
 import { checkRowsHandler } from "./check-rows.ts";
 import { gymnasiumNotes } from "./openapi.ts";
@@ -21,7 +21,7 @@ export function createGymnasiumApp(
   const { options } = definition;
   const context = server as ServerContext<never>;
   if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
-    throw mcpRefusal(server.name, "/mcp", "the server has no /seed_session and no /verify");
+    throw mcpRejection(server.name, "/mcp", "the server has no /seed_session and no /verify");
   }
   const sessions = sessionsOf(server, options.closeSession);
   const rowOf = (body: JsonObject): unknown => {

@@ -59,7 +59,7 @@ export function createModelApp(
   const capture = ModelCapture.of(server);
   const backend = new ModelBackend(definition, context, capture);
   const route = (dialect: Dialect, handler: Handler): Handler =>
-    capture ? capture.route(dialect, refusingMalformed(handler)) : handler;
+    capture ? capture.route(dialect, rejectingMalformed(handler)) : handler;
   return new ServerApp({
     name: server.name,
     type: "responses_api_models",
@@ -237,7 +237,7 @@ function asResponse(completion: ChatCompletion): Response {
 }
 
 /** A recording route also receives requests that are not JSON; its handler does not. */
-function refusingMalformed(handler: Handler): Handler {
+function rejectingMalformed(handler: Handler): Handler {
   return (call) => {
     if (call.body instanceof MalformedBody) throw new ValidationError([call.body.detail]);
     return handler(call);

@@ -72,7 +72,7 @@ export class McpExposure {
     const { post } = this.#parts as { post: Record<string, Handler> };
     const { "/seed_session": seed, "/verify": verify } = post;
     if (!seed || !verify)
-      throw mcpRefusal(this.#parts.name, "/mcp", "the server has no /seed_session or no /verify");
+      throw mcpRejection(this.#parts.name, "/mcp", "the server has no /seed_session or no /verify");
     post["/seed_session"] = async (call) => {
       const reply = (await seed(call)) as JsonObject;
       if ("mcp" in reply) return reply;
@@ -114,7 +114,7 @@ export class McpExposure {
     const tools = new Map<string, McpTool>();
     const add = (tool: McpTool) => {
       const { name } = tool;
-      const reject = (reason: string) => mcpRefusal(this.#parts.name, `/${name}`, reason);
+      const reject = (reason: string) => mcpRejection(this.#parts.name, `/${name}`, reason);
       if (!TOOL_NAME.test(name)) throw reject("MCP tool names are letters, digits, _ and -");
       if (RESERVED.has(name)) throw reject("the name is reserved");
       if (tools.has(name)) throw reject("two tools have this name");
@@ -139,8 +139,8 @@ export class McpExposure {
   }
 
   async #serve(call: RouteCall): Promise<Reply> {
-    const refusal = rpcRejection(call.body);
-    if (refusal) return refusal;
+    const rejection = rpcRejection(call.body);
+    if (rejection) return rejection;
     // Loaded on first use, because most servers never use MCP.
     const { Server, WebStandardStreamableHTTPServerTransport } = await import("@modelcontextprotocol/server");
     const token = this.#token(call.headers);
@@ -234,7 +234,7 @@ export class McpExposure {
 }
 
 /** The error of a server whose tools cannot be offered over MCP. It does not start. */
-export function mcpRefusal(server: string, route: string, reason: string): GymError {
+export function mcpRejection(server: string, route: string, reason: string): GymError {
   return new GymError(
     "MCP_EXPOSURE",
     `Server '${server}' cannot expose ${route} over MCP: ${reason}. Fix it, or remove expose_tools_over_mcp from its config.`,
@@ -256,15 +256,15 @@ const INVALID_REQUEST = -32_600;
 
 /** The error for a body that is not a JSON-RPC message or a batch of them; undefined for a valid body. */
 export function rpcRejection(body: unknown): Reply | undefined {
-  if (body === undefined) return refusal(PARSE_ERROR, "Parse error: the body is empty");
+  if (body === undefined) return rejection(PARSE_ERROR, "Parse error: the body is empty");
   if (body instanceof MalformedBody) {
     const reason = body.detail.ctx?.["error"] ?? body.detail.msg;
-    return refusal(PARSE_ERROR, `Parse error: ${reason}`);
+    return rejection(PARSE_ERROR, `Parse error: ${reason}`);
   }
   if (!Array.isArray(body))
-    return isMessage(body) ? undefined : refusal(INVALID_REQUEST, NO_MESSAGE, idOf(body));
-  if (body.length === 0) return refusal(INVALID_REQUEST, "Invalid Request: the batch is empty");
-  return body.every(isMessage) ? undefined : refusal(INVALID_REQUEST, NO_MESSAGE);
+    return isMessage(body) ? undefined : rejection(INVALID_REQUEST, NO_MESSAGE, idOf(body));
+  if (body.length === 0) return rejection(INVALID_REQUEST, "Invalid Request: the batch is empty");
+  return body.every(isMessage) ? undefined : rejection(INVALID_REQUEST, NO_MESSAGE);
 }
 
 const NO_MESSAGE = "Invalid Request: this is not a JSON-RPC 2.0 message";
@@ -286,7 +286,7 @@ function isId(value: unknown): boolean {
   return typeof value === "string" || Number.isInteger(value);
 }
 
-function refusal(code: number, message: string, id: unknown = null): Reply {
+function rejection(code: number, message: string, id: unknown = null): Reply {
   return new Reply({ status: 400, body: { jsonrpc: "2.0", error: { code, message }, id } });
 }
 

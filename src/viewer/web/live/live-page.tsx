@@ -22,7 +22,7 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
   const [live, setLive] = useState<LiveAnswer>();
   // The errors of the last poll and of the last command.
   const [unread, setUnread] = useState<string>();
-  const [rejected, setRefused] = useState<string>();
+  const [rejected, setRejected] = useState<string>();
   useScrollFocus();
   useEffect(() => {
     const controller = new AbortController();
@@ -46,9 +46,9 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
     void api.control(run, command).then(
       (answer) => {
         setLive(answer);
-        setRefused(undefined);
+        setRejected(undefined);
       },
-      (error: unknown) => setRefused(errorMessage(error)),
+      (error: unknown) => setRejected(errorMessage(error)),
     );
   const collection = live?.collection;
   const problem = rejected ?? unread;
