@@ -2,6 +2,7 @@
 
 export { isInstalled, locateProgram } from "./installed-program.ts";
 export { type Logger, silentLogger } from "./logger.ts";
+export { optionalPackage } from "./optional-package.ts";
 export { parseJson } from "./parse-json.ts";
 export { printable, printableName } from "./printable.ts";
 export { processWide } from "./process-wide.ts";

@@ -23,3 +23,13 @@ export type CodesOf<Table extends ErrorTable> = {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Error codes that several folders use. */
+export const baseErrorCodes = {
+  GymError: {
+    PACKAGE_MISSING: {
+      when: "A function needs an npm package that is not installed, because few users need it.",
+      fix: "Install the package that the message names where nemo-gym is installed.",
+    },
+  },
+} satisfies ErrorTable;

@@ -1,3 +1,4 @@
+import { optionalPackage } from "../../base/door.ts";
 import type { Tokenizer } from "./functions.ts";
 
 interface Library {
@@ -25,8 +26,9 @@ export async function loadTokenizers(
 ): Promise<(name: string) => Tokenizer | undefined> {
   const loaded = new Map<string, Tokenizer>();
   for (const name of names) {
-    const parts = await LOADERS[name]?.();
-    if (parts === undefined) continue;
+    const load = LOADERS[name];
+    if (load === undefined) continue;
+    const parts = await optionalPackage("gpt-tokenizer", `The tokenizer ${name} of a prepare.yaml`, load);
     const [library, { default: vocabulary }] = parts;
     loaded.set(name, {
       encode: (text) => library.encode(text, { disallowedSpecial: new Set() }),

@@ -1,3 +1,4 @@
+import { optionalPackage } from "../../base/door.ts";
 import type { JsonObject } from "../../base/python/json/door.ts";
 import { DistinctCounter } from "./distinct-counter.ts";
 import { numericContent } from "./metrics-file.ts";
@@ -83,7 +84,11 @@ export function extendedContent(summary: ExtendedSummary): Record<string, unknow
 
 /** Counts the tokens of OpenAI's models. */
 export async function tokenCounter(): Promise<(text: string) => number> {
-  const { countTokens } = await import("gpt-tokenizer");
+  const { countTokens } = await optionalPackage(
+    "gpt-tokenizer",
+    "Counting tokens",
+    () => import("gpt-tokenizer"),
+  );
   // Special tokens in rows are plain text.
   return (text) => countTokens(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() });
 }

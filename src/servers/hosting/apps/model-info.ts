@@ -1,3 +1,5 @@
+import { HttpError, optionalPackage } from "../../../base/door.ts";
+import { errorMessage } from "../../../base/errors.ts";
 import { accumulateUsage, convertAnthropicRequest, type Usage } from "../../../wire/convert/door.ts";
 import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
@@ -20,10 +22,19 @@ export function modelsRoute({ options }: ModelDefinition, server: ServerContext<
 export function countTokensRoute(): Handler {
   return async (call) => {
     const { instructions, input, tools } = convertAnthropicRequest(requireObject(call.body));
-    const { countTokens } = await import("gpt-tokenizer");
+    const { countTokens } = await tokenizer();
     const parts = [instructions ?? "", ...textsOf(input), ...textsOf(tools)];
     return { input_tokens: countTokens(parts.filter(Boolean).join("\n")) };
   };
+}
+
+/** 501 without the package: a repeated request would fail too. */
+async function tokenizer() {
+  try {
+    return await optionalPackage("gpt-tokenizer", "/v1/messages/count_tokens", () => import("gpt-tokenizer"));
+  } catch (error) {
+    throw new HttpError(501, errorMessage(error));
+  }
 }
 
 /** Every text in a value, without field names. Images and files are skipped. */
