@@ -5,7 +5,6 @@ import { SAMPLE_DATA_KEY, SAMPLE_OF_KEY } from "../data/light-door.ts";
 import {
   type ArtifactPaths,
   artifactPaths,
-  assertRegularFile,
   JsonlWriter,
   lockRun,
   makeOutputDirectory,
@@ -129,7 +128,6 @@ export class Run {
   static async open(plan: RunPlan, observer: RunObserver): Promise<Run> {
     const { onEvent, signal } = observer;
     const paths = artifactPaths(plan.output);
-    await assertRegularFile(paths.output);
     await makeOutputDirectory(dirname(paths.output));
     const lock = await lockRun(paths.output);
     try {
