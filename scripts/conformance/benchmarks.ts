@@ -1,9 +1,12 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { loads } from "../../src/base/python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../../src/base/python/json/json-object.ts";
 import { toPlainNumbers } from "../../src/base/python/numbers/py-float.ts";
+import { isTruthy } from "../../src/base/python/truth.ts";
 import { splitWords } from "../../src/base/python/whitespace.ts";
 import { installRoot } from "../../src/config/paths.ts";
 import { parseYamlText } from "../../src/config/yaml/read.ts";
@@ -11,6 +14,7 @@ import { agentsOf } from "../../src/data/entry.ts";
 import { asDouble } from "../../src/data/prepare/functions.ts";
 import { prepareRows } from "../../src/data/prepare/prepare-rows.ts";
 import type { OpenedFile, SourceAccess, SourceDescription } from "../../src/data/prepare/sources.ts";
+import { dumpSqlite } from "../../src/data/prepare/sqlite-dump.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";
 
@@ -29,6 +33,8 @@ interface HubSource {
 }
 
 interface FileSource {
+  /** The statements that make a SQLite database. */
+  sql?: string;
   kind: "url" | "file";
   url?: string;
   path?: string;
@@ -46,6 +52,8 @@ interface BenchmarkCase {
   now?: string;
   tokenizer?: unknown;
   expected_rows: JsonObject[];
+  /** Other files by their path. */
+  also_written?: Record<string, unknown>;
 }
 
 /** Prepares the made-up sources of each case (a file, or every `case*.json` below a folder) and compares the rows. */
@@ -69,6 +77,7 @@ async function runCase(golden: BenchmarkCase): Promise<string | undefined> {
   const { expect: expectRows, expect_source: _, subjects, subsets, ...limitArgs } = limits;
   const benchmark = await readBenchmark(golden.benchmark);
   const rows: unknown[] = [];
+  const also: JsonObject = {};
   for await (const { row } of prepareRows({
     file: benchmark.script,
     args: {
@@ -81,13 +90,21 @@ async function runCase(golden: BenchmarkCase): Promise<string | undefined> {
     tables,
     env: golden.environment,
     expectRows: expectRows ?? golden.expected_rows.length,
+    onFile: (name, value) => {
+      also[path.posix.join("benchmarks", path.basename(path.dirname(benchmark.script)), "data", name)] = [
+        value,
+      ];
+    },
     foreach: { ...(subjects && { subject: subjects }), ...(subsets && { subset: subsets }) },
     ...(tokenizer !== undefined && {
       tokenizer: { encode: (text) => splitWords(text).map((_word, index) => index), decode: () => "" },
     }),
   }))
     rows.push(toPlainNumbers(row));
-  return difference(rows, toPlainNumbers(golden.expected_rows));
+  return (
+    difference(rows, toPlainNumbers(golden.expected_rows)) ??
+    (isTruthy(also) ? difference(toPlainNumbers(also), toPlainNumbers(golden.also_written)) : undefined)
+  );
 }
 
 /** The prepare.yaml of a benchmark and the arguments that its config sets. */
@@ -170,9 +187,10 @@ function openedFile(
       },
     }),
     text: async () => (found as FileSource).text ?? "",
-    members: async function* (encoding) {
+    members: async function* (encoding, wanted) {
       for (const { path: member, text } of found.members ?? [])
-        yield { name: member, text: encoding === undefined ? text : Buffer.from(text).toString(encoding) };
+        if (wanted(member))
+          yield { name: member, text: encoding === "base64" ? Buffer.from(text).toString(encoding) : text };
     },
   };
 }
@@ -181,15 +199,28 @@ function openedFile(
 function openedFolder(sources: BenchmarkCase["source"], name: string): OpenedFile {
   const files = sources.flatMap((item) =>
     item.kind === "file" && item.path?.startsWith(`${name}/`)
-      ? [{ name: item.path.slice(name.length + 1), text: item.text ?? "" }]
+      ? [{ name: item.path.slice(name.length + 1), text: item.text ?? "", sql: item.sql }]
       : [],
   );
   if (files.length === 0) throw new Error(`the case has no ${name}`);
   return {
     name,
     text: async () => "",
-    async *members() {
-      yield* files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    async *members(_encoding, wanted) {
+      for (const { name: member, text, sql } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
+        if (wanted(member)) yield { name: member, text: sql === undefined ? text : await dumpOf(sql) };
     },
   };
+}
+
+async function dumpOf(sql: string): Promise<string> {
+  const folder = mkdtempSync(path.join(tmpdir(), "gym-database-"));
+  try {
+    const file = path.join(folder, "database.sqlite");
+    const make = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])";
+    execFileSync("python3", ["-c", make, file, sql]);
+    return await dumpSqlite(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

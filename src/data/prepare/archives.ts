@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, inflateRawSync } from "node:zlib";
 import { DatasetError } from "../errors.ts";
 import { CODE_PAGE_437 } from "./encoded-text.ts";
+import { dumpSqlite } from "./sqlite-dump.ts";
 
 const BLOCK = 512;
 /** A larger member is rejected. */
@@ -17,23 +18,26 @@ export interface ArchiveMember {
 
 export interface ArchiveOptions {
   readonly wanted?: (name: string) => boolean;
-  /** How bytes become `text`. */
-  readonly encoding?: "utf8" | "base64";
+  /** How bytes become `text`. `sqlite` is the dump of a database; only folders have it. */
+  readonly encoding?: "utf8" | "base64" | "sqlite";
   readonly signal?: AbortSignal;
 }
 
 type Wanted = Required<Omit<ArchiveOptions, "signal">> & Pick<ArchiveOptions, "signal">;
+type WantedBytes = Wanted & { readonly encoding: "utf8" | "base64" };
 
 /** The regular files of a tar or zip archive (in order) or of a folder (by name). */
 export async function* readArchive(
   file: string,
   { wanted = () => true, encoding = "utf8", signal }: ArchiveOptions = {},
 ): AsyncGenerator<ArchiveMember> {
-  const options = { wanted, encoding, signal };
   if ((await stat(file)).isDirectory()) {
-    yield* readFolder(file, options);
+    yield* readFolder(file, { wanted, encoding, signal });
     return;
   }
+  if (encoding === "sqlite")
+    throw new DatasetError("BENCHMARK_SOURCE", `${file} is an archive; databases are read from a folder.`);
+  const options = { wanted, encoding, signal };
   const handle = await open(file, "r");
   const magic = Buffer.alloc(4);
   await handle.read(magic, 0, 4, 0);
@@ -62,12 +66,19 @@ async function* readFolder(
     .sort();
   for (const name of names) {
     const file = path.join(folder, name);
+    if (encoding === "sqlite") {
+      yield { name, text: await dumpSqlite(file, signal) };
+      continue;
+    }
     if ((await stat(file)).size > MAX_MEMBER_BYTES) throw damaged(file, "it is too large");
     yield { name, text: await readFile(file, { encoding, signal }) };
   }
 }
 
-async function* readTar(file: string, { wanted, encoding, signal }: Wanted): AsyncGenerator<ArchiveMember> {
+async function* readTar(
+  file: string,
+  { wanted, encoding, signal }: WantedBytes,
+): AsyncGenerator<ArchiveMember> {
   const handle = await open(file, "r");
   try {
     const { size: end } = await handle.stat();
@@ -113,7 +124,10 @@ const METHODS = {
   8: (bytes: Buffer) => inflateRawSync(bytes, { maxOutputLength: MAX_MEMBER_BYTES }),
 };
 
-async function* readZip(file: string, { wanted, encoding, signal }: Wanted): AsyncGenerator<ArchiveMember> {
+async function* readZip(
+  file: string,
+  { wanted, encoding, signal }: WantedBytes,
+): AsyncGenerator<ArchiveMember> {
   const handle = await open(file, "r");
   const read = async (start: number, length: number) => {
     const bytes = Buffer.alloc(length);

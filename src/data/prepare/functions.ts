@@ -137,6 +137,7 @@ export function prepareFunctions({ random, env, tokenizer }: FunctionOptions): F
     },
     zip: (...lists) =>
       neededList(lists[0]).map((_, index) => lists.map((list) => neededList(list)[index] ?? null)),
+    today: () => new Date().toISOString().slice(0, 10),
     fail: (message) => {
       throw new Error(neededText(message));
     },

@@ -28,6 +28,7 @@ export interface PrepareYamlOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Write at most this many rows. */
   readonly limit?: number;
+  readonly onFile?: (name: string, value: unknown) => void;
 }
 
 /**
@@ -49,8 +50,11 @@ export async function prepareFromYaml(
     );
   }
   const { expect } = readPrepareSpec(file);
+  const also: [name: string, value: unknown][] = [];
   const hash = createHash("sha256");
-  const rows = usesExample ? exampleRows(example, benchmark, signal) : publishedRows(file, given, options);
+  const rows = usesExample
+    ? exampleRows(example, benchmark, signal)
+    : publishedRows(file, given, { ...options, onFile: (...named) => also.push(named) });
   let count = 0;
   await writeOutput(outputPath, { atomic: true }, async (output) => {
     for await (const row of rows) {
@@ -70,6 +74,10 @@ export async function prepareFromYaml(
     if (!usesExample)
       options.log(`${benchmark}: ${count.toLocaleString("en")} rows, SHA-256 ${digest.slice(0, 16)}…`);
   });
+  for (const [name, value] of also)
+    await writeOutput(path.join(path.dirname(outputPath), name), { atomic: true }, (output) =>
+      output.write(`${dumps(value)}\n`),
+    );
   if (options.limit !== undefined && !usesExample)
     options.log(`${benchmark}: the file has ${count} rows because of --limit, not the whole benchmark.`);
   // Downloads stay after a failure only, so that the next try continues them.
@@ -107,7 +115,7 @@ export async function explainRow(
 function sourceRows(
   file: string,
   { source, ...args }: Readonly<Record<string, unknown>>,
-  { benchmark, outputPath, cwd, roots, hub, signal, limit, log, env }: PrepareYamlOptions,
+  { benchmark, outputPath, cwd, roots, hub, signal, limit, log, env, onFile }: PrepareYamlOptions,
 ): AsyncGenerator<PreparedRow> {
   const access = remoteSources({
     hub,
@@ -130,6 +138,7 @@ function sourceRows(
     signal,
     limit,
     env,
+    onFile,
     ...(!isPublished && { source: { file: source as string } }),
   });
 }

@@ -28,15 +28,21 @@ const access: SourceAccess = {
     name: url ?? file ?? "",
     text: async () =>
       url?.endsWith(".csv") ? 'k,v\na,"1, ""2"""\nb\n' : "WORDS = {'a': ('x', 'y'), 'n': None}\n",
-    async *members() {
-      yield { name: "data/b.csv", text: "1,2\n3\n" };
-      yield { name: "data/a.csv", text: "5,6\n" };
-      yield { name: "notes.txt", text: "no" };
+    async *members(_encoding, wanted) {
+      const members = { "data/b.csv": "1,2\n3\n", "data/a.csv": "5,6\n", "notes.txt": "no" };
+      for (const [name, text] of Object.entries(members)) if (wanted(name)) yield { name, text };
     },
   }),
 };
 
-async function rows(yaml: string, options: { args?: Record<string, unknown>; limit?: number } = {}) {
+async function rows(
+  yaml: string,
+  options: {
+    args?: Record<string, unknown>;
+    limit?: number;
+    onFile?: (name: string, value: unknown) => void;
+  } = {},
+) {
   const file = path.join(base, "prepare.yaml");
   writeFileSync(file, yaml);
   const made: unknown[] = [];
@@ -54,6 +60,21 @@ describe("rows from a prepare.yaml", () => {
         { limit: 1 },
       ),
     ).toEqual([{ n: 2, t: "1: None", w: "x", c: 5, l: [1, { a: "2.0" }] }]);
+  });
+
+  it("makes files beside the rows from joins and tables, also after a limit", async () => {
+    const files: unknown[] = [];
+    const all = "join: {all: {source: {hub: org/set, split: test}, key: answer, all: true}}\n";
+    const also =
+      "also: {tests.json: {pairs: {each: = keys(all), as: k, value: [= k, '= all[k] | length']}}}\n";
+    await rows(`${hub}${all}fields: {id: = id}\n${also}`, {
+      limit: 1,
+      onFile: (...file) => files.push(file),
+    });
+    expect(files).toEqual([["tests.json", { b: 2, a: 1 }]]);
+    await expect(rows(`${hub}fields: {id: = id}\nalso: {../x.json: 1}\n`)).rejects.toThrow(
+      /prepare\.yaml:3:\d+: '\.\.\/x\.json' is not the name of a JSON file/,
+    );
   });
 
   it("computes let in order, drops rows by where, and counts all source rows in index", async () => {

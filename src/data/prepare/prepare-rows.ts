@@ -38,6 +38,8 @@ export interface PrepareRowsOptions {
   readonly tokenizer?: Tokenizer;
   /** Stops after this many rows; `expect` does not apply then. */
   readonly limit?: number;
+  /** Called for each file of `also` after the last row. */
+  readonly onFile?: (name: string, value: unknown) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -69,22 +71,30 @@ export async function* prepareRows(options: PrepareRowsOptions): AsyncGenerator<
   const spec = compilePrepareSpec(head, file, functions);
   const mapRow = spec.map === undefined ? undefined : await loadMapRow(spec, spec.map);
   const fixed: Scope = { ...spec.args, args: spec.args, ...(await readTables(spec, options)) };
-  const counter = { index: 0 };
+  const progress: Progress = { index: 0, context: fixed };
   let count = 0;
-  const shared = await drawn(spec, fixed, candidates(spec, fixed, counter, options));
-  for await (const candidate of shared) {
+  const shared = await drawn(spec, fixed, candidates(spec, fixed, progress, options));
+  read: for await (const candidate of shared) {
     options.signal?.throwIfAborted();
     for (const row of finish(spec, candidate, mapRow)) {
       yield { row, ...candidate };
-      if (++count === limit) return;
+      if (++count === limit) break read;
     }
   }
+  for (const [name, value] of spec.also) options.onFile?.(name, value(progress.context));
   const expected = options.expectRows ?? spec.expect.rows;
   if (limit === undefined && expected !== undefined && expected !== count)
     throw new DatasetError(
       "BENCHMARK_SOURCE",
       `${file}: the sources give ${count} rows, but ${expected} are expected. They may have changed.`,
     );
+}
+
+interface Progress {
+  /** Source rows so far. */
+  index: number;
+  /** The names that all rows of the current combination share. */
+  context: Scope;
 }
 
 /** A source row, or a group of them, that `where` let pass. */
@@ -98,7 +108,7 @@ interface Candidate {
 async function* candidates(
   spec: PrepareSpec,
   fixed: Scope,
-  counter: { index: number },
+  progress: Progress,
   options: PrepareRowsOptions,
 ): AsyncGenerator<Candidate> {
   for await (const combination of combinations(spec, fixed, options)) {
@@ -107,19 +117,20 @@ async function* candidates(
     const joined: Record<string, unknown> = {};
     for (const [name, join] of Object.entries(spec.join))
       joined[name] = await readJoin(join, { ...context, ...joined }, options.access);
-    const found = candidatesOf(spec, { ...context, ...joined }, counter, options);
+    progress.context = { ...context, ...joined };
+    const found = candidatesOf(spec, progress, options);
     yield* spec.group === undefined ? found : grouped(spec.group, found);
   }
 }
 
 async function* candidatesOf(
   spec: PrepareSpec,
-  context: Scope,
-  counter: { index: number },
+  progress: Progress,
   { access, source: replaced }: PrepareRowsOptions,
 ): AsyncGenerator<Candidate> {
+  const { context } = progress;
   for await (const { row: source, position } of sourceRows(spec.sources, context, access, replaced)) {
-    const index = counter.index++;
+    const index = progress.index++;
     const scope: Record<string, unknown> = { ...source, ...context, row: source, index, position };
     const lets: JsonObject = {};
     const passes = about(source, index, () => {

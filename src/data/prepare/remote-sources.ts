@@ -73,7 +73,7 @@ export function remoteSources({ hub, directory, roots, signal, log }: RemoteSour
           const bytes = await readFile(file, { signal });
           return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
         },
-        members: (encoding) => readArchive(file, { encoding, signal }),
+        members: (encoding, wanted) => readArchive(file, { encoding, wanted, signal }),
       };
     },
   };

@@ -20,8 +20,8 @@ export interface SourceDescription {
   /** A pattern for the members of an archive or the files of a folder. */
   readonly members?: string;
   readonly order?: string;
-  /** `base64` for members that are no text. */
-  readonly encoding?: "base64";
+  /** `base64` for members that are not text; `sqlite` for the dumps of databases in a folder. */
+  readonly encoding?: "base64" | "sqlite";
   /** A missing member is not a mistake. */
   readonly optional?: boolean;
   /** Keeps the file under this name beside the rows, for a server that reads it. */
@@ -33,7 +33,10 @@ export interface OpenedFile {
   readonly name: string;
   readonly lines?: () => AsyncIterable<unknown>;
   text(): Promise<string>;
-  members(encoding?: "base64"): AsyncIterable<{ readonly name: string; readonly text: string }>;
+  members(
+    encoding: SourceDescription["encoding"],
+    wanted: (name: string) => boolean,
+  ): AsyncIterable<{ readonly name: string; readonly text: string }>;
 }
 
 /** How sources are reached. The tests have one without a network. */
@@ -64,10 +67,10 @@ export async function* readSource(
     else yield* checked(rowsOfText(await opened.text(), format, source), opened.name);
     return;
   }
-  const wanted = new RegExp(source.members, "u");
+  const pattern = new RegExp(source.members, "u");
   const found: { name: string; text: string }[] = [];
-  for await (const member of opened.members(source.encoding))
-    if (wanted.test(member.name)) found.push(member);
+  for await (const member of opened.members(source.encoding, (name) => pattern.test(name)))
+    found.push(member);
   if (source.order === "name") found.sort((a, b) => comparePaths(a.name, b.name));
   if (found.length === 0 && source.optional !== true)
     throw new DatasetError("BENCHMARK_SOURCE", `${opened.name} has no member like ${source.members}.`);

@@ -80,10 +80,12 @@ export interface PrepareSpec {
   readonly sample: { readonly count: Evaluate; readonly seed: Evaluate } | undefined;
   readonly expect: { readonly rows?: number; readonly sha256?: string };
   readonly about: BenchmarkFacts;
+  /** Further JSON files beside the rows, by name, made from tables and joins. */
+  readonly also: readonly (readonly [name: string, value: Evaluate])[];
   readonly map: string | undefined;
 }
 
-const KEYS = ["about", "args", "source", "foreach", "when", "tables", "join", "let", "where", "group", "sort", "shuffle", "sample", "keep", "drop", "fields", "optional", "seed", "expect", "map"]; // biome-ignore format: a table
+const KEYS = ["about", "args", "source", "foreach", "when", "tables", "join", "let", "where", "group", "sort", "shuffle", "sample", "keep", "drop", "fields", "optional", "seed", "expect", "also", "map"]; // biome-ignore format: a table
 
 /** Checks a prepare.yaml without running it. */
 export function readPrepareSpec(file: string): PrepareSpec {
@@ -169,6 +171,10 @@ export function compilePrepareSpec(
     })),
     expect: expectOf(plainOf(root, "expect")),
     about: (plainOf(root, "about") ?? {}) as BenchmarkFacts,
+    also: entriesOf(at("also")).map(([name, node]) => {
+      if (!/^[\w.-]+\.json$/.test(name)) throw problem(node, `'${name}' is not the name of a JSON file`);
+      return [name, value(node, functions)];
+    }),
     map: plainOf(root, "map") as string | undefined,
   };
   if (spec.sources.length === 0) throw problem(root, "`source` is missing");
@@ -278,6 +284,8 @@ function value(node: ConfigNode, functions: FunctionTable): Evaluate {
   }
   if (node.kind === "dict") {
     if (node.entries.has("each")) return listForm(node, functions);
+    const pairs = node.entries.size === 1 ? node.entries.get("pairs") : undefined;
+    if (pairs !== undefined) return pairsForm(value(pairs, functions));
     const members = [...node.entries].map(
       ([key, member]) => [String(key), value(member, functions)] as const,
     );
@@ -312,6 +320,11 @@ function listForm(node: DictNode, functions: FunctionTable): Evaluate {
     }
     return made;
   };
+}
+
+/** `{pairs: list}`: an object from a list of pairs of a name and a value. */
+function pairsForm(pairs: Evaluate): Evaluate {
+  return (scope) => Object.fromEntries(neededList(pairs(scope)) as [string, unknown][]);
 }
 
 /** Adds the position to errors, when the text is compiled and when it is evaluated. */
