@@ -32,8 +32,9 @@ trivia_agent:
   responses_api_agents:
     simple_agent:
       datasets:
-      - {name: night_rows, type: benchmark, jsonl_fpath: x, prepare_script: y, num_repeats: 4}
+      - {name: night_rows, type: benchmark, jsonl_fpath: x, prepare_script: benchmarks/trivia/prepare.yaml, num_repeats: 4}
 `,
+  "benchmarks/trivia/prepare.yaml": "about: {rows: 1200, license: MIT, needs: [a judge, HF_TOKEN]}\n",
   "benchmarks/lost/config.yaml": "config_paths: [gone.yaml]\na: {type: benchmark}\n",
   "environments/garden/config.yaml":
     "garden:\n  resources_servers:\n    g: {entrypoint: app.ts, domain: games}\n",
@@ -158,8 +159,24 @@ describe("gym list benchmarks", () => {
     const { stdout, stderr, exitCode } = await run("list", "benchmarks", "+json=true");
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual([
-      { ...row("lost", "benchmark", null, null), agent_name: null, num_repeats: null },
-      { ...row("trivia", "benchmark", "knowledge", "Questions"), agent_name: "trivia_agent", num_repeats: 4 },
+      {
+        ...row("lost", "benchmark", null, null),
+        resources_servers: [],
+        agent_name: null,
+        num_repeats: null,
+        data_rows: null,
+        data_license: null,
+        needs: [],
+      },
+      {
+        ...row("trivia", "benchmark", "knowledge", "Questions"),
+        resources_servers: ["quiz"],
+        agent_name: "trivia_agent",
+        num_repeats: 4,
+        data_rows: 1200,
+        data_license: "MIT",
+        needs: ["a judge", "HF_TOKEN"],
+      },
     ]);
     expect(stderr).toContain(
       "Warning: lost cannot be resolved: config_paths entry 'gone.yaml' was not found",
@@ -168,15 +185,19 @@ describe("gym list benchmarks", () => {
       cwd: base,
       installRoot: base,
       isTty: true,
-      env: { COLUMNS: "100", NO_COLOR: "1" },
+      env: { COLUMNS: "140", NO_COLOR: "1" },
     });
     expect(table.stdout).toContain("Available benchmarks in NeMo Gym (2)");
-    expect(table.stdout).toMatch(/│ trivia │ knowledge │ Questions +│ trivia_agent │ 4 +│/);
+    expect(table.stdout).toMatch(
+      /│ trivia │ knowledge │ Questions +│ trivia_agent │ 4 +│ 1200 │ MIT +│ a judge, HF_TOKEN │/,
+    );
   });
 
   it("is one plain line for each component in a pipe", async () => {
     const { stdout } = await run("list", "benchmarks");
-    expect(stdout.split("\n")).toContain("trivia\tknowledge\tQuestions\ttrivia_agent\t4");
+    expect(stdout.split("\n")).toContain(
+      "trivia\tknowledge\tQuestions\ttrivia_agent\t4\t1200\tMIT\ta judge, HF_TOKEN",
+    );
     expect(stdout).not.toMatch(/[│┌]|Available/);
   });
 
@@ -201,6 +222,9 @@ describe("gym list benchmarks", () => {
         status: "no-manifest",
         "resources servers": "quiz",
         agent: "simple_agent",
+        rows: "1,200",
+        "licence of the data": "MIT",
+        needs: "a judge, HF_TOKEN",
         datasets: "night_rows",
       },
       usage_example: "gym eval run --benchmark trivia --split benchmark --model-type openai_model",

@@ -98,20 +98,34 @@ export async function listBenchmarks(context: CommandContext): Promise<number> {
   return printListing(context, {
     plural: "benchmarks",
     query: values.query,
-    rows: shown.map(({ entry, benchmark }) => ({
+    rows: shown.map(({ entry, benchmark, resourcesServers }) => ({
       ...catalogRow(entry),
+      resources_servers: resourcesServers,
       agent_name: benchmark?.agentName ?? null,
       num_repeats: benchmark?.numRepeats ?? null,
+      data_rows: benchmark?.rows ?? null,
+      data_license: benchmark?.license ?? null,
+      needs: benchmark?.needs ?? [],
     })),
     table: {
       title:
         values.query === undefined
           ? `Available benchmarks in NeMo Gym (${shown.length})`
           : `Benchmarks matching '${values.query}' (${shown.length})`,
-      columns: ["Name", "Domain", "Description", "Agent name", "Num repeats"],
-      optional: ["Agent name", "Num repeats", "Domain"],
+      columns: ["Name", "Domain", "Description", "Agent name", "Num repeats", "Rows", "Licence", "Needs"],
+      optional: ["Agent name", "Licence", "Num repeats", "Needs", "Rows", "Domain"],
       rows: shown.map(({ entry: { name, domain = "", description = "" }, benchmark }) => {
-        return [name, domain, description, benchmark?.agentName ?? "", String(benchmark?.numRepeats ?? "")];
+        const { agentName = "", numRepeats = "", rows = "", license = "", needs = [] } = benchmark ?? {};
+        return [
+          name,
+          domain,
+          description,
+          agentName,
+          String(numRepeats),
+          String(rows),
+          license,
+          needs.join(", "),
+        ];
       }),
     },
   });
@@ -184,6 +198,9 @@ async function inspect(
       lifecycle: entry.lifecycle,
       "resources servers": parts.resourcesServers.join(", "),
       agent: parts.agent,
+      rows: parts.benchmark?.rows?.toLocaleString("en"),
+      "licence of the data": parts.benchmark?.license,
+      needs: parts.benchmark?.needs?.join(", "),
       datasets: parts.datasets.join(", "),
     },
     usage: `gym eval run ${selectorOf(entry)}${entry.kind === "benchmark" ? " --split benchmark" : ""} --model-type openai_model`,

@@ -1,6 +1,7 @@
 import { integerFrom, serverBlocks } from "../../../config/door.ts";
 import { ConfigError } from "../../../config/errors.ts";
-import { type DictNode, textOfNode } from "../../../config/light-door.ts";
+import { type DictNode, plainFromNode, textOfNode } from "../../../config/light-door.ts";
+import { findExistingPath } from "../../../config/paths.ts";
 import { type ConfigFiles, datasetsOf } from "./config-files.ts";
 import type { Workload } from "./workloads.ts";
 
@@ -14,8 +15,14 @@ export interface WorkloadParts {
   readonly datasets: readonly string[];
   /** Their repositories on the Hugging Face hub. */
   readonly hubDatasets: readonly string[];
-  /** The agent instance with the benchmark dataset, and the number of repeats per row. */
-  readonly benchmark?: { readonly agentName: string; readonly numRepeats: number | undefined };
+  /** The agent instance with the benchmark dataset, the number of repeats per row, and `about` of its prepare.yaml. */
+  readonly benchmark?: {
+    readonly agentName: string;
+    readonly numRepeats: number | undefined;
+    readonly rows?: number;
+    readonly license?: string;
+    readonly needs?: readonly string[];
+  };
   readonly value?: string;
   /** Why the config does not resolve. */
   readonly problem?: string;
@@ -46,7 +53,7 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
     value: servers
       .map(({ block }) => textOfNode(block.entries.get("value")))
       .find((value) => value !== undefined),
-    benchmark: kind === "benchmark" ? benchmarkAgent(blocks) : undefined,
+    benchmark: kind === "benchmark" ? benchmarkAgent(blocks, files) : undefined,
   };
 }
 
@@ -59,12 +66,28 @@ function hubRepository(dataset: DictNode): string[] {
   return [];
 }
 
-function benchmarkAgent(blocks: readonly { name: string; block: DictNode }[]): WorkloadParts["benchmark"] {
+function benchmarkAgent(
+  blocks: readonly { name: string; block: DictNode }[],
+  files: ConfigFiles,
+): WorkloadParts["benchmark"] {
   for (const { name, block } of blocks) {
     const dataset = datasetsOf(block).find((entry) => textOfNode(entry.entries.get("type")) === "benchmark");
     if (dataset === undefined) continue;
     const written = dataset.entries.get("num_repeats");
-    return { agentName: name, numRepeats: written === undefined ? 1 : integerFrom(written) };
+    const numRepeats = written === undefined ? 1 : integerFrom(written);
+    return {
+      ...factsOf(textOfNode(dataset.entries.get("prepare_script")), files),
+      agentName: name,
+      numRepeats,
+    };
   }
   return undefined;
+}
+
+/** What the prepare.yaml of a benchmark says about it. */
+function factsOf(script: string | undefined, files: ConfigFiles): object {
+  const yaml = script?.replace(/\.py$/, ".yaml");
+  const file = yaml?.endsWith(".yaml") === true ? findExistingPath(yaml, files.roots) : undefined;
+  const about = file === undefined ? undefined : files.tryRead(file)?.entries.get("about");
+  return about === undefined ? {} : (plainFromNode(about) as object);
 }
