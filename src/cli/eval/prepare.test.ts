@@ -9,9 +9,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { captureRun } from "../../../tests/support/captured-run.ts";
-import { startHubServer } from "../../../tests/support/hub-server.ts";
+import type { HubRepository } from "../../../tests/support/hub-repository.ts";
+import { type HubServer, startHubServer } from "../../../tests/support/hub-server.ts";
 
 let base: string;
 beforeEach(() => {
@@ -36,6 +38,13 @@ const agent = (name: string, ...datasets: string[]) => `${name}:
 `;
 const dataset = (name: string, script = `benchmarks/${name}/prepare.js`) =>
   `{name: ${name}, type: benchmark, jsonl_fpath: benchmarks/${name}/data/rows.jsonl, prepare_script: ${script}}`;
+
+const parquetOf = (count: number) =>
+  Buffer.from(
+    parquetWriteBuffer({
+      columnData: [{ name: "question", data: Array.from({ length: count }, (_, n) => `question ${n}`) }],
+    }),
+  );
 
 const SCRIPT = `import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -248,6 +257,27 @@ describe("a prepare script that misbehaves", () => {
   });
 });
 
+/** Prepares the 200 rows of a dataset of the hub after a change to the dataset or to the hub. */
+async function prepareSums(spoil: (hub: HubServer, repo: HubRepository) => void) {
+  const hub = await startHubServer({ lfsFromBytes: 1e9 });
+  try {
+    const repo = hub.addRepository("acme/sums");
+    repo.put("data/train.parquet", parquetOf(200));
+    spoil(hub, repo);
+    write("benchmarks/sums/config.yaml", agent("a", dataset("sums", "benchmarks/sums/prepare.yaml")));
+    write(
+      "benchmarks/sums/prepare.yaml",
+      "about: {license: MIT}\nsource: {hub: acme/sums}\nfields: {question: = question}\nexpect: 200\n",
+    );
+    return await captureRun(["eval", "prepare", "--benchmark", "sums"], {
+      cwd: base,
+      env: { HF_ENDPOINT: hub.url },
+    });
+  } finally {
+    await hub.close();
+  }
+}
+
 describe("gym eval prepare with a prepare.yaml", () => {
   it("works without a network, and warns that the rows are not the real ones", async () => {
     const { exitCode, stderr } = await run("--benchmark", "gsm8k");
@@ -280,6 +310,49 @@ describe("gym eval prepare with a prepare.yaml", () => {
     } finally {
       await hub.close();
     }
+  });
+
+  it.each<[string, (hub: HubServer, repo: HubRepository) => void, RegExp]>([
+    [
+      "a repository that does not exist",
+      (hub) => hub.repositories.clear(),
+      /The dataset 'acme\/sums' does not exist, is private, or is gated.*no token was sent: set hf_token/,
+    ],
+    [
+      "a gated repository without a token",
+      (hub) =>
+        hub.fail({
+          match: /resolve/,
+          status: 403,
+          body: { error: "Access to dataset acme/sums is restricted." },
+        }),
+      /403.*is restricted.*gated, accept its terms at http:.*datasets\/acme\/sums; no token was sent: set hf_token/,
+    ],
+    [
+      "a truncated parquet file",
+      (_, repo) => repo.put("data/train.parquet", parquetOf(200).subarray(0, 900)),
+      /train\.parquet.*(?:parquet|cannot be read)/,
+    ],
+    [
+      "a source that changed",
+      (_, repo) => repo.put("data/train.parquet", parquetOf(199)),
+      /the sources give 199 rows, but 200 are expected/,
+    ],
+  ])("ends with a clear error and no half file: %s", async (_, spoil, message) => {
+    const { exitCode, stderr } = await prepareSums(spoil);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(exitCode).toBe(1);
+    expect(existsSync(path.join(base, "benchmarks/sums/data/rows.jsonl"))).toBe(false);
+  });
+
+  it("continues a download whose connection breaks", async () => {
+    const { exitCode, stderr } = await prepareSums((hub) =>
+      hub.fail({ match: /^GET .*resolve/, breakAfterBytes: 400, times: 2 }),
+    );
+    expect(stderr).toMatch(/The transfer was interrupted: .*\. Retrying in /);
+    expect(exitCode).toBe(0);
+    expect(read("benchmarks/sums/data/rows.jsonl").trim().split("\n")).toHaveLength(200);
   });
 
   it("rejects arguments that the file does not declare, with the nearest name", async () => {

@@ -8,7 +8,7 @@ import { DatasetError } from "../errors.ts";
 import { rejectDirectory, writeOutput } from "../output-file.ts";
 import type { TransferProgress } from "../remote/download-file.ts";
 import { RemoteError } from "../remote/errors.ts";
-import { callHub, type HubAccess, hubJson, hubParams, hubText } from "../remote/hub-access.ts";
+import { aboutDataset, callHub, type HubAccess, hubJson, hubParams, hubText } from "../remote/hub-access.ts";
 import { downloadHubFile, downloadHubUrl } from "./huggingface.ts";
 import { checkRepositoryId } from "./remote-names.ts";
 import { splitFiles } from "./split-files.ts";
@@ -36,7 +36,7 @@ export async function downloadHubSplit(
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<number> {
-  const splits = await findSplits(access, dataset, split);
+  const splits = await aboutIt(access, dataset, () => findSplits(access, dataset, split));
   const files = splits.get(split);
   if (files === undefined || files.length === 0) {
     const known = [...splits.keys()].join(", ") || "none";
@@ -45,7 +45,20 @@ export async function downloadHubSplit(
       `'${dataset.repository}' has no split '${split}' in a supported format (JSON lines, JSON, parquet); splits found: ${known}.`,
     );
   }
-  return writeSplit(access, dataset, files, destination, onProgress);
+  return aboutIt(access, dataset, () => writeSplit(access, dataset, files, destination, onProgress));
+}
+
+/** Adds the dataset to errors of the hub. */
+async function aboutIt<T>(
+  access: HubAccess,
+  { repository }: HubSplits,
+  action: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw aboutDataset(access, repository, error);
+  }
 }
 
 /** Writes every split of a hub dataset to `<directory>/<split>.jsonl`. Returns the files and their row counts. */
@@ -55,7 +68,7 @@ export async function downloadHubSplits(
   directory: string,
   onProgress?: (progress: TransferProgress & { split: string }) => void,
 ): Promise<{ split: string; file: string; rows: number }[]> {
-  const splits = await findSplits(access, dataset);
+  const splits = await aboutIt(access, dataset, () => findSplits(access, dataset));
   if (splits.size === 0) {
     throw new DatasetError(
       "DATASET_MISSING",
@@ -66,7 +79,8 @@ export async function downloadHubSplits(
   for (const [split, files] of splits) {
     const file = path.join(directory, `${safeName(split)}.jsonl`);
     const report = (progress: TransferProgress) => onProgress?.({ ...progress, split });
-    written.push({ split, file, rows: await writeSplit(access, dataset, files, file, report) });
+    const rows = await aboutIt(access, dataset, () => writeSplit(access, dataset, files, file, report));
+    written.push({ split, file, rows });
   }
   return written;
 }

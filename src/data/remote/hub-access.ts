@@ -4,6 +4,7 @@ import { type BodyInit, request, fetch as undiciFetch } from "undici";
 import { redactMessage } from "../../base/secrets.ts";
 import { transferDispatcher } from "./dispatcher.ts";
 import {
+  aboutSubject,
   answerError,
   header,
   messageOfBody,
@@ -75,6 +76,23 @@ export function hubText(access: HubAccess, route: string, body?: unknown): Promi
     const { host } = new URL(hubUrl(access));
     throw statusError(host, answer.status, redactMessage(messageOfBody(text), [access.token]));
   });
+}
+
+/** The hub hides what a token may not see, so a rejection names what can be behind it. */
+export function aboutDataset(access: HubAccess, repository: string, error: unknown): unknown {
+  if (!(error instanceof RemoteError) || ![401, 403, 404].includes(error.status ?? 0))
+    return aboutSubject(error, `dataset '${repository}'`);
+  const page = `${hubUrl(access)}/datasets/${repository}`;
+  const token =
+    access.token === undefined
+      ? "no token was sent: set hf_token in env.yaml, or HF_TOKEN"
+      : "the account of the token needs access";
+  return new RemoteError(
+    error.code,
+    `${error.message} The dataset '${repository}' does not exist, is private, or is gated. ` +
+      `Check the name and, if it is gated, accept its terms at ${page}; ${token}.`,
+    { status: error.status, cause: error },
+  );
 }
 
 function hubError(access: HubAccess, error: unknown): unknown {
