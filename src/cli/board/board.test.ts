@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeBoardRun } from "../../../tests/support/board-runs.ts";
+import { writeBoardRun } from "../../../scripts/viewer/board-runs.ts";
 import type { Board } from "../../records/board/board.ts";
 import { runCli } from "../main.ts";
 import { textWidth } from "../render/text-width.ts";

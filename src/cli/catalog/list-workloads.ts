@@ -20,6 +20,8 @@ import {
   withValue,
 } from "./listing.ts";
 
+const NO_DOMAIN = "without a domain";
+
 /** Runs `gym list environments`, and the search over the whole catalog. */
 export async function listEnvironments(context: CommandContext): Promise<number> {
   const values = await listingKeys(context, { ...commonKeys, ...filterKeys });
@@ -48,6 +50,18 @@ export async function listEnvironments(context: CommandContext): Promise<number>
     plural: "environments",
     query: values.query,
     rows: shown.map(catalogRow),
+    table: {
+      title,
+      columns: ["Name", "Kind", "Domain", "Description"],
+      rows: byDomain(shown, entries).flatMap(({ heading, items }) =>
+        items.map(({ name, text, note = "environment" }) => [
+          name,
+          note,
+          heading === NO_DOMAIN ? "" : heading,
+          text,
+        ]),
+      ),
+    },
     text: () => renderGroups(title, byDomain(shown, entries), context.terminal),
   });
 }
@@ -64,7 +78,7 @@ function byDomain(shown: readonly Workload[], all: readonly Workload[]): ItemGro
   }
   const sorted = [...groups].sort(([a], [b]) => Number(a === "") - Number(b === "") || byCodePoint(a, b));
   return sorted.map(([domain, items]) => ({
-    heading: domain === "" ? "without a domain" : domain,
+    heading: domain === "" ? NO_DOMAIN : domain,
     items: items.sort((a, b) => byCodePoint(a.name, b.name)),
   }));
 }

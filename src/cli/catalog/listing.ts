@@ -16,9 +16,15 @@ interface Listing {
   readonly plural: string;
   readonly query?: string;
   readonly rows: readonly object[];
-  /** What is printed without `--json`: a table, or a text. */
-  readonly table?: Table;
+  /** What is printed without `--json`. */
+  readonly table: Table;
+  /** What a terminal gets instead of the table. */
   readonly text?: () => string;
+}
+
+/** What a terminal gets as a table; a pipe gets plain lines. */
+export function printTable({ out, terminal }: CommandContext, table: Table): void {
+  out(terminal.isTty ? renderTable(table, terminal) : plainLines(table));
 }
 
 /** A line for each row, its cells separated by tabs, for `cut`, `grep` and other programs in a pipe. */
@@ -27,14 +33,14 @@ function plainLines({ rows }: Table): string {
 }
 
 /** Prints a listing as text or as JSON, or a message that it is empty. */
-export function printListing({ json, out, terminal }: CommandContext, listing: Listing): number {
+export function printListing(context: CommandContext, listing: Listing): number {
+  const { json, out, terminal } = context;
   if (json) out(JSON.stringify(listing.rows));
   else if (listing.rows.length === 0) {
     const { plural, query } = listing;
     out(terminal.yellow(query === undefined ? `No ${plural} found.` : `No ${plural} match '${query}'.`));
-  } else if (listing.table)
-    out(terminal.isTty ? renderTable(listing.table, terminal) : plainLines(listing.table));
-  else out(listing.text?.() ?? "");
+  } else if (listing.text && terminal.isTty) out(listing.text());
+  else printTable(context, listing.table);
   return 0;
 }
 

@@ -177,6 +177,19 @@ describe("the summary of a run", () => {
     expect(text).toMatch(/pass\^1 +35\.00 % \[20\.00, 50\.00\] \(4 tasks\)$/m);
   });
 
+  it("shows a figure once", () => {
+    const key_metrics = {
+      "pass@1[avg-of-4]/accuracy": 35,
+      "pass@1/accuracy": 35,
+      "pass@1[avg-of-4]/no_answer": 10,
+      "pass@1/no_answer": 0,
+    };
+    const text = summaryText({}, {}, { key_metrics });
+    expect(text).toMatch(/pass@1\[avg-of-4\]\/accuracy +35\.00 %$/m);
+    expect(text).not.toContain("pass@1/accuracy");
+    expect(text).toMatch(/pass@1\/no_answer +0\.00 %$/m);
+  });
+
   it("shows the number of tasks of each rate", () => {
     const pass = [{ k: 2, pass_at_k: { ...interval, tasks: 1 }, pass_hat_k: { ...interval, tasks: 1 } }];
     expect(summaryText({ pass })).toMatch(/pass@2 .*\] \(1 of 4 tasks\)$/m);

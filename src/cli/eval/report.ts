@@ -75,11 +75,12 @@ function printFailures(evaluation: Evaluation, context: CommandContext): void {
   const failures = Object.entries(failures_by_class);
   for (const [name, count] of failures.slice(0, MAX_FAILURE_CLASSES)) {
     const [message = ""] = (failure_messages[name] ?? "").split("\n");
-    out(terminal.yellow(`  ${countText(count, "failed attempt")}, ${name}: ${cut(printable(message))}`));
+    const cause = `${countText(count, "failed attempt")}, ${name}: ${cut(printable(message))}`;
+    for (const line of indented(cause, 2, terminal)) out(terminal.yellow(line));
     if (name === "invalid_row") out(`    ${rowsText(evaluation, context)}`);
     const stage = result.progress.failure_stages[name];
     const advice = failureAdvice(name, { stage, message, ownServers: !flags["no-serve"] });
-    if (advice !== undefined) out(`    ${advice}`);
+    if (advice !== undefined) for (const line of indented(advice, 4, terminal)) out(line);
   }
   const { stoppedEarly } = result;
   if (stoppedEarly !== undefined) {
@@ -92,6 +93,13 @@ function printFailures(evaluation: Evaluation, context: CommandContext): void {
   }
   const steps = nextSteps(result);
   if (steps.length > 0) out(["", ...steps].join("\n"));
+}
+
+/** Lines of a text that fit the terminal; a pipe gets one line. */
+function indented(text: string, by: number, { isTty, width }: CommandContext["terminal"]): string[] {
+  const indent = " ".repeat(by);
+  const lines = isTty ? wrapText(text, Math.min(width, LINE_WIDTH) - by) : [text];
+  return lines.map((line) => indent + line);
 }
 
 /** How a resumed run treats rollouts without a result. */
@@ -163,10 +171,17 @@ export function printSummary(
   }
 }
 
-/** The mean of the rewards is left out if its interval is shown. */
+/** Left out are the mean of the rewards if its interval is shown, and pass@1 if it has the value of the average of the repeats. */
 function metricFacts(metrics: Readonly<Record<string, unknown>>, statistics: Statistics | undefined): Fact[] {
-  return Object.entries(metrics)
-    .filter(([name]) => !isInternal(name) && !(statistics && name === "mean/reward"))
+  const entries = Object.entries(metrics);
+  const averages = new Map(
+    entries
+      .filter(([name]) => AVERAGE.test(name))
+      .map(([name, value]) => [name.replace(AVERAGE, "pass@1/"), value]),
+  );
+  return entries
+    .filter(([name, value]) => !isInternal(name) && !(averages.has(name) && averages.get(name) === value))
+    .filter(([name]) => !(statistics && name === "mean/reward"))
     .map(([name, value]) => [name, IN_PERCENT.test(name) ? percent(value) : number(value)]);
 }
 
@@ -183,6 +198,8 @@ function statisticFacts(statistics: Statistics | undefined): Fact[] {
     ...rows.map(({ k, pass_hat_k }): Fact => [`pass^${k}`, rateText(pass_hat_k, ofTasks)]),
   ];
 }
+
+const AVERAGE = /^pass@1\[avg-of-\d+\]\//;
 
 /** Metrics that servers compute in percent, like the original. */
 const IN_PERCENT = /(?:^|\/)(?:pass@\d+(?:\[avg-of-\d+\])?|majority@\d+)\/[^/]+$/;

@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { writeBoardRun } from "../../../tests/support/board-runs.ts";
+import { writeBoardRun } from "../../../scripts/viewer/board-runs.ts";
 import { captureRun } from "../../../tests/support/captured-run.ts";
 
 let cwd: string;

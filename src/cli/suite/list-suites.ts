@@ -2,8 +2,8 @@ import { errorMessage } from "../../base/errors.ts";
 import { findExistingPath, findPath } from "../../config/paths.ts";
 import { existingScript, needsDownload } from "../../data/door.ts";
 import { configuredAgents } from "../../run/door.ts";
+import { printTable } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
-import { renderTable } from "../render/table.ts";
 import { wrapText } from "../render/text-width.ts";
 import { memberContext } from "./member-context.ts";
 import { findSuite, readSuite, type SuiteMember, suiteFiles } from "./suite-file.ts";
@@ -11,7 +11,7 @@ import { findSuite, readSuite, type SuiteMember, suiteFiles } from "./suite-file
 /** `gym list suites`. */
 export async function listSuites(context: CommandContext, name: string | undefined): Promise<number> {
   if (name !== undefined) return showSuite(context, name);
-  const { out, json, roots, terminal } = context;
+  const { out, json, roots } = context;
   const suites = [...suiteFiles(roots)].map(([name, file]) => ({ ...readSuite(file, name), name }));
   if (json) {
     out(
@@ -24,12 +24,11 @@ export async function listSuites(context: CommandContext, name: string | undefin
     return 0;
   }
   const rows = suites.map(({ name, description, members }) => [name, String(members.length), description]);
-  out(
-    renderTable(
-      { title: `Suites (${suites.length})`, columns: ["Name", "Members", "Description"], rows },
-      terminal,
-    ),
-  );
+  printTable(context, {
+    title: `Suites (${suites.length})`,
+    columns: ["Name", "Members", "Description"],
+    rows,
+  });
   return 0;
 }
 
@@ -51,7 +50,7 @@ async function showSuite(context: CommandContext, name: string): Promise<number>
     state,
   ]);
   const title = `${name}: ${suite.description}`;
-  out(renderTable({ title, columns: ["Member", "Settings", "Expected", "Rows"], rows }, terminal));
+  printTable(context, { title, columns: ["Member", "Settings", "Expected", "Rows"], rows });
   for (const { name, reason } of members)
     if (reason !== null)
       for (const line of wrapText(`${name} cannot run: ${reason}`, 78)) out(terminal.yellow(line));
