@@ -5,6 +5,11 @@ const QUOTE = 0x22;
 const MAX_EXCERPT = 120;
 /** Only this many characters of a text are used for an excerpt. */
 const LOOKED_AT = 1000;
+const THOUGHTS_END = "</think>";
+/** The beginning of thoughts, headings, fences, and the line below the head of a table. */
+const MARKS = /^\s*<think>|^[ \t]*#{1,6}[ \t]+(?=[\p{L}\p{N}*`])|^[ \t]*`{3,}.*$|^[ \t]*\|[ \t|:-]+$/gmu;
+/** Bold text; `2**3` is none. */
+const BOLD = /(?<![\w)])\*\*(?=\S)([^*\n]+)\*\*(?!\w)/g;
 
 /** The beginning of the value at a position of a row: a text, or the item of a function call. */
 export function excerptAt(bytes: Buffer): string {
@@ -34,8 +39,15 @@ function stringPrefix(bytes: Buffer): string {
   }
 }
 
-/** The beginning of a text, on one line. */
+/** The beginning of a text, on one line: without the thoughts before an answer, and without marks of Markdown. */
 export function excerptOf(text: string): string {
-  const line = text.slice(0, LOOKED_AT).replace(/\s+/g, " ").trim();
+  const end = text.indexOf(THOUGHTS_END);
+  const said = end === -1 ? text : text.slice(end + THOUGHTS_END.length);
+  const begin = said.slice(0, LOOKED_AT);
+  const line = oneLine(begin.replace(MARKS, "").replace(BOLD, "$1")) || oneLine(begin);
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
 }
