@@ -9,6 +9,7 @@ import { TextSearch } from "../src/viewer/query/text-search.ts";
 import { loadWebFiles } from "../src/viewer/web-files.ts";
 import { treeMemoryMb } from "./process-usage.ts";
 import { cpuMsOf, median, type Report } from "./report.ts";
+import { manyRuns } from "./viewer-board.ts";
 import { writeLargeRollout, writeRollouts, writeShortRollouts } from "./viewer-files.ts";
 import { pagesInBrowser } from "./viewer-pages.ts";
 import { indexed, timed, type Viewing, viewing } from "./viewer-program.ts";
@@ -33,6 +34,7 @@ export async function run(report: Report, directory: string): Promise<void> {
   await rm(file("million"));
   await writeShortRollouts(file("filtered"), 1e5);
   await filters(report, file("filtered"));
+  await manyRuns(report, directory);
   await pagesInBrowser(report, file);
 }
 

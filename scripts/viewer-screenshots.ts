@@ -1,4 +1,4 @@
-// Takes the pictures of docs/guide/viewer.md: `npm run build && node dist/scripts/viewer-screenshots.js [directory]`.
+// Takes the pictures of docs/guide/viewer.md and docs/guide/board.md: `npm run build && node dist/scripts/viewer-screenshots.js [directory]`.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -7,6 +7,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { writeDemoBoard } from "./viewer/board-runs.ts";
 import { writeDemoRuns } from "./viewer/demo-runs.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -14,18 +15,21 @@ const target = path.resolve(process.argv[2] ?? path.join(root, "docs/guide/image
 const RUN = "run/repair%2Flarge-model";
 
 /** Name of the picture, page, and differences from a light window of 1280 px. */
-const PAGES: readonly {
+interface Picture {
   name: string;
   hash: string;
   width?: number;
   height?: number;
   dark?: boolean;
-  open?: string;
-}[] = [
+}
+
+const PAGES: readonly Picture[] = [
   { name: "runs", hash: "#/runs", height: 320 },
   { name: "overview", hash: `#/${RUN}/overview`, height: 1150 },
   { name: "tasks", hash: `#/${RUN}/tasks`, height: 760 },
-  { name: "rollout", hash: `#/${RUN}/task/0/rollout/1`, height: 1100 },
+  { name: "rollouts", hash: `#/${RUN}/rollouts`, height: 560 },
+  { name: "rollout", hash: `#/${RUN}/task/0/rollout/1?side=outline`, height: 1200 },
+  { name: "rollout-dark", hash: `#/${RUN}/task/4/rollout/2`, height: 760, dark: true },
   { name: "failure", hash: `#/${RUN}/failure/2`, height: 620 },
   { name: "repeats", hash: `#/${RUN}/task/4`, height: 900 },
   { name: "compare", hash: "#/compare?runs=repair%252Fsmall-model%2Crepair%252Flarge-model", height: 900 },
@@ -33,15 +37,20 @@ const PAGES: readonly {
   { name: "rollout-390", hash: `#/${RUN}/task/0/rollout/1`, width: 390, height: 844 },
 ];
 
+const BOARD_PAGES: readonly Picture[] = [{ name: "board", hash: "#/board?name=code", height: 880 }];
+
 const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-shots-"));
 const browser = await chromium.launch({
   executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
   args: ["--no-sandbox"],
 });
-await writeDemoRuns(directory);
+const runs = path.join(directory, "runs");
+const boardRuns = path.join(directory, "board");
+await writeDemoRuns(runs);
+await writeDemoBoard(boardRuns);
 const gym = (words: readonly string[], output: "pipe" | "ignore") =>
   spawn(process.execPath, [path.join(root, "bin/gym.js"), ...words], {
-    cwd: directory,
+    cwd: runs,
     stdio: ["ignore", output, output === "pipe" ? "inherit" : "ignore"],
   });
 /** A run in progress, for the live page. */
@@ -53,33 +62,39 @@ const collection = gym(
   ],
   "ignore",
 );
-while (!existsSync(path.join(directory, "quiz/rollouts_progress.json"))) await sleep(200);
+while (!existsSync(path.join(runs, "quiz/rollouts_progress.json"))) await sleep(200);
 // Until then a few rollouts are done.
 await sleep(12_000);
-const viewer = gym(["eval", "view", directory, "--port", "0", "--json"], "pipe");
 try {
   await mkdir(target, { recursive: true });
-  const url = await address();
-  for (const { name, hash, width = 1280, height = 800, dark = false, open } of PAGES) {
-    const context = await browser.newContext({
-      viewport: { width, height },
-      colorScheme: dark ? "dark" : "light",
-    });
-    const page = await context.newPage();
-    await page.goto(url.replace(/#.*/, "") + hash);
-    await page.waitForLoadState("networkidle", { timeout: 3000 }).catch(() => {});
-    await page.waitForTimeout(400);
-    if (open) await page.locator(open).last().click();
-    await page.waitForTimeout(200);
-    await writeFile(path.join(target, `viewer-${name}.webp`), await asWebp(await page.screenshot()));
-    await context.close();
-    console.log(`viewer-${name}.webp`);
-  }
+  await takePictures(runs, PAGES);
+  await takePictures(boardRuns, BOARD_PAGES);
 } finally {
-  viewer.kill();
   collection.kill("SIGKILL");
   await browser.close();
   await rm(directory, { recursive: true, force: true });
+}
+
+async function takePictures(of: string, pictures: readonly Picture[]): Promise<void> {
+  const viewer = gym(["eval", "view", of, "--port", "0", "--json"], "pipe");
+  try {
+    const url = await addressOf(viewer);
+    for (const { name, hash, width = 1280, height = 800, dark = false } of pictures) {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: dark ? "dark" : "light",
+      });
+      const page = await context.newPage();
+      await page.goto(url.replace(/#.*/, "") + hash);
+      await page.waitForLoadState("networkidle", { timeout: 3000 }).catch(() => {});
+      await page.waitForTimeout(1000);
+      await writeFile(path.join(target, `viewer-${name}.webp`), await asWebp(await page.screenshot()));
+      await context.close();
+      console.log(`viewer-${name}.webp`);
+    }
+  } finally {
+    viewer.kill();
+  }
 }
 
 /** Encodes a PNG as WebP at a quality that keeps text readable: the pictures are part of the package. */
@@ -99,8 +114,8 @@ async function asWebp(png: Buffer): Promise<Buffer> {
   return Buffer.from(encoded, "base64");
 }
 
-/** The address that the viewer prints. */
-async function address(): Promise<string> {
+/** The address that a viewer prints. */
+async function addressOf(viewer: ReturnType<typeof gym>): Promise<string> {
   for await (const chunk of viewer.stdout ?? []) {
     const found = /"url":"([^"]+)"/.exec(String(chunk))?.[1];
     if (found) return found;

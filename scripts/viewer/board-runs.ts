@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { seededNumbers } from "../../src/records/metrics/seeded-random.ts";
 
 export interface BoardRunParts {
   environment?: string;
@@ -56,4 +57,32 @@ export async function writeBoardRun(directory: string, parts: BoardRunParts): Pr
   await writeFile(file("rollouts_materialized_inputs.jsonl"), lines(inputs));
   await writeFile(file("rollouts_manifest.json"), JSON.stringify(manifest));
   return file("rollouts.jsonl");
+}
+
+const MODELS = { "large-70b": 0.78, "medium-32b": 0.7, "small-8b": 0.5, "tiny-2b": 0.28 };
+const SHIFTS = { math: 0, tool_use: -0.05, code: -0.15, instructions: 0.08 };
+const TASKS = 40;
+const REPEATS = 4;
+const MONTHS = 4;
+
+/** Writes four runs of four models in four environments; in the last month one model gets worse at code. */
+export async function writeDemoBoard(directory: string): Promise<void> {
+  const random = seededNumbers(36);
+  for (const [environment, shift] of Object.entries(SHIFTS))
+    for (const [model, skill] of Object.entries(MODELS))
+      for (let month = 1; month <= MONTHS; month++) {
+        const isWorse = environment === "code" && model === "small-8b" && month === MONTHS;
+        const ability = skill + shift + month / 100 - (isWorse ? 0.3 : 0);
+        // Tasks differ in difficulty, the same for all models.
+        const chanceOf = (task: number) => ability + (((task * 37) % TASKS) / TASKS - 0.5) / 2;
+        await writeBoardRun(path.join(directory, environment, model, String(month)), {
+          environment,
+          model,
+          when: `2026-0${month}-01T00:00:00.000Z`,
+          cost: skill / 20,
+          rewards: Array.from({ length: TASKS }, (_, task) =>
+            Array.from({ length: REPEATS }, () => (random() < chanceOf(task) ? 1 : 0)),
+          ),
+        });
+      }
 }

@@ -1,9 +1,7 @@
 import type { CollectionSnapshot } from "../records/light-door.ts";
 
-/** Answer of `/api/board`. */
-/** Answer of `/api/optimization`. */
+/** `Optimization` is the answer of `/api/optimization`. */
 export type {
-  Board,
   BoardCell,
   BoardEnvironment,
   BoardTest,
@@ -11,7 +9,17 @@ export type {
   OptimizedCandidate,
 } from "../records/door.ts";
 
+import type { Board, BoardTest } from "../records/door.ts";
 import type { Coverage, Estimate, PassEstimates } from "../records/metrics/door.ts";
+
+/** Answer of `/api/board`: numbers have six digits, and only the most significant tests are listed. */
+export interface ShownBoard extends Omit<Board, "tests"> {
+  /** Number of all tests of the board. */
+  tests: number;
+  /** Significant tests of each kind: how many there are, and the listed ones, smallest p first. */
+  changes: { significant: number; listed: BoardTest[] };
+  differences: { significant: number; listed: BoardTest[] };
+}
 
 /** A problem of a row, and its position. */
 export interface Problem {

@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeBoardRun } from "../../scripts/viewer/board-runs.ts";
 import { project, repository } from "../gym-process.ts";
-import { writeBoardRun } from "../support/board-runs.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
 import { axeViolations, eventually, openPage, startViewer, withToken } from "./support.ts";
 
@@ -52,13 +52,16 @@ describe.skipIf(executable === undefined)("the board", () => {
       expect.stringMatching(/^large.*0\.900.*#1/),
       expect.stringMatching(/^small.*0\.125.*#2/),
     ]);
-    await expect(page.getByText("Regressions and improvements since the run before").count()).resolves.toBe(
-      1,
+    const changes = page.getByRole("table", { name: "Since the run before" });
+    expect(await changes.locator("tbody tr").allTextContents()).toEqual(
+      ["math", "tools"].map((name) =>
+        expect.stringMatching(new RegExp(`^${name}small ▼ worse-0\\.775 .*20`)),
+      ),
     );
-    expect(await page.locator("td.problem").count()).toBe(2);
+    expect(await page.getByRole("table", { name: "Between models" }).locator("tbody tr").count()).toBe(2);
     await page.getByText("1 file left out").click();
     await page.getByText("its rows are not rollouts").waitFor();
-    await page.getByRole("link", { name: "tools" }).click();
+    await matrix.getByRole("link", { name: "tools" }).click();
     await page.getByRole("table", { name: "Models of tools" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
     const dark = await openPage(browser, withToken(page, url), { dark: true });

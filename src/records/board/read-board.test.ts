@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { writeBoardRun } from "../../../tests/support/board-runs.ts";
+import { writeBoardRun } from "../../../scripts/viewer/board-runs.ts";
 import { readBoard } from "./read-board.ts";
 
 async function folder(): Promise<string> {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { writeBoardRun } from "../../../tests/support/board-runs.ts";
+import { writeBoardRun } from "../../../scripts/viewer/board-runs.ts";
 import { readBoard } from "../board/read-board.ts";
 import { compareFiles } from "../results/compare-files.ts";
 import { packRun } from "./pack-run.ts";

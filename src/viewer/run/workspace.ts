@@ -1,13 +1,8 @@
 import path from "node:path";
-import {
-  type Board,
-  BoardReader,
-  type Optimization,
-  packedRunOf,
-  readOptimization,
-} from "../../records/door.ts";
+import { BoardReader, type Optimization, packedRunOf, readOptimization } from "../../records/door.ts";
 import { type FoundRun, filesOf, findRuns } from "../../records/files/door.ts";
-import type { RunEntry, RunsAnswer } from "../api-types.ts";
+import type { RunEntry, RunsAnswer, ShownBoard } from "../api-types.ts";
+import { shownBoard } from "../board-shown.ts";
 import { ViewerRequestError } from "../errors.ts";
 import { entryOfFiles, entryOfRun } from "./run-entry.ts";
 import { ViewedRun } from "./viewed-run.ts";
@@ -88,9 +83,9 @@ export class Workspace {
   }
 
   /** The board of all runs. Runs that have not changed since the last board are not read again. */
-  async board(signal?: AbortSignal): Promise<Board> {
+  async board(signal?: AbortSignal): Promise<ShownBoard> {
     if (performance.now() - this.#foundAt > FIND_AGAIN_MS) await this.#find().catch(() => {});
-    return this.#board.read([...this.#runs.values()], this.#others, { signal });
+    return shownBoard(await this.#board.read([...this.#runs.values()], this.#others, { signal }));
   }
 
   /** What an optimization tried so far. */

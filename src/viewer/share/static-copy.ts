@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectory } from "../../base/files/door.ts";
+import type { Board } from "../../records/door.ts";
 import { fileError } from "../../records/errors.ts";
-import type { Board, ListedRow, RowRef, ViewerStatus } from "../api-types.ts";
+import type { ListedRow, RowRef, ViewerStatus } from "../api-types.ts";
+import { shownBoard } from "../board-shown.ts";
 import { ViewerError, ViewerRequestError } from "../errors.ts";
 import { readRequest } from "../query/request.ts";
 import { refOf, rowCodeOf } from "../query/select-rows.ts";
@@ -92,7 +94,7 @@ async function newFolder(folder: string): Promise<void> {
 export async function writeStaticBoard(board: Board, folder: string, webFiles: WebFiles): Promise<void> {
   await newFolder(folder);
   await mkdir(path.join(folder, "data"));
-  const text = JSON.stringify(JSON.stringify(board));
+  const text = JSON.stringify(JSON.stringify(shownBoard(board)));
   await writeFile(path.join(folder, "data/board.js"), `(window.gymViewerData ??= {}).board = ${text};\n`);
   const page = pageWith(webFiles, '<meta name="gym-viewer" content="board" />', "'self'");
   await writeFile(path.join(folder, "index.html"), page);

@@ -1,7 +1,6 @@
 import { loads } from "../../../base/python/json/door.ts";
 import type {
   Annotation,
-  Board,
   CompareAnswer,
   LabelItem,
   LabelState,
@@ -15,6 +14,7 @@ import type {
   RowRef,
   RowsPage,
   RunsAnswer,
+  ShownBoard,
   TaskList,
   ViewerStatus,
 } from "../../api-types.ts";
@@ -53,7 +53,7 @@ const server = {
     get<LogAnswer>("logs", run, parameters, signal),
   compare: (parameters: ApiParameters, signal?: AbortSignal) =>
     get<CompareAnswer>("compare", null, parameters, signal),
-  board: (signal?: AbortSignal) => get<Board>("board", null, {}, signal),
+  board: (signal?: AbortSignal) => get<ShownBoard>("board", null, {}, signal),
   optimization: (name: string, signal?: AbortSignal) =>
     get<Optimization>("optimization", null, { name }, signal),
   live: (run: RunId, signal?: AbortSignal) => get<LiveAnswer>("live", run, {}, signal),

@@ -76,7 +76,7 @@ interface Series {
 
 const WIDTH = 340;
 const HEIGHT = 150;
-const LEFT = 34;
+const LEFT = 36;
 const BOTTOM = 20;
 
 /** A line chart with bands. */

@@ -90,14 +90,20 @@ export function ColumnHead({
   );
 }
 
-/** The header of a table with one row of column names. */
-export function TableHead({ names }: { names: readonly string[] }) {
+/** The header of a table with one row of column names; columns of figures are aligned to the right. */
+export function TableHead({
+  names,
+  isNumber = () => false,
+}: {
+  names: readonly string[];
+  isNumber?: (place: number) => boolean;
+}) {
   return (
     <thead>
       <tr>
         {names.map((name, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two runs may have one name, and columns never move
-          <th key={place} scope="col">
+          <th key={place} scope="col" className={isNumber(place) ? "number" : undefined}>
             <bdi>{name}</bdi>
           </th>
         ))}

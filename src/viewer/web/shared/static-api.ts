@@ -1,9 +1,9 @@
 import type {
-  Board,
   ListedRow,
   RowRef,
   RunEntry,
   SearchProgress,
+  ShownBoard,
   Sort,
   TaskSet,
   TaskSort,
@@ -23,7 +23,7 @@ export async function staticApi(): Promise<Api | undefined> {
   const embedded = document.getElementById("embedded-run")?.textContent;
   if (embedded) return embeddedApi(JSON.parse(embedded) as EmbeddedRun);
   const kind = document.querySelector('meta[name="gym-viewer"]')?.getAttribute("content");
-  if (kind === "board") return boardApi(JSON.parse(await loaded("board")) as Board);
+  if (kind === "board") return boardApi(JSON.parse(await loaded("board")) as ShownBoard);
   if (kind !== "static") return undefined;
   return embeddedApi(JSON.parse(await loaded("run")) as EmbeddedRun);
 }
@@ -55,7 +55,7 @@ declare global {
 }
 
 /** Answers with a board; its runs are not part of the folder. */
-function boardApi(board: Board): Api {
+function boardApi(board: ShownBoard): Api {
   const reject = () => Promise.reject(new ApiError("This copy of a board has no server behind it."));
   return {
     isStatic: true,
