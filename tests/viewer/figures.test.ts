@@ -23,7 +23,14 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
 
   it("are equal to those of `gym eval run`", { timeout: 60_000 }, async () => {
     const cwd = await project({});
-    const words = ["--resources-server", "blackjack", "--model-type", "random_model", "--num-repeats", "4"];
+    const words = [
+      "--resources-server",
+      "instruction_following",
+      "--model-type",
+      "random_model",
+      "--num-repeats",
+      "4",
+    ];
     const { exitCode, stdout } = await runGym(["eval", "run", ...words, "-o", "out/rollouts.jsonl"], { cwd });
     expect(exitCode).toBe(0);
     const printed = (pattern: RegExp) => pattern.exec(stdout)?.slice(1) ?? [`not printed: ${pattern}`];

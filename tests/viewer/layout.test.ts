@@ -103,7 +103,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     await page.waitForURL(/by=mean/);
     await page.waitForURL(/order=desc/);
     const means = (own: Page) => own.locator(".row-position .task-mean").allTextContents();
-    await eventually(async () => (await means(page))[0]).toBe("1");
+    await eventually(async () => (await means(page))[0]).toBe("1.00");
     const again = await openPage(browser, withToken(page, url));
     await again.page.locator(".row-position .task-row").first().waitFor();
     expect(await means(again.page)).toEqual(await means(page));

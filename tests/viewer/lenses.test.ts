@@ -177,6 +177,8 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     expect(await drift.allTextContents()).toEqual(["9 "]);
     expect(await drift.getAttribute("title")).toContain("call 2 has 5 here");
     await page.getByText("text is shown only where the provider sent it").first().waitFor();
+    // At the top, where no item is partly below the bar that stays in sight.
+    await page.locator(".rollout-pane").evaluate((pane) => pane.scrollTo(0, 0));
     expect(await axeViolations(page)).toEqual([]);
 
     // Missing ids are reported as lost.

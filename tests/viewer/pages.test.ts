@@ -104,7 +104,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await visit(page, `#/${RUN}/task/4`);
     await eventually(() => page.locator(".pane-head").count()).toBe(4);
     await page.locator(".turn-mark.diverges").waitFor();
-    await page.getByRole("button", { name: /^3: / }).click();
+    await page.getByRole("button", { name: /^repeat 3: / }).click();
     await eventually(() => page.locator(".pane-head").count()).toBe(3);
     await page.getByRole("link", { name: "Rollout 1" }).click();
     await page.waitForURL(/task\/4\/rollout\/1/);
@@ -388,7 +388,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
       cwd,
     });
     const { difference } = JSON.parse(compared.stdout) as { difference: { value: number } };
-    expect(await page.locator("section").first().textContent()).toContain(difference.value.toFixed(4));
+    expect(await page.locator("section").first().textContent()).toContain(difference.value.toFixed(3));
     await page.getByRole("button", { name: "regressed" }).click();
     await page.waitForURL(/change=regressed/);
     await page.getByText("servers.policy_model.openai_model").waitFor();

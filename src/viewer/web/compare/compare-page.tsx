@@ -1,7 +1,8 @@
 import type { CompareAnswer, ComparedTask, RunsAnswer } from "../../api-types.ts";
 import { api } from "../shared/api-client.ts";
 import { Chip, Choice, EmptyState, Scrolls, TableHead } from "../shared/elements.tsx";
-import { countLabel, estimateLabel, rewardText } from "../shared/format.ts";
+import { countLabel, fixedText, rewardMark } from "../shared/format.ts";
+import { Interval } from "../shared/interval.tsx";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
@@ -125,6 +126,7 @@ function Result({
               "better / worse / same",
               "p (t, sign, permutation)",
             ]}
+            isNumber={(place) => [2, 3, 5, 6].includes(place)}
           />
           <tbody>
             {runs.map((run, place) => {
@@ -136,9 +138,9 @@ function Result({
                       <bdi>{run.name}</bdi>
                     </a>
                   </th>
-                  <td>{estimateLabel(run.reward)}</td>
-                  <td>{run.tasks.toLocaleString("en")}</td>
-                  <td>{run.rollouts.toLocaleString("en")}</td>
+                  <td>{run.reward === null ? "–" : <Interval of={run.reward} />}</td>
+                  <td className="number">{run.tasks.toLocaleString("en")}</td>
+                  <td className="number">{run.rollouts.toLocaleString("en")}</td>
                   {pair === undefined ? (
                     <td colSpan={3} className="dim">
                       baseline
@@ -149,11 +151,13 @@ function Result({
                     </td>
                   ) : (
                     <>
-                      <td className={signOf(pair.difference)}>{estimateLabel(pair.difference)}</td>
-                      <td>
+                      <td className={`pair-difference ${signOf(pair.difference)}`}>
+                        {pair.difference === null ? "–" : <Interval of={pair.difference} sign />}
+                      </td>
+                      <td className="number">
                         {pair.wins} / {pair.losses} / {pair.ties}
                       </td>
-                      <td>
+                      <td className="number">
                         {[pair.paired_t_p, pair.sign_test_p, pair.permutation_p]
                           .map((p) => (p === null ? "–" : p < 0.0001 ? "<0.0001" : p.toFixed(4)))
                           .join(", ")}
@@ -227,6 +231,7 @@ function Result({
               runs.length > 2 ? "largest change" : "change",
               "question",
             ]}
+            isNumber={(place) => place > 0 && place <= runs.length + 1}
           />
           <tbody>
             {tasks.map((task) => (
@@ -239,25 +244,26 @@ function Result({
                 {task.means.map((mean, place) => {
                   const [index, run] = [task.indices[place], runs[place]];
                   return (
-                    <td key={run?.id}>
+                    <td key={run?.id} className="number">
                       {mean === null || index === null || index === undefined || run === undefined ? (
                         "–"
                       ) : (
                         <a
+                          className={`badge ${rewardMark(mean, 1)}`}
                           href={formatRoute({
                             run: run.id,
                             view: { name: "task", task: index },
                             parameters: {},
                           })}
                         >
-                          {rewardText(mean)}
+                          {fixedText(mean, 3)}
                         </a>
                       )}
                     </td>
                   );
                 })}
                 <Difference value={task.difference} />
-                <td>
+                <td className="question">
                   <Isolated className="cut" text={task.prompt} />
                 </td>
               </tr>
@@ -320,12 +326,12 @@ function sideBySide({ indices }: ComparedTask, runs: CompareAnswer["runs"]): str
 }
 
 function Difference({ value }: { value: number | null }) {
-  if (value === null) return <td>missing</td>;
-  if (value === 0) return <td>unchanged</td>;
+  if (value === null) return <td className="number dim">missing</td>;
+  if (value === 0) return <td className="number dim">unchanged</td>;
   return value > 0 ? (
-    <td className="better">▲ +{rewardText(value)}</td>
+    <td className="number better">▲ +{fixedText(value, 3)}</td>
   ) : (
-    <td className="worse">▼ {rewardText(value)}</td>
+    <td className="number worse">▼ {fixedText(value, 3)}</td>
   );
 }
 

@@ -35,6 +35,7 @@ interface Props {
 /** The items of the conversation; every model turn begins with its usage. */
 export function Conversation(props: Props) {
   const { items, hidden, selected, usageOf, masked, boundaries, loadTokens, cut, open } = props;
+  const answer = items.findLast(({ kind, from }) => kind === "assistant" && from === "output");
   let turn = 0;
   return (
     <section id="conversation" className="turns" aria-label="Conversation" tabIndex={-1}>
@@ -59,6 +60,7 @@ export function Conversation(props: Props) {
               <Item
                 item={item}
                 isSelected={isSelected}
+                isAnswer={item === answer}
                 masked={masked}
                 boundary={boundaries.get(item.place)}
                 onLoadTokens={loadTokens(item)}
@@ -116,6 +118,7 @@ function TurnHead({
 export const Item = memo(function Item({
   item,
   isSelected = false,
+  isAnswer = false,
   masked = false,
   boundary,
   onLoadTokens,
@@ -126,6 +129,8 @@ export const Item = memo(function Item({
 }: {
   item: ConversationItem;
   isSelected?: boolean;
+  /** Whether it is the last message of the model. */
+  isAnswer?: boolean;
   masked?: boolean;
   boundary?: TokenBoundary;
   onLoadTokens?: () => void;
@@ -147,7 +152,7 @@ export const Item = memo(function Item({
   return (
     <section
       id={id}
-      className={`item ${item.kind}${isSelected ? " selected" : ""}${diverges ? " diverges" : ""}`}
+      className={`item ${item.kind}${isAnswer ? " answer" : ""}${isSelected ? " selected" : ""}${diverges ? " diverges" : ""}`}
     >
       <div className="item-head" role="toolbar" aria-label={title} onKeyDown={moveInToolbar}>
         <button

@@ -201,7 +201,13 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
             </pre>
           ) : (
             <>
-              <VerdictPanel verdict={verdict} about={about} input={input} reasons={reasons} />
+              <VerdictPanel
+                verdict={verdict}
+                about={about}
+                threshold={threshold}
+                input={input}
+                reasons={reasons}
+              />
               <TooDeep fields={answer.too_deep} />
               <ElidedValues answer={answer} cut={cut} />
               {spans.some(({ kind }) => kind !== "other") && (

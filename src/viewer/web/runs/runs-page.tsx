@@ -2,7 +2,8 @@ import { useMemo, useState } from "react";
 import type { RunEntry, RunsAnswer } from "../../api-types.ts";
 import { StateBadge } from "../shared/badges.tsx";
 import { ColumnHead, EmptyState, TablePart } from "../shared/elements.tsx";
-import { countLabel, dollarText, fixedText, whenText } from "../shared/format.ts";
+import { countLabel, dollarText, whenText } from "../shared/format.ts";
+import { Interval } from "../shared/interval.tsx";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
 import type { Go } from "../shared/use-route.ts";
@@ -224,12 +225,7 @@ function RunRow({
         {whenText(run.when)}
       </TablePart>
       <TablePart role="cell" className="number run-reward">
-        {reward === null ? "–" : fixedText(reward.value, 3)}{" "}
-        {reward !== null && reward.low !== null && reward.high !== null && (
-          <span className="dim">
-            [{fixedText(reward.low, 3)}, {fixedText(reward.high, 3)}]
-          </span>
-        )}
+        {reward === null ? "–" : <Interval of={reward} />}
       </TablePart>
       <TablePart role="cell" className="number run-coverage">
         {coverage === null ? "–" : `${coverage.ok + coverage.masked} of ${coverage.expected}`}

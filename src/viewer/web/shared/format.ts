@@ -19,6 +19,12 @@ export function fixedText(reward: number, decimals: number): string {
   return Math.abs(reward) >= 1e6 ? rewardText(reward) : reward.toFixed(decimals);
 }
 
+/** A mean in a column of means; one that two decimals cannot show is written like a reward. */
+export function meanText(mean: number | null): string {
+  if (mean === null || (mean !== 0 && Math.abs(mean) < 0.005)) return rewardText(mean);
+  return fixedText(mean, 2);
+}
+
 export function countLabel(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

@@ -119,7 +119,7 @@ export function RepeatsPage({ run, task, parameters, status, go }: Props) {
           {list[0]?.runName !== undefined && <Isolated className="dim" text={list[0].runName} />}
           {list.map((pane) => (
             <Chip key={pane.key} isOn={panes.includes(pane)} onClick={() => toggle(pane)}>
-              {pane.row.source === "failures" ? "failed " : ""}
+              {pane.row.source === "failures" ? "failed attempt at" : "repeat"}{" "}
               {pane.row.rollout ?? pane.row.line}:{" "}
               <Plain text={pane.row.failure ?? rewardText(pane.row.reward)} />
             </Chip>

@@ -8,7 +8,7 @@ import {
 import { api, type RunId } from "../shared/api-client.ts";
 import { cellGlyph, cellWords } from "../shared/badges.tsx";
 import { Chip, Choice, ChosenNotice, EmptyState, OrderButton, TablePart } from "../shared/elements.tsx";
-import { countLabel, rewardText, shortCount } from "../shared/format.ts";
+import { countLabel, meanText, rewardText, shortCount } from "../shared/format.ts";
 import { useScrollFocus } from "../shared/keyboard.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
@@ -245,11 +245,11 @@ function TaskRow({ task, index, against, cellsWidth }: TaskRowProps) {
         </a>
       </TablePart>
       <TablePart className="task-mean number" role="cell" title={`variance ${rewardText(task.variance)}`}>
-        {rewardText(task.mean)}
+        {meanText(task.mean)}
       </TablePart>
       {against !== undefined && (
         <TablePart className="task-other number dim" role="cell">
-          {rewardText(task.other)}
+          {meanText(task.other)}
         </TablePart>
       )}
       <TablePart className="cells" role="cell" style={{ width: cellsWidth }}>

@@ -9,6 +9,8 @@ import { Code, Isolated, Plain } from "./plain.tsx";
 const OPEN_CHILDREN = 12;
 const PAGE = 200;
 const MAX_DEPTH = 200;
+/** An object of short values with fewer characters is shown in one line. */
+const MAX_LINE = 100;
 
 /**
  * A JSON value that can be folded level by level; closed branches are not rendered. The tree is one Tab stop: arrow
@@ -71,7 +73,10 @@ function Branch({
   const isNumbers = Array.isArray(value) && count > 20 && value.every((item) => typeof item === "number");
   const places = Array.from({ length: Math.min(count, shown) }, (_, place) => place);
   return (
-    <span className="json-branch" {...(depth === 0 && { role: "group", onKeyDown: moveInTree })}>
+    <span
+      className={`json-branch${keys && fitsLine(value, keys) ? " is-line" : ""}`}
+      {...(depth === 0 && { role: "group", onKeyDown: moveInTree })}
+    >
       <button
         type="button"
         className="json-toggle"
@@ -152,6 +157,15 @@ function Leaf({ value, name }: { value: unknown; name: string }) {
       <Plain text={prettyJson(value)} />
     </span>
   );
+}
+
+function fitsLine(value: object, keys: readonly string[]): boolean {
+  if (keys.length > OPEN_CHILDREN) return false;
+  const members = keys.map((key) => (value as Record<string, unknown>)[key]);
+  const isShort = (member: unknown) =>
+    typeof member === "string" ? !member.includes("\n") : !Array.isArray(member) && !isObject(member);
+  if (!members.every(isShort)) return false;
+  return members.reduce<number>((sum, member) => sum + String(member).length, keys.join().length) <= MAX_LINE;
 }
 
 /** The members that are not rendered yet. */
