@@ -3,6 +3,7 @@ import path from "node:path";
 import { program } from "../../src/cli/commands/table.ts";
 import { legacyNames, legacyPrefixes } from "../../src/cli/legacy.ts";
 import { installRoot } from "../../src/config/paths.ts";
+import { certifiedReadmes } from "./certificate-sections.ts";
 import { cliPage } from "./cli-page.ts";
 import { configKeysPage } from "./config-keys-page.ts";
 import { errorsPage } from "./errors-page.ts";
@@ -16,6 +17,7 @@ export async function generatedFiles(): Promise<{ file: string; text: string }[]
     { file: "docs/reference/config-keys.md", text: configKeysPage() },
     { file: "docs/reference/errors.md", text: await errorsPage() },
     { file: "package.json", text: await packageFile() },
+    ...certifiedReadmes(repositoryRoot),
   ];
 }
 

@@ -62,6 +62,7 @@ const row = (name: string, kind: string, domain: string | null, description: str
   modality: null,
   licensing: null,
   lifecycle: null,
+  certificate: null,
 });
 
 describe("gym list environments", () => {

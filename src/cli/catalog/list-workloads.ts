@@ -1,4 +1,6 @@
 import { realpathSync } from "node:fs";
+import path from "node:path";
+import { errorMessage } from "../../base/errors.ts";
 import { byCodePoint } from "../../base/python/door.ts";
 import { RegistryError } from "../../config/errors.ts";
 import type { CommandContext } from "../command.ts";
@@ -10,6 +12,7 @@ import type { ManifestKind } from "../workloads/catalog/manifest.ts";
 import { matchesQuery } from "../workloads/catalog/matches.ts";
 import { readParts } from "../workloads/catalog/workload-parts.ts";
 import { discoverWorkloads, type Workload } from "../workloads/catalog/workloads.ts";
+import { type Certificate, certificateText, readCertificates } from "../workloads/certify/certificate.ts";
 import { commonKeys, filterKeys } from "./keys.ts";
 import {
   configPlace,
@@ -49,7 +52,7 @@ export async function listEnvironments(context: CommandContext): Promise<number>
   return printListing(context, {
     plural: "environments",
     query: values.query,
-    rows: shown.map(catalogRow),
+    rows: shown.map((entry) => catalogRow(entry, context)),
     table: {
       title,
       columns: ["Name", "Kind", "Domain", "Description"],
@@ -113,7 +116,7 @@ export async function listBenchmarks(context: CommandContext): Promise<number> {
     plural: "benchmarks",
     query: values.query,
     rows: shown.map(({ entry, benchmark, resourcesServers }) => ({
-      ...catalogRow(entry),
+      ...catalogRow(entry, context),
       resources_servers: resourcesServers,
       agent_name: benchmark?.agentName ?? null,
       num_repeats: benchmark?.numRepeats ?? null,
@@ -145,7 +148,7 @@ export async function listBenchmarks(context: CommandContext): Promise<number> {
   });
 }
 
-function catalogRow(entry: Workload) {
+function catalogRow(entry: Workload, context: CommandContext) {
   return {
     name: entry.name,
     kind: entry.kind,
@@ -158,7 +161,31 @@ function catalogRow(entry: Workload) {
     modality: entry.modality ?? null,
     licensing: entry.licensing ?? null,
     lifecycle: entry.lifecycle ?? null,
+    certificate: certificateRow(entry, context),
   };
+}
+
+/** What `gym env certify` found, for workloads in the folder of a resources server. */
+function certificateRow(entry: Workload, context: CommandContext) {
+  const certificate = certificateOf(entry, context);
+  if (certificate === undefined) return null;
+  const { level, passed, mutation_score, checks } = certificate;
+  const named = (status: string) => checks.filter((each) => each.status === status).map(({ check }) => check);
+  return { level, passed, mutation_score, failed: named("failed"), waived: named("waived") };
+}
+
+function certificateOf(
+  { resourcesServer, configFile }: Workload,
+  { err }: CommandContext,
+): Certificate | undefined {
+  if (resourcesServer === undefined) return undefined;
+  const directory = path.resolve(path.dirname(configFile), "..");
+  try {
+    return readCertificates(directory)[path.basename(configFile, ".yaml")];
+  } catch (error) {
+    err(`Warning: ${errorMessage(error)}`);
+    return undefined;
+  }
 }
 
 function search(
@@ -194,6 +221,7 @@ async function inspect(
   if (new Set(matches.map((match) => match.kind)).size > 1)
     throw new RegistryError(`'${name}' is both an environment and a benchmark; choose one with --kind.`);
   const parts = entry && readParts(entry, files);
+  const certificate = entry && certificateOf(entry, context);
   if (entry === undefined || parts === undefined) return printMissing(context, entries, name, kind);
   if (parts.problem !== undefined) context.err(`Warning: ${name} cannot be resolved: ${parts.problem}`);
   return printInspection(context, {
@@ -210,6 +238,7 @@ async function inspect(
       modality: entry.modality,
       licensing: entry.licensing,
       lifecycle: entry.lifecycle,
+      certificate: certificate && certificateText(certificate),
       "resources servers": parts.resourcesServers.join(", "),
       agent: parts.agent,
       rows: parts.benchmark?.rows?.toLocaleString("en"),

@@ -240,6 +240,7 @@ export const envCommands = [
         help: "folder for certificate.json [default: that of the server]",
       },
       stale: { kind: "switch", help: "only environments whose certificate is missing or stale" },
+      lower: { kind: "switch", help: "also write a certificate whose mutation score is lower than before" },
       limit: { kind: "value", key: "limit", metavar: "N", help: "number of example rows" },
       ...jsonFlag,
       ...searchDirFlag,

@@ -7,7 +7,12 @@ import { listingKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 import { namedConfig } from "../selectors.ts";
 import { discoverResourcesServers } from "../workloads/catalog/components.ts";
-import { readCertificates, staleParts, writeCertificate } from "../workloads/certify/certificate.ts";
+import {
+  type Certificate,
+  readCertificates,
+  staleParts,
+  writeCertificate,
+} from "../workloads/certify/certificate.ts";
 import type { Certified } from "../workloads/certify/certify.ts";
 import { certifyInProcess } from "../workloads/certify/certify-process.ts";
 import type { Level } from "../workloads/certify/levels.ts";
@@ -22,6 +27,7 @@ export interface CertifyFlags {
   readonly mutants?: number;
   readonly output?: string;
   readonly stale: boolean;
+  readonly lower: boolean;
 }
 
 interface Entry extends Partial<Certified> {
@@ -33,6 +39,8 @@ interface Entry extends Partial<Certified> {
 const MARKS = { passed: "✓", failed: "✗", waived: "~", skipped: "-" } as const;
 const SHOWN = 5;
 const WIDTH = 80;
+/** By how much the mutation score may fall unnoticed. */
+const FALL = 0.01;
 const DEFAULT_MUTANTS = 200;
 /** A verification with a fault in it that takes longer counts as endless. */
 const MUTANT_HANG_MS = 60_000;
@@ -83,11 +91,10 @@ export async function certifyEnvironments(context: CommandContext, flags: Certif
       if (certified.length === 0) throw new UsageError("its config has no agent with example data");
       for (const found of certified) {
         const folder = flags.output === undefined ? found.directory : path.resolve(io.cwd, flags.output);
-        entries.push({
-          name: each,
-          ...found,
-          file: writeCertificate(folder, found.config, found.certificate),
-        });
+        const problem = flags.lower ? undefined : fallOf(found, readCertificates(folder)[found.config]);
+        const file =
+          problem === undefined ? writeCertificate(folder, found.config, found.certificate) : undefined;
+        entries.push({ name: each, ...found, problem, file });
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -96,10 +103,20 @@ export async function certifyEnvironments(context: CommandContext, flags: Certif
     const latest = entries.at(-1);
     if (!json && latest !== undefined) show(context, latest);
   }
-  const passed = entries.every(({ certificate }) => certificate?.passed === true);
+  const passed = entries.every(
+    ({ certificate, problem }) => certificate?.passed === true && problem === undefined,
+  );
   if (json) context.out(JSON.stringify({ passed, environments: entries }));
   else if (name === undefined) context.out(`${entries.length} environments certified.`);
   return passed ? 0 : 1;
+}
+
+/** A score that fell. Changed code has other places for faults, so it may differ a little. */
+function fallOf({ certificate }: Certified, before: Certificate | undefined): string | undefined {
+  const [old, now] = [before?.mutation_score ?? 0, certificate.mutation_score];
+  if (now === null || now >= old - FALL) return undefined;
+  const [from, to] = [old, now].map((score) => `${(score * 100).toFixed(1)} %`);
+  return `not written: the mutation score fell from ${from} to ${to}; --lower accepts it`;
 }
 
 function isStale(places: Parameters<typeof currentDigests>[0]): boolean {
@@ -143,6 +160,7 @@ function show({ out, terminal, io }: CommandContext, entry: Entry): void {
   for (const survivor of mutation?.survivors.slice(0, SHOWN) ?? []) showSurvivor(out, survivor);
   const hidden = (mutation?.survivors.length ?? 0) - SHOWN;
   if (hidden > 0) out(`      … and ${hidden} more; --json lists all`);
+  if (problem !== undefined) out(`  ${terminal.red("✗")} ${problem}`);
   if (file !== undefined) out(`  written to ${path.relative(io.cwd, file)}`);
   out("");
 }

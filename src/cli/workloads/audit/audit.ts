@@ -22,6 +22,8 @@ export interface CheckResult {
   readonly skipped?: string;
   /** A short summary of the work that was done. */
   readonly note?: string;
+  /** From 0 to 1, for waivers with a minimum. */
+  readonly score?: number;
   /** What was measured, for certificates. */
   readonly measured?: Readonly<Record<string, unknown>>;
 }

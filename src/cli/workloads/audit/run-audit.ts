@@ -90,7 +90,9 @@ function reportOf({ name }: Check, result: CheckResult, { waivers }: AuditSettin
   const report = { check: name, ...shown, findings };
   if (result.skipped !== undefined) return { ...report, status: "skipped" };
   if (findings.length === 0) return { ...report, status: "passed" };
-  const waiver = waivers.find(({ check }) => check === name);
+  const waiver = waivers.find(
+    ({ check, minimum }) => check === name && (minimum === undefined || (result.score ?? 0) >= minimum),
+  );
   return waiver === undefined
     ? { ...report, status: "failed" }
     : { ...report, status: "waived", waiver: waiver.reason };

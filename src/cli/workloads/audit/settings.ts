@@ -76,7 +76,16 @@ const Settings = z.strictObject({
     .array(z.strictObject({ file: z.string(), from: z.string(), to: z.string(), reason }))
     .default([]),
   /** Checks whose findings are accepted, each with a reason. */
-  waivers: z.array(z.strictObject({ check: z.string(), reason })).default([]),
+  waivers: z
+    .array(
+      z.strictObject({
+        check: z.string(),
+        reason,
+        /** The score, for a check that has one, below which the waiver does not hold. */
+        minimum: z.number().min(0).max(1).optional(),
+      }),
+    )
+    .default([]),
 });
 
 export type AuditSettings = z.output<typeof Settings>;

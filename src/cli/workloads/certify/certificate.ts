@@ -44,15 +44,12 @@ type CertificateFile = z.output<typeof CertificateFile>;
 
 /** The digests of what a certificate is about. Tests and texts for people do not count. */
 export function digestsOf(directory: string, configFile: string, rowsFile: string): Digests {
-  const code = filesIn(directory).filter(
-    (file) => /\.(?:ts|js|mjs|py)$/.test(file) && !/\.test\.ts$/.test(file),
-  );
+  const code = filesIn(directory)
+    .filter((file) => /\.(?:ts|js|mjs|py)$/.test(file) && !/\.test\.ts$/.test(file))
+    .map((file) => path.join(directory, file));
   const settings = ["audit.yaml", CASES_FILE].map((file) => path.join(directory, file));
   return {
-    code: digest(
-      directory,
-      code.map((file) => path.join(directory, file)),
-    ),
+    code: digest(directory, withImports(code)),
     rows: digest(path.dirname(rowsFile), [rowsFile]),
     config: digest(path.dirname(configFile), [configFile, ...settings.filter((file) => existsSync(file))]),
   };
@@ -65,6 +62,22 @@ function digest(base: string, files: readonly string[]): string {
     hash.update(readFileSync(file, "utf8").replaceAll("\r\n", "\n"));
   }
   return hash.digest("hex").slice(0, 16);
+}
+
+const RELATIVE_IMPORT = /\bfrom "(\.{1,2}\/[^"]+\.ts)"/g;
+
+/** The files, and those that they import from other folders, such as libraries. */
+function withImports(files: readonly string[]): string[] {
+  const found = new Set(files);
+  // The set grows while it is walked.
+  for (const file of found) {
+    if (!file.endsWith(".ts")) continue;
+    for (const [, name = ""] of readFileSync(file, "utf8").matchAll(RELATIVE_IMPORT)) {
+      const target = path.resolve(path.dirname(file), name);
+      if (existsSync(target)) found.add(target);
+    }
+  }
+  return [...found].sort();
 }
 
 const LEFT_OUT = new Set(["node_modules", "data", "configs", "tests", "dist"]);
@@ -104,6 +117,16 @@ export function writeCertificate(directory: string, config: string, certificate:
     });
   }
   return file;
+}
+
+/** How a certificate is shown in one line. */
+export function certificateText({ level, checks, mutation_score: score }: Certificate): string {
+  const count = (status: CheckEntry["status"]) => checks.filter((check) => check.status === status).length;
+  const parts = (["failed", "passed", "waived"] as const).flatMap((status) =>
+    count(status) > 0 ? [`${count(status)} ${status}`] : [],
+  );
+  const mutation = score === null ? "" : `, mutation score ${(score * 100).toFixed(1)} %`;
+  return `level ${level}, checks: ${parts.join(", ")}${mutation}`;
 }
 
 /** Which parts changed since the certificate was written. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -23,24 +23,30 @@ it.each(certified)("the certificate of %s is current; else run `gym env certify 
 });
 
 it("is stale after a change of the code, the rows or the settings, but not of tests", () => {
-  const directory = mkdtempSync(path.join(tmpdir(), "gym-certificate-"));
+  const base = mkdtempSync(path.join(tmpdir(), "gym-certificate-"));
+  const directory = path.join(base, "quiz");
   try {
+    for (const folder of ["quiz", "library"]) mkdirSync(path.join(base, folder));
     const write = (file: string, text: string) => writeFileSync(path.join(directory, file), text);
     for (const file of ["app.ts", "rows.jsonl", "quiz.yaml", "app.test.ts"]) write(file, "1");
     const now = () =>
       digestsOf(directory, path.join(directory, "quiz.yaml"), path.join(directory, "rows.jsonl"));
-    const base = { server: "quiz", level: "semantic", passed: true, mutation_score: 1, checks: [] } as const;
-    const certificate = { ...base, checks: [], digests: now() };
+    const rest = { server: "quiz", level: "semantic", passed: true, mutation_score: 1, checks: [] } as const;
+    const certificate = { ...rest, checks: [], digests: now() };
     write("app.test.ts", "2");
     expect(staleParts(certificate, now())).toEqual([]);
-    write("app.ts", "2");
+    write("../library/one.ts", "1");
+    write("app.ts", 'import { one } from "../library/one.ts";');
     write("audit.yaml", "{}");
     expect(staleParts(certificate, now())).toEqual(["code", "config"]);
+    const later = { ...certificate, digests: now() };
+    write("../library/one.ts", "2");
+    expect(staleParts(later, now())).toEqual(["code"]);
     write("rows.jsonl", "2");
     expect(staleParts(certificate, now())).toEqual(["code", "rows", "config"]);
     write(CERTIFICATE_FILE, "{}");
     expect(() => readCertificates(directory)).toThrow("is not a certificate");
   } finally {
-    rmSync(directory, { recursive: true });
+    rmSync(base, { recursive: true });
   }
 });

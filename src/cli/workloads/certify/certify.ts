@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { AuditFinding, AuditTarget, Check, CheckReport, CheckResult } from "../audit/audit.ts";
 import { checks as auditChecks, auditServer } from "../audit/run-audit.ts";
+import { CASES_FILE } from "../verifier-cases/cases.ts";
 import type { Certificate, CheckEntry } from "./certificate.ts";
 import { digestsOf } from "./certificate.ts";
 import { contaminationCheck } from "./contamination-check.ts";
@@ -54,7 +55,7 @@ export async function certifyServer(options: CertifyOptions): Promise<Certified>
       if (reason !== undefined) return { findings: [], skipped: reason };
       const { hanging, mutants: limit, onProgress } = options;
       mutation = await measureMutants({ target, entry, installRoot, limit, hanging, onProgress });
-      return mutationResult(mutation);
+      return mutationResult(mutation, target.server.verdicts !== undefined);
     },
   };
   const all = [
@@ -116,20 +117,26 @@ function notPure(entry: string): string | undefined {
   return impure ? "the verifier runs programs" : undefined;
 }
 
-function mutationResult(result: MutationResult): CheckResult {
+/** Where a judge decides, its replies are made up, and no share is required. */
+function mutationResult(result: MutationResult, asksJudge: boolean): CheckResult {
   const { survivors, score, killedBy: killed_by, goldenRows: golden_rows, ...counts } = result;
   const measured = { ...counts, score, golden_rows, killed_by };
   const percent =
     score === null ? "no faults to try" : `${(score * 100).toFixed(1)} % of ${result.tried - result.waived}`;
   if (score === null) return { findings: [], skipped: "the code has no place for a fault" };
   const findings: AuditFinding[] =
-    score >= WANTED_SCORE
+    score >= WANTED_SCORE || asksJudge
       ? []
       : survivors.map(({ file, line, operator, from, to, diff }) => ({
           message: `${file}:${line} (${operator}): ${short(from)} → ${short(to)}`,
           evidence: { from, to, diff },
         }));
-  return { findings, note: `${percent}, ${survivors.length} survive`, measured };
+  const aside = asksJudge
+    ? "; a judge decides, so no share is required"
+    : result.cases === 0
+      ? `; ${CASES_FILE} is missing`
+      : "";
+  return { findings, note: `${percent}, ${survivors.length} survive${aside}`, measured, score };
 }
 
 function short(text: string): string {
