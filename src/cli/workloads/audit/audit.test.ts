@@ -58,6 +58,7 @@ async function audit(definition: ServerDefinition, setup: Setup): Promise<AuditR
       file,
       entry: { name: "example", type: "example", jsonl_fpath: "example.jsonl" },
       lineCount: used.length,
+      splits: [],
     },
     only: [setup.only].flat(),
   });

@@ -68,6 +68,8 @@ export interface AuditTarget {
 
 interface AuditedDataset {
   readonly file: string;
+  /** The other datasets of the agents of the server that are on this machine. */
+  readonly splits: readonly { readonly type: string; readonly file: string }[];
   /** The entry of the config. */
   readonly entry: JsonObject;
   readonly lineCount: number;

@@ -26,9 +26,10 @@ export async function findTargets(options: TargetOptions): Promise<AuditTarget[]
     const entries = exampleEntries(config, instance.name);
     if (entries.length === 0) continue;
     const { server, settings } = await serverUnderAudit(instance, config, roots, options);
+    const splits = localSplits(config, instance.name, roots);
     for (const entry of entries) {
       const { rows, file, lineCount } = readRows(String(entry["jsonl_fpath"]), roots, options.limit);
-      const dataset = { file, entry, lineCount };
+      const dataset = { file, entry, lineCount, splits };
       targets.push({ server, settings, rows, dataset, configFile: options.configFile });
     }
   }
@@ -37,11 +38,21 @@ export async function findTargets(options: TargetOptions): Promise<AuditTarget[]
 
 /** The example datasets of the agents that use the server. */
 export function exampleEntries(config: ResolvedConfig, server: string): JsonObject[] {
+  return datasetEntries(config, server).filter((entry) => entry["type"] === "example");
+}
+
+function localSplits(config: ResolvedConfig, server: string, roots: readonly string[]) {
+  return datasetEntries(config, server).flatMap(({ type, jsonl_fpath: place }) => {
+    const file = typeof place === "string" ? findExistingPath(place, roots) : undefined;
+    return file === undefined || type === "example" ? [] : [{ type: String(type), file }];
+  });
+}
+
+function datasetEntries(config: ResolvedConfig, server: string): JsonObject[] {
   return config.servers.flatMap(({ type, config: block }) => {
     const { name } = (block["resources_server"] ?? {}) as { name?: unknown };
     if (type !== "responses_api_agents" || name !== server) return [];
-    const datasets = (block["datasets"] ?? []) as JsonObject[];
-    return datasets.filter((entry) => entry["type"] === "example");
+    return (block["datasets"] ?? []) as JsonObject[];
   });
 }
 

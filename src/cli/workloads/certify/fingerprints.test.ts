@@ -28,6 +28,23 @@ describe("Fingerprints", () => {
     expect(recall(copyOf)).toBeGreaterThanOrEqual(0.95);
   });
 
+  it.each([4, 8])("finds embedded rows of %i words, at least 95 percent", (length) => {
+    const own = Array.from({ length: COUNT }, () => sentence(length));
+    const short = new Fingerprints();
+    for (const row of own) short.add(row);
+    const found = own.filter(
+      (row, at) => short.find(`${sentence(30)}: “${row.replaceAll(" ", "\n")}” ${sentence(9)}`) === at,
+    );
+    expect(found.length / COUNT).toBeGreaterThanOrEqual(0.95);
+    expect(rows.filter((row) => short.find(row) !== undefined).length).toBeLessThan(COUNT / 100);
+  });
+
+  it("takes typographic marks, accents and case for what they are", () => {
+    const own = new Fingerprints();
+    own.add("L'été, Élise a dit : \"C'est déjà l'heure\" - et puis rien.");
+    expect(own.find("L’ÉTÉ, E\u0301lise a dit : «C’est déjà l’heure» – et puis rien…")).toBe(0);
+  });
+
   it("finds nothing in other texts", () => {
     expect(rows.filter(() => index.find(sentence(50)) !== undefined)).toEqual([]);
   });

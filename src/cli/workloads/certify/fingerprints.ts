@@ -4,19 +4,26 @@ const LONG = 13;
 const SHORT = 5;
 /** Hashes kept of each row: the smallest ones, as in MinHash. */
 const SKETCH = 4;
-/** Share of a row's hashes that a text must have to count as a copy. */
+/** Characters of a shingle, for rows of even fewer words. */
+const SHINGLE = 8;
+/** Share of a row's hashes that a text must have to count as a copy. Shingles overlap, so that similar rows share some. */
 const SHARED = 0.5;
+const SHARED_SHINGLES = 0.75;
 const EMPTY = 0;
 
 /**
  * An index of rows by hashes of their passages. Memory is 4 hashes a row. Case, punctuation and line breaks do not count; a row
- * is also found inside a longer text.
+ * is also found inside a longer text, unless it has fewer than 9 letters and digits.
  */
 export class Fingerprints {
   #hashes: Uint32Array;
   #rows: Uint32Array;
   #size = 0;
-  readonly #sketchSizes: number[] = [];
+  #rowCount = 0;
+  /** How many hashes of each row a text must have. */
+  #needed = new Uint8Array(1024);
+  /** Which shingles of short rows there may be: a filter of one bit per hash. Absent without such rows. */
+  #shingles?: Uint8Array;
   readonly #words: number[] = [];
 
   constructor(expectedRows = 1024) {
@@ -27,47 +34,71 @@ export class Fingerprints {
 
   /** Number of rows. */
   get length(): number {
-    return this.#sketchSizes.length;
+    return this.#rowCount;
   }
 
   add(text: string): void {
-    const row = this.#sketchSizes.length;
-    const sketch = smallest(this.#hashesOf(text));
-    this.#sketchSizes.push(sketch.length);
+    const row = this.#rowCount++;
+    const plain = plainText(text);
+    const passages = this.#passagesOf(plain);
+    const shingles = passages.length === 0 ? shinglesOf(plain) : [];
+    const whole = passages.length === 0 && shingles.length < 2;
+    const sketch = whole ? [hashText(lettersOf(plain))] : smallest(passages.length > 0 ? passages : shingles);
+    if (!whole && passages.length === 0) {
+      this.#shingles ??= new Uint8Array(FILTER_BYTES);
+      for (const hash of sketch) {
+        const at = filterByte(hash);
+        this.#shingles[at] = (this.#shingles[at] ?? 0) | (1 << (hash & 7));
+      }
+    }
+    if (row >= this.#needed.length) this.#needed = grown(this.#needed);
+    this.#needed[row] = Math.ceil(sketch.length * (passages.length > 0 ? SHARED : SHARED_SHINGLES));
     for (const hash of sketch) this.#insert(hash, row);
   }
 
   /** The first row of which the text has a copy. */
   find(text: string): number | undefined {
     if (this.#size === 0) return undefined;
+    const plain = plainText(text);
     const counts = new Map<number, number>();
     const seen = new Set<number>();
-    for (const size of [LONG, SHORT]) {
-      for (const hash of this.#grams(text, size)) {
-        if (!this.#has(hash) || seen.has(hash)) continue;
-        seen.add(hash);
-        for (const row of this.#rowsOf(hash)) {
-          const count = (counts.get(row) ?? 0) + 1;
-          counts.set(row, count);
-          if (count >= Math.ceil((this.#sketchSizes[row] ?? 1) * SHARED)) return row;
-        }
+    const count = (hash: number): number | undefined => {
+      if (!this.#has(hash) || seen.has(hash)) return undefined;
+      seen.add(hash);
+      for (const row of this.#rowsOf(hash)) {
+        const found = (counts.get(row) ?? 0) + 1;
+        counts.set(row, found);
+        if (found >= (this.#needed[row] ?? 1)) return row;
       }
-    }
+      return undefined;
+    };
+    wordHashes(plain, this.#words);
+    for (const size of [LONG, SHORT])
+      for (const hash of this.#grams(size)) {
+        const row = count(hash);
+        if (row !== undefined) return row;
+      }
+    if (this.#shingles !== undefined)
+      for (const hash of shinglesOf(plain)) {
+        if (((this.#shingles[filterByte(hash)] ?? 0) & (1 << (hash & 7))) === 0) continue;
+        const row = count(hash);
+        if (row !== undefined) return row;
+      }
     if (this.#words.length >= SHORT) return undefined;
-    const whole = hashText(normalized(text));
+    const whole = hashText(lettersOf(plain));
     return this.#has(whole) ? this.#rowsOf(whole)[0] : undefined;
   }
 
-  #hashesOf(text: string): number[] {
-    const long = this.#grams(text, LONG);
-    if (long.length > 0) return long.slice();
-    const short = this.#grams(text, SHORT);
-    return short.length > 0 ? short.slice() : [hashText(normalized(text))];
+  /** The hashes of the longest passages that the text has. */
+  #passagesOf(plain: string): number[] {
+    wordHashes(plain, this.#words);
+    const long = this.#grams(LONG);
+    return long.length > 0 ? long : this.#grams(SHORT);
   }
 
   /** The hashes of all passages of `size` words. */
-  #grams(text: string, size: number): number[] {
-    const words = wordHashes(text, this.#words);
+  #grams(size: number): number[] {
+    const words = this.#words;
     const grams: number[] = [];
     // A polynomial over the word hashes, modulo 2^32.
     let power = 1;
@@ -129,16 +160,42 @@ function smallest(hashes: number[]): number[] {
   return unique.sort((a, b) => a - b).slice(0, SKETCH);
 }
 
-/** The hashes of the words: runs of letters and digits, without case. Fills and returns `into`. */
-function wordHashes(text: string, into: number[]): number[] {
+const FILTER_BYTES = 1 << 17;
+
+function filterByte(hash: number): number {
+  return (hash >>> 8) & (FILTER_BYTES - 1);
+}
+
+function grown(from: Uint8Array): Uint8Array<ArrayBuffer> {
+  const to = new Uint8Array(from.length * 2);
+  to.set(from);
+  return to;
+}
+
+/** The text with composed characters in lower case. ASCII is left to the hashes. */
+function plainText(text: string): string {
+  return /[^\0-\x7f]/.test(text) ? text.normalize("NFC").toLowerCase() : text;
+}
+
+/** The character code of a letter or digit in lower case; 0 for anything else, such as typographic quotes. */
+function letterCode(code: number): number {
+  if (code >= 65 && code <= 90) return code + 32;
+  if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) return code;
+  if (code < 0xaa || (code >= 0x2000 && code < 0x2c00)) return 0;
+  if ((code >= 0x3000 && code <= 0x303f) || (code >= 0xff00 && code <= 0xff0f)) return 0;
+  return OTHER_MARKS.has(code) ? 0 : code;
+}
+
+const OTHER_MARKS = new Set([..."«¬®¯°±´¶·¸»¿×÷：；？！（）"].map((mark) => mark.charCodeAt(0)));
+
+/** The hashes of the words: runs of letters and digits, without case. Fills `into`. */
+function wordHashes(text: string, into: number[]): void {
   into.length = 0;
   let hash = 0;
   let length = 0;
   for (let index = 0; index < text.length; index++) {
-    let code = text.charCodeAt(index);
-    if (code >= 65 && code <= 90) code += 32;
-    const isWord = (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code >= 0xaa;
-    if (isWord) {
+    const code = letterCode(text.charCodeAt(index));
+    if (code !== 0) {
       hash = Math.imul(hash ^ code, BASE);
       length++;
       // Scripts without spaces have no words; each of their characters counts as one.
@@ -149,7 +206,29 @@ function wordHashes(text: string, into: number[]): number[] {
     length = 0;
   }
   if (length > 0) into.push(mixed(hash));
-  return into;
+}
+
+const SHINGLE_POWER = Array.from({ length: SHINGLE - 1 }).reduce<number>(
+  (power) => Math.imul(power, BASE),
+  1,
+);
+
+/** The hashes of all runs of letters and digits, without what is between them. */
+function shinglesOf(text: string): number[] {
+  const last = new Uint16Array(SHINGLE);
+  const hashes: number[] = [];
+  let hash = 0;
+  let length = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = letterCode(text.charCodeAt(index));
+    if (code === 0) continue;
+    const slot = length % SHINGLE;
+    if (length >= SHINGLE) hash = (hash - Math.imul(last[slot] ?? 0, SHINGLE_POWER)) | 0;
+    last[slot] = code;
+    hash = (Math.imul(hash, BASE) + code) | 0;
+    if (++length >= SHINGLE) hashes.push(mixed(hash ^ ~SHINGLE));
+  }
+  return hashes;
 }
 
 function mixed(value: number): number {
@@ -161,7 +240,7 @@ function mixed(value: number): number {
   return hash >>> 0 || 1;
 }
 
-function normalized(text: string): string {
+function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
 }
 

@@ -378,6 +378,7 @@ async function certify({
     file,
     entry: { name: "example", type: "example", jsonl_fpath: "example.jsonl" },
     lineCount: rows.length,
+    splits: [],
   };
   return certifyServer({
     target: { server, configFile, rows, settings: read, dataset },
