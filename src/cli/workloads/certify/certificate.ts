@@ -4,7 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import { errorMessage } from "../../../base/errors.ts";
 import { AuditError } from "../errors.ts";
-import { CASES_FILE } from "../verifier-cases/cases.ts";
+import { CASES_FILE, GOLDEN_FILE } from "../verifier-cases/cases.ts";
 import { levels } from "./levels.ts";
 
 /** The certificates of a server, by the name of the config, in its folder. */
@@ -47,7 +47,7 @@ export function digestsOf(directory: string, configFile: string, rowsFile: strin
   const code = filesIn(directory)
     .filter((file) => /\.(?:ts|js|mjs|py)$/.test(file) && !/\.test\.ts$/.test(file))
     .map((file) => path.join(directory, file));
-  const settings = ["audit.yaml", CASES_FILE].map((file) => path.join(directory, file));
+  const settings = ["audit.yaml", CASES_FILE, GOLDEN_FILE].map((file) => path.join(directory, file));
   return {
     code: digest(directory, withImports(code)),
     rows: digest(path.dirname(rowsFile), [rowsFile]),

@@ -10,7 +10,7 @@ import { nearMissCheck, rewritingCheck } from "../audit/checks/edited-answers.ts
 import { injectionCheck, judgeFailureCheck } from "../audit/checks/judge.ts";
 import { malformedCheck } from "../audit/checks/malformed.ts";
 import { goldCheck, nonsenseCheck, rewardRangeCheck } from "../audit/checks/rewards.ts";
-import { CASES_FILE, readCases, type VerifierCase } from "../verifier-cases/cases.ts";
+import { CASES_FILE, GOLDEN_FILE, readCases, type VerifierCase } from "../verifier-cases/cases.ts";
 import { replayCase } from "../verifier-cases/replay-case.ts";
 import { MutableServer } from "./mutable-server.ts";
 import type { Mutant } from "./mutants.ts";
@@ -25,8 +25,6 @@ const CHECKS: readonly Check[] = [
   judgeFailureCheck,
   injectionCheck,
 ];
-/** Rows recorded elsewhere, in the folder of the server. */
-const GOLDEN_FILE = "tests/golden.jsonl";
 const MAX_GOLDEN = 300;
 /** How many times the turns of all loops without a fault are allowed with one. */
 const TURN_FACTOR = 20;

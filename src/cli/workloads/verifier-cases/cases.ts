@@ -12,6 +12,9 @@ import { VerifierFixtureError } from "../errors.ts";
 /** The cases in the folder of a server, or of an environment that has its own cases. */
 export const CASES_FILE = "tests/verifier_cases.jsonl";
 
+/** Requests to `/verify` with their replies, recorded elsewhere, in the folder of a server. */
+export const GOLDEN_FILE = "tests/golden.jsonl";
+
 /** A larger file holds data, not cases. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
