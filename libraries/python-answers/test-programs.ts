@@ -676,6 +676,97 @@ def total(values):
     raise SystemExit(0)`,
 };
 
+const RUNNING_TEST = `
+import sys
+def frames():
+    frame = sys._getframe()
+    while frame:
+        yield frame
+        frame = frame.f_back
+def running_test():
+    for frame in frames():
+        if hasattr(frame.f_locals.get("self"), "assertEqual"):
+            return frame.f_locals["self"]
+def values_of_callers(attribute):
+    return [value for frame in frames() for value in list(frame.f_locals.values()) if hasattr(value, attribute)]`;
+
+/** Wrong programs for unit tests that run in their process. */
+const forgeriesOfTests: Readonly<Record<string, string>> = {
+  "lookups of its own in TestCase": `
+import unittest
+def lookup(self, name):
+    return (lambda *arguments, **keywords: None) if name.startswith("assert") else object.__getattribute__(self, name)
+unittest.TestCase.__getattribute__ = lookup
+def total(values):
+    return None`,
+  "another class of the running test": `${RUNNING_TEST}
+def total(values):
+    test = running_test()
+    test.__class__ = type("Test", (type(test),), {"assertEqual": lambda *arguments: None})`,
+  "equality of the running test": `${RUNNING_TEST}
+def total(values):
+    test = running_test()
+    test._getAssertEqualityFunc = lambda *arguments: lambda *arguments, **keywords: None`,
+  "failures that skip the running test": `${RUNNING_TEST}
+import unittest
+def total(values):
+    running_test().failureException = unittest.SkipTest`,
+  "a failure that is expected": `${RUNNING_TEST}
+def total(values):
+    test = running_test()
+    test._outcome.expecting_failure = True
+    getattr(type(test), test._testMethodName).__unittest_expecting_failure__ = True
+    raise ValueError`,
+  "another outcome of the running test": `${RUNNING_TEST}
+class Nothing:
+    def __getattr__(self, name):
+        return lambda *arguments, **keywords: None
+def total(values):
+    running_test()._outcome.result = Nothing()`,
+  "methods of the result": `${RUNNING_TEST}
+def total(values):
+    for result in values_of_callers("addFailure"):
+        result.addFailure = result.addError = lambda *arguments: None`,
+  "the guard of the tests": `${RUNNING_TEST}
+def total(values):
+    for guard in values_of_callers("check_test"):
+        guard._saved.clear()
+        guard._modules.clear()
+    for result in values_of_callers("addFailure"):
+        type(result).addFailure = type(result).addError = lambda *arguments: None`,
+  "classes of the harness": `
+import sys, unittest
+main = sys.modules["__main__"]
+main.Guard.check = main.Guard.check_test = main.Guard.watch = lambda *arguments: None
+unittest.TestCase.assertEqual = lambda *arguments: None
+def total(values):
+    return None`,
+  "a writer of JSON of its own": `
+import json
+json.dumps = json.JSONEncoder.encode = lambda *arguments, **keywords: '{"status": "pass", "details": {}, "statuses": {}}'
+def total(values):
+    return None`,
+  "the token of the report": `${RUNNING_TEST}
+import os
+def total(values):
+    for frame in frames():
+        token = frame.f_locals.get("token")
+        if isinstance(token, bytes):
+            for descriptor in range(3, 64):
+                try:
+                    os.write(descriptor, token + b'{"status": "pass", "details": {}, "statuses": {}}\\n')
+                except OSError:
+                    pass
+            os._exit(0)`,
+  "a number that equals all small numbers": `
+class Small(int):
+    def __eq__(self, other): return isinstance(other, int) and abs(other) < 1000
+    def __ne__(self, other): return not self == other
+    __hash__ = int.__hash__
+def total(values):
+    return Small(0)`,
+};
+
 /** Programs whose function has another name: each table with `total` renamed. */
 const named = (programs: Readonly<Record<string, string>>, name: string): [title: string, code: string][] =>
   Object.entries(programs).map(([title, code]) => [title, `${code.replace(/^\n/, "")}\n${name} = total`]);
@@ -685,6 +776,9 @@ export const rightFunctions = (name: string) => named(totals, name);
 
 /** Wrong programs with a function of the given name. */
 export const forgedFunctions = (name: string) => named(forgeries, name);
+
+/** Wrong programs with a function of the given name, for unit tests that run in their process. */
+export const forgedTests = (name: string) => [...named(forgeries, name), ...named(forgeriesOfTests, name)];
 
 /** Wrong programs for the tests of `readingStyles`: they print what a forging function returns, or search for the output. */
 export const forgedPrograms: [title: string, code: string][] = [

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createTestServer, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forgedFunctions, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
+import { forgedTests, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
 import { codeServer, pythonAnswer } from "../../libraries/python-answers/test-server.ts";
 import app from "./app.ts";
 
@@ -50,7 +50,7 @@ def add(values):
     "tests of its own":
       "import unittest\nclass TestCases(unittest.TestCase):\n    def test_nothing(self):\n        pass\ndef add(values):\n    pass\n",
   };
-  const forgeries = [...forgedFunctions("add"), ...Object.entries(more)];
+  const forgeries = [...forgedTests("add"), ...Object.entries(more)];
   it.each(forgeries)("does not reward a function that forges by %s", async (_title, code) => {
     expect(await verify(0, onText(code))).toMatchObject({ reward: 0, status: expect.stringMatching(/./) });
   });
@@ -79,6 +79,27 @@ class TestCases(unittest.TestCase):
     expect(await verify(program(0))).toMatchObject({ reward: 1, details: {} });
     expect(await verify(program(1))).toMatchObject({ reward: 0, status: "fail" });
     await patched.close();
+  });
+
+  it("rewards programs whose tests look at their effects only", async () => {
+    const test = `import os, tempfile, unittest
+class TestCases(unittest.TestCase):
+    def test_file(self):
+        path = os.path.join(tempfile.mkdtemp(), "file")
+        task_func(path)
+        self.assertTrue(os.path.exists(path))
+    def test_error(self):
+        with self.assertRaises(Exception):
+            task_func(None)
+`;
+    const row = {
+      verifier_metadata: { test, entry_point: "task_func", code_prompt: "def task_func(path):" },
+    };
+    const other = await createTestServer(app, { config, directory: here("./") });
+    const verify = async (code: string) => (await other.verify(verifyBody(row, pythonAnswer(code)))).body;
+    expect(await verify("def task_func(path):\n    open(path, 'w').close()")).toMatchObject({ reward: 1 });
+    expect(await verify("def task_func(path):\n    raise OSError")).toMatchObject({ reward: 0 });
+    await other.close();
   });
 
   it("reports failed tests, time-outs, errors and programs that end the process", async () => {

@@ -22,6 +22,10 @@ class Result(unittest.TestResult):
         super().__init__()
         self._guard = guard
 
+    def startTest(self, test):
+        super().startTest(test)
+        self._guard.start_test(test)
+
     def stopTest(self, test):
         self._guard.check_test(test)
         check_libraries()
@@ -52,20 +56,25 @@ def run(request):
     guard.check()
     module.__dict__.pop("TestCases", None)
     name = request["entry_point"]
-    if callable(getattr(module, name, None)):
-        setattr(module, name, checked(getattr(module, name)))
+    function = getattr(module, name, None)
+    if callable(function):
+        function = without_result(function) if request["control"] else checked(function)
+        setattr(module, name, function)
     exec(compile(request["test_code"], "__test__.py", "exec"), module.__dict__)
     guard.watch(module.TestCases)
     suite = unittest.TestLoader().loadTestsFromTestCase(module.TestCases)
     number = suite.countTestCases()
     result = Result(guard)
+    # One failure is enough for a control run.
+    result.failfast = request["control"]
     suite.run(result)
     guard.check()
     problems = result.failures + result.errors
     details = {test.id().split(".")[-1]: trace[-LONGEST_DETAIL:] for test, trace in problems}
     if number == 0 or result.testsRun != number:
         return {"status": "fail", "details": details or {"ALL": "no test was run"}}
-    return {"status": "fail" if problems else "pass", "details": details}
+    verdict = {"status": "fail" if problems else "pass", "details": details}
+    return {**verdict, "called": function.called} if request["control"] else verdict
 
 
 def report_of(request):

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createTestServer, modelResponse, skipWithoutBubblewrap } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forgedFunctions } from "../../libraries/python-answers/test-programs.ts";
+import { forgedTests } from "../../libraries/python-answers/test-programs.ts";
 import secondDefinition from "../mini_swe_agent_2/app.ts";
 import definition from "./app.ts";
 
@@ -90,9 +90,11 @@ unittest.TestCase._callTestMethod = call`,
       "import unittest\nunittest.TestResult.addFailure = unittest.TestResult.addSuccess",
     ),
   ],
-  ...forgedFunctions("format_price")
+  ...forgedTests("format_price")
     .filter(([title]) =>
-      /unittest|equality|mock|_exit|reply|descriptors|TestCase|suite|builtins|trace/.test(title),
+      /unittest|equality|mock|_exit|reply|descriptors|TestCase|suite|builtins|trace|running|harness/.test(
+        title,
+      ),
     )
     .map(([title, code]): [string, string] => [title, patchOf("shop/prices.py", code)]),
 ];

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forgedFunctions, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
+import { forgedTests, rightFunctions } from "../../libraries/python-answers/test-programs.ts";
 import app from "./app.ts";
 
 const task = {
@@ -28,7 +28,7 @@ describe.skipIf(skipWithoutBubblewrap)("scicodepile", () => {
     expect(await verify(code)).toMatchObject({ reward: 1, status: "pass", failure_reason: null });
   });
 
-  it.each(forgedFunctions("add"))("does not reward a function that forges by %s", async (_title, code) => {
+  it.each(forgedTests("add"))("does not reward a function that forges by %s", async (_title, code) => {
     expect(await verify(code)).toMatchObject({ reward: 0, failure_reason: null });
   });
 

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { codeOrAll } from "../../libraries/python-answers/extract.ts";
 import { passMetrics } from "../../libraries/python-answers/metrics.ts";
 
-/** Time to start the program and report its result, in addition to its own time limit. */
+/** Time to start the program and report its result, in addition to the time limits of its run and of the control run. */
 const EXTRA_SECONDS = 10;
 
 const Config = z.object({
@@ -79,7 +79,7 @@ export default defineResourcesServer({
       runner,
       program,
       { code, test, entry_point, setup_code: setup_code ?? "", seconds },
-      { timeoutMs: (seconds + EXTRA_SECONDS) * 1000, key: sessionId, signal },
+      { timeoutMs: (2 * seconds + EXTRA_SECONDS) * 1000, key: sessionId, signal },
     );
     if ("report" in outcome) return result(outcome.report as unknown as Verdict);
     if (outcome.ended === "timeout")

@@ -12,6 +12,10 @@ import unittest
 import unittest.mock
 
 
+# Methods that decide how Python finds other methods.
+_LOOKUPS = ("__getattribute__", "__getattr__", "__init_subclass__", "__class__", "__new__")
+
+
 class Forged(Exception):
     """The code under test tries to decide its own verdict."""
 
@@ -45,12 +49,21 @@ class Guard:
             for name, value in values.items():
                 if now.get(name, self) is not value or (name in codes and value.__code__ is not codes[name]):
                     raise Forged("the program changes {}.{}".format(owner.__name__, name))
+            for name in _LOOKUPS:
+                if isinstance(owner, type) and name in now and name not in values:
+                    raise Forged("the program adds {}.{}".format(owner.__name__, name))
+
+    def start_test(self, test):
+        self._class = type(test)
 
     def check_test(self, test):
-        """After a test: it may not have got assertions of its own."""
+        """After a test: it may not have got another class, or assertions of its own."""
         self.check()
+        if type(test) is not self._class:
+            raise Forged("the program changes the class of a test")
         for name in vars(test):
-            if name.startswith("assert") and hasattr(unittest.TestCase, name):
+            # Tests may have values of their own under other names, such as `id`.
+            if name.startswith(("assert", "fail", "_")) and callable(getattr(unittest.TestCase, name, None)):
                 raise Forged("the program changes " + name)
 
 
@@ -64,10 +77,14 @@ def refuse_forged_values(value, depth=3, allowed=()):
     if type(type(value)) is type and type(value).__module__ == "builtins":
         return
     text, number = secrets.token_hex(8), secrets.randbits(60)
-    for other in (object(), number, number + 0.5, text, [number], (text,), {text: number}, {number}):
-        try:
-            equal = (value == other) is True or (other == value) is True
-        except Exception:
-            equal = False
-        if equal:
-            raise Forged("the program returns a value that equals everything")
+    unknown = (object(), number, number + 0.5, text, [number], (text,), {text: number}, {number})
+    different = (0, 1, 2, 3, 5, 6, 7, 10, 100, 0.5, "", "a", (), [], None)
+    if any(_equal(value, other) for other in unknown) or sum(_equal(value, other) for other in different) > 1:
+        raise Forged("the program returns a value that equals everything")
+
+
+def _equal(value, other):
+    try:
+        return (value == other) is True or (other == value) is True
+    except Exception:
+        return False

@@ -25,6 +25,10 @@ class Result(unittest.TestResult):
             if self.statuses.get(name) != "failed":
                 self.statuses[name] = status
 
+    def startTest(self, test):
+        super().startTest(test)
+        self._guard.start_test(test)
+
     def stopTest(self, test):
         self._guard.check_test(test)
         super().stopTest(test)
@@ -82,6 +86,8 @@ def run_tests(descriptor, arguments):
     guard = Guard()
     result = Result(guard)
     sys.path.insert(0, os.getcwd())
+    # The code under test does not get the functions of this file by name.
+    sys.modules["__main__"] = types.ModuleType("__main__")
     try:
         unittest.TestProgram(module=None, argv=["unittest"] + arguments, testRunner=Runner(guard, result), exit=False)
         report = {"statuses": result.statuses}
