@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
-import { buildConnector, type Dispatcher, Pool } from "undici";
+import type { buildConnector, Dispatcher, Pool } from "undici";
+import { undici } from "./lazy-undici.ts";
 
 /**
  * undici 7 ends the process with an assertion when a server closes a connection while the reader holds its body back
@@ -23,6 +24,7 @@ export function release(controller: Dispatcher.DispatchController): void {
 /** The `factory` of agents. Their connections may end while a body is held back with `hold`. */
 export function poolOfSafeSockets(origin: string | URL, options: Pool.Options): Pool {
   const { connect } = options;
+  const { buildConnector, Pool } = undici();
   return new Pool(origin, {
     ...options,
     connect: withSafeEnd(typeof connect === "function" ? connect : buildConnector(connect)),

@@ -1,9 +1,10 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { LONGEST_TIMER_MS } from "./deadline.ts";
 import { decodeBody } from "./decode-body.ts";
 import { ConnectionError, connectionError } from "./errors.ts";
 import { hold, poolOfSafeSockets, release } from "./held-bodies.ts";
 import { LARGE_BODY_BYTES, largeBodies } from "./large-bodies.ts";
+import { undici } from "./lazy-undici.ts";
 
 /** Maximum size of response headers. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -73,8 +74,12 @@ export class HttpClient {
       factory: poolOfSafeSockets,
     };
     this.#maxPools = Math.ceil(maxConnections / CONNECTIONS_PER_POOL);
-    this.#newDispatcher = () =>
-      proxy && hasProxy() ? new EnvHttpProxyAgent({ ...options, noProxy: noProxy() }) : new Agent(options);
+    this.#newDispatcher = () => {
+      const { Agent, EnvHttpProxyAgent } = undici();
+      return proxy && hasProxy()
+        ? new EnvHttpProxyAgent({ ...options, noProxy: noProxy() })
+        : new Agent(options);
+    };
   }
 
   async request(origin: string, request: HttpRequest): Promise<HttpAnswer> {

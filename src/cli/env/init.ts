@@ -80,10 +80,13 @@ async function initServer(
   if (context.json) return 0;
   context.out("");
   const server = type === "resources_servers" ? `--resources-server ${name}` : `+entrypoint=${folder}`;
-  // In a project that has the gym as a dependency, npx finds the program.
-  const program = context.installRoot.split(path.sep).includes("node_modules") ? "npx gym" : "gym";
-  context.out(`Next: ${program} env test ${server}`);
+  context.out(`Next: ${programOf(context)} env test ${server}`);
   return 0;
+}
+
+/** In a project that has the gym as a dependency, npx finds the program. */
+function programOf({ installRoot }: CommandContext): string {
+  return installRoot.split(path.sep).includes("node_modules") ? "npx gym" : "gym";
 }
 
 async function initWorkload(
@@ -106,7 +109,7 @@ async function initWorkload(
   await create(context, `${kind}s/${name}`, files);
   if (context.json) return 0;
   context.out("");
-  context.out(`Next: gym env validate ${name}`);
+  context.out(`Next: ${programOf(context)} env validate ${name}`);
   return 0;
 }
 
@@ -119,7 +122,7 @@ async function initBridge(context: CommandContext, source: BridgeSource): Promis
   await create(context, `environments/${name}`, files);
   if (context.json) return 0;
   context.out("");
-  context.out(`Next: gym eval run --environment ${name} --model-type openai_model`);
+  context.out(`Next: ${programOf(context)} eval run --environment ${name} --model-type openai_model`);
   return 0;
 }
 
