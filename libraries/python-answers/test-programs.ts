@@ -93,6 +93,21 @@ import io, os
 input = io.BytesIO(os.read(0, os.fstat(0).st_size)).readline
 input()
 print(sum(map(int, input().split())))`,
+  "os.fdopen(0)":
+    "import os\nfile = os.fdopen(0)\nfile.readline()\nprint(sum(map(int, file.readline().split())))",
+  "os.pread": "import os\nprint(sum(map(int, os.pread(0, 1 << 20, 0).split()[1:])))",
+  "a path of /dev/stdin":
+    "from pathlib import Path\nprint(sum(map(int, Path('/dev/stdin').read_text().split()[1:])))",
+  "sys.stdin.detach": "import sys\nprint(sum(map(int, sys.stdin.detach().read().split()[1:])))",
+  "the C library": `
+import ctypes
+libc = ctypes.CDLL(None)
+def number():
+    value = ctypes.c_int()
+    libc.scanf(b"%d", ctypes.byref(value))
+    return value.value
+libc.printf(b"%d\\n", sum(number() for _ in range(number())))
+libc.fflush(None)`,
   "io.TextIOWrapper": `
 import io, sys
 stream = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8")
