@@ -230,6 +230,15 @@ export const FAILURE_KINDS: Readonly<Record<string, FailureClass>> = {
   cohort_incomplete: "verifier_error",
 };
 
+/** The stages in which an episode can fail, with the stage of a rollout that they belong to. */
+export const EPISODE_STAGES: Readonly<Record<string, FailureStage>> = {
+  admission: "run",
+  seed: "seed",
+  agent: "run",
+  verification: "verify",
+  cleanup: "run",
+};
+
 const SERVER_KIND = /^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
 
 /** Whether a kind is a known name, or one of a single server (`my_server:bad_thing`). */

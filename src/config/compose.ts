@@ -13,6 +13,7 @@ import { nodeFromPlain } from "./plain-data.ts";
 import type { Provenance } from "./provenance.ts";
 import { checkInterpolationSyntax, readConfigFile } from "./read-config-file.ts";
 import { aliasedInstance, currentComponentName } from "./servers/aliases.ts";
+import { addInheritedRelays, followAgents, movedBlocks } from "./servers/environment-blocks.ts";
 import { foldDummyModels, NO_MODEL } from "./servers/no-model.ts";
 import { swapAgents } from "./servers/swap-agent.ts";
 
@@ -76,7 +77,9 @@ export function composeConfig(options: ComposeOptions): ComposedConfig {
     root.entries.set("config_paths", nodeFromPlain(paths, origin));
   }
 
+  addInheritedRelays(root);
   const derivations = applyDirectives(root, env);
+  followAgents(root, movedBlocks(derivations));
   if (options.standIn === undefined) {
     if (isTruthyNode(topLevelValue(root, "replace_agents", env)))
       swapAgents(root, env, new Set(implementations.keys()));

@@ -21,6 +21,7 @@ const DIRECTIVE_TEXT = /^\$\{(inherit_from|copy):([^{}]*)\}$/;
 
 /** The source of a block's values, for `--explain`. */
 export interface Derivation {
+  name: typeof INHERIT | typeof COPY;
   target: KeyPath;
   source: KeyPath;
 }
@@ -89,7 +90,7 @@ class DirectiveRun {
       parent.entries.set(key, scalar(MISSING, value.origin));
       return;
     }
-    this.derivations.push({ target: path, source: sourcePath });
+    this.derivations.push({ name, target: path, source: sourcePath });
     const result = value.kind === "dict" ? this.#mergeOver(source, value, directive, path) : source;
     parent.entries.set(key, result);
     for (const gone of undeleted) deleteInherited(result, gone, path);

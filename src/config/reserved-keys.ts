@@ -65,6 +65,25 @@ export const reservedKeys = [
     default: "false",
     description: "Runs agents that a resources server does not list in its `allowed_agents`.",
   },
+  {
+    key: "error_on_agent_without_environment_server",
+    default: "false",
+    description: "Rejects agents that no environment server names; without it they get a relay.",
+  },
+  {
+    key: "environment_routing_mode",
+    default: "agent",
+    description:
+      "How rows find their environment server: `agent` (the one that names the row's agent), `legacy` (`environment_server_name`), `taskset` (`environment_server_routes`; only rows that are tasks of tasksets).",
+  },
+  {
+    key: "environment_server_name",
+    description: "The environment server of all rows, with the mode `legacy`.",
+  },
+  {
+    key: "environment_server_routes",
+    description: "Environment servers by taskset, for rows that are tasks of tasksets: `{taskset: server}`.",
+  },
   { key: "dry_run", default: "false", description: "Prepares everything and then stops." },
   {
     key: "model_endpoint_readiness_timeout_seconds",

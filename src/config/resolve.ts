@@ -27,6 +27,7 @@ import {
 } from "./resolved-config.ts";
 import { maskConfig, maskedCopy } from "./secrets.ts";
 import { assignAddresses } from "./servers/addresses.ts";
+import { requireEnvironmentServers } from "./servers/environment-blocks.ts";
 import { modelUseWarnings } from "./servers/model-use.ts";
 import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
 import { checkPairing, checkServerReferences } from "./servers/server-references.ts";
@@ -67,6 +68,8 @@ export async function resolveConfig(options: ResolveOptions = {}): Promise<Resol
   for (const warning of modelUseWarnings(root, servers, new Interpolator(root, env)))
     composed.notice(`Warning: ${warning}`, "stderr");
   checkPairing(servers, env, isTruthyNode(topLevelValue(root, "allow_unsupported_pairing", env)));
+  if (isTruthyNode(topLevelValue(root, "error_on_agent_without_environment_server", env)))
+    requireEnvironmentServers(root);
   // Like a model, a sandbox may come from another config.
   if (!options.noModel) checkSandboxReferences(root, servers, new Interpolator(root, env));
   root.entries.set("disallowed_ports", await assignAddresses(servers, network, options));

@@ -150,6 +150,10 @@ export const rolloutErrorCodes = {
       when: "Rows name an agent that is not among the servers of the run.",
       fix: "Correct `agent_ref` or `--agent`, or use a config with the agent.",
     },
+    ROLLOUT_ROUTING: {
+      when: "No environment server fits a row, or the keys of the routing do not fit each other.",
+      fix: "Correct `environment_routing_mode`, `environment_server_name` or `environment_server_routes`, as the message says.",
+    },
     ROLLOUT_INPUT_POPULATED: {
       when: "A prompt config would overwrite inputs that rows already have.",
       fix: "Remove the prompt config, or the rows' `responses_create_params.input`.",

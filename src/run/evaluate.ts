@@ -31,6 +31,7 @@ import {
 import { gymVersion } from "./gym-version.ts";
 import { checkAfterRun } from "./health-after-run.ts";
 import type { ExpandOptions, RepeatOrder } from "./inputs/expand.ts";
+import { readRouting } from "./inputs/route.ts";
 import type { RowSelection } from "./inputs/select-rows.ts";
 import { loadSkills } from "./inputs/skills.ts";
 import { readTextOverrides } from "./inputs/text-overrides.ts";
@@ -364,6 +365,7 @@ export async function expandOptions(
   return {
     inputPath,
     agentName: (agent && currentName(agent, agents)) ?? (agents.length === 1 ? agents[0] : null) ?? null,
+    routing: readRouting(config, environmentsOf(config.servers)),
     agentMap: isObject(agentMap) ? (agentMap as Record<string, string>) : undefined,
     knownAgents: agents,
     renamedAgent: (name) => aliasedInstance(name, new Set(agents)),
@@ -447,7 +449,8 @@ function currentName(agent: string, agents: readonly string[]): string {
 
 /** The part of the config that affects the results. */
 export function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
-  const { agentName, limit, repeats, addSeed, overrides, textOverrides, promptConfig, skills } = expand;
+  const { agentName, limit, repeats, addSeed, overrides, textOverrides, promptConfig, skills, routing } =
+    expand;
   return {
     servers: serverSettings(config),
     collection: {
@@ -459,6 +462,10 @@ export function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): R
       prompt_config: promptConfig?.path ?? null,
       ...(skills && { skills: { path: skills.path, hash: skills.hash } }),
       ...(textOverrides && { text_overrides: textOverrides }),
+      ...(routing &&
+        routing.mode !== "agent" && {
+          routing: { mode: routing.mode, server: routing.server ?? null, routes: routing.routes },
+        }),
     },
   };
 }

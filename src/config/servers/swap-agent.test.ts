@@ -112,3 +112,15 @@ it("reports an agent without a resources server that nobody chose as a replaceme
     /other_agent.responses_api_agents.other_agent.resources_server.name[\s\S]*--agent-type/,
   );
 });
+
+it("lets environment servers name the new agent", async () => {
+  const relay = `
+quiz_environment_server:
+  environment_servers:
+    legacy_agent: {entrypoint: app.ts, agent_server: {type: responses_api_agents, name: quiz_simple_agent}}
+`;
+  const { object } = await resolve([ENVIRONMENT + relay, HARNESS], REPLACE);
+  expect(object["quiz_environment_server"]).toMatchObject({
+    environment_servers: { legacy_agent: { agent_server: { name: "quiz_other_agent" } } },
+  });
+});

@@ -1,6 +1,7 @@
 import { ConfigError, place } from "../errors.ts";
 import { mergeDicts } from "../merge.ts";
 import { cloneNode, type DictNode, dict, isMissing, positionOf, scalar } from "../node.ts";
+import { followAgents } from "./environment-blocks.ts";
 import { type ServerBlock, serverBlocks } from "./server-schema.ts";
 
 const AGENTS = "responses_api_agents";
@@ -49,6 +50,7 @@ export function swapAgents(root: DictNode, env: NodeJS.ProcessEnv, own: Readonly
       mergeDicts(instance, overrides, { root, path: [name], env });
   }
   routeRows(root, renamed);
+  followAgents(root, new Map([...renamed].map(([before, after]) => [before, [after]])));
 }
 
 /** Sends rows that name a replaced agent to its replacement. The user's entries take precedence. */

@@ -11,10 +11,11 @@ import {
 import { type Environment, environmentOfAgent, RELAY } from "../environment-servers.ts";
 import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
 import type { CallTarget, Executor, RolloutSink, RunResult } from "./collect-contract.ts";
-import { type Failure, type Outcome, outcomeOfError, outcomeOfReply, RolloutCancelled } from "./outcome.ts";
+import { type Failure, type Outcome, outcomeOfError, RolloutCancelled } from "./outcome.ts";
 import { failureRow, lineOf, modelCallsOf, outputRow } from "./output-row.ts";
 import type { QueuedRow } from "./row-queues.ts";
 import type { StartedRollout } from "./started-rollout.ts";
+import { outcomeOfRun, runBody } from "./task-episode.ts";
 import type { RolloutTraces } from "./trace-rollouts.ts";
 
 const PROBE_TIMEOUT_MS = 10_000;
@@ -51,7 +52,7 @@ export class LocalExecutor implements Executor {
     if (own) return own;
     let usual = this.#runs.get(queued.agent);
     if (!usual) {
-      const environment = this.#environmentOf(queued.agent);
+      const environment = this.#environmentOf(queued);
       // A relay would pass the row on unread.
       const server =
         environment === undefined || environment.kind === RELAY ? queued.agent : environment.name;
@@ -61,13 +62,16 @@ export class LocalExecutor implements Executor {
     return usual;
   }
 
-  #environmentOf(agent: string): Environment | undefined {
-    return environmentOfAgent(this.#options.environments ?? [], agent);
+  #environmentOf({ agent, row }: QueuedRow): Environment | undefined {
+    const { environments = [] } = this.#options;
+    const stamped = row["_ng_environment_server"];
+    if (stamped !== undefined) return environments.find(({ name }) => name === stamped);
+    return environmentOfAgent(environments, agent);
   }
 
   /** Adds the environment server of a rollout to its row. */
   #stamped(row: Row, { queued }: StartedRollout): Row {
-    const environment = this.#environmentOf(queued.agent);
+    const environment = this.#environmentOf(queued);
     if (environment === undefined) return row;
     return Object.assign(row, {
       _ng_environment_server: environment.name,
@@ -112,7 +116,7 @@ export class LocalExecutor implements Executor {
   #send(rollout: StartedRollout, listener: ModelListener | undefined): Promise<ServerReply> {
     const call: RequiredCall = {
       ...rollout.target,
-      body: rollout.queued.row,
+      body: runBody(rollout.queued.row),
       signal: rollout.signal,
       onStage: (stage, what) => {
         rollout.entered(stage, what);
@@ -129,7 +133,7 @@ export class LocalExecutor implements Executor {
 
   #ofReply(reply: ServerReply, rollout: StartedRollout): Outcome | RunResult {
     try {
-      return outcomeOfReply(reply.json(), rollout.target.server);
+      return outcomeOfRun(reply.json(), rollout.queued.row, rollout.target.server);
     } catch (error) {
       return this.#ofError(error, rollout);
     }

@@ -1,6 +1,7 @@
 import { errorMessage, GymError } from "../../base/errors.ts";
 import {
   classOfStage,
+  EPISODE_STAGES,
   type FailureClass,
   type FailureInfo,
   type FailureStage,
@@ -73,7 +74,10 @@ export function outcomeOfReply(reply: unknown, server: string): Outcome {
   const message = texts.find((text): text is string => typeof text === "string" && text !== "") ?? "";
   const failure: Failure = {
     class: name,
-    stage: inner.stage ?? (name === "judge_failed" ? "verify" : "run"),
+    stage:
+      inner.stage ??
+      EPISODE_STAGES[String(reply["_ng_failure_stage"])] ??
+      (name === "judge_failed" ? "verify" : "run"),
     retryable: !terminal,
     message: message.slice(0, MAX_MESSAGE_CHARACTERS),
     ...(terminal && { terminal }),

@@ -39,9 +39,8 @@ export function outputRow(reply: Row, input: Row, timing?: RolloutTiming): Row {
   const row = copyWith(reply, {
     _ng_task_index: input["_ng_task_index"],
     _ng_rollout_index: input["_ng_rollout_index"],
-    agent_ref: input["agent_ref"],
   });
-  for (const name of ["skills_ref", "_ng_atif_provenance"])
+  for (const name of ["agent_ref", "skills_ref", "_ng_atif_provenance"])
     if (Object.hasOwn(input, name)) row[name] = input[name];
   if (typeof input["_ng_attempt_index"] === "number" && input["_ng_attempt_index"] > 0) {
     row["_ng_attempt_index"] = input["_ng_attempt_index"];

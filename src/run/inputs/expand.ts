@@ -13,8 +13,10 @@ import {
   readRows,
   writeFileAtomically,
 } from "../../records/files/door.ts";
+import { isTaskRow } from "../../wire/door.ts";
 import { AgentCheck } from "./agent-check.ts";
 import { Repeats, type RepeatsSetting } from "./repeats.ts";
+import { type Routing, routeRow } from "./route.ts";
 import type { SkillsReference } from "./skills.ts";
 import { TaskNumberMap } from "./task-number-map.ts";
 import { overrideTexts, type TextOverrides } from "./text-overrides.ts";
@@ -32,6 +34,8 @@ export interface ExpandOptions {
   agentMap?: Readonly<Record<string, string>>;
   /** The available agents; rows for others are rejected. Default: every name is accepted. */
   knownAgents?: readonly string[];
+  /** Which environment server runs each row. Default: that of the row's agent. */
+  routing?: Routing;
   /** The current name of a renamed agent. */
   renamedAgent?: (name: string) => string | undefined;
   /** Maximum number of input lines, before repeats; null and 0 mean all. */
@@ -88,13 +92,13 @@ async function* expandOnce(
   const withoutAgent = new PositionRanges();
   const agents = new AgentCheck(options.knownAgents, options.agentName);
   for await (const { row: given, line } of inputRows(options)) {
-    const row = withCurrentAgent(prepareRow(given, line, options), options);
+    const row = routed(withCurrentAgent(prepareRow(given, line, options), options), line, options);
     const agent = agentNameOf(row);
     if (agent === undefined) {
       withoutAgent.add(line.number - 1, 1);
       continue;
     }
-    if (!agents.accepts(agent, line)) continue;
+    if (!isTaskRow(row) && !agents.accepts(agent, line)) continue;
     const count = repeats.of(agent);
     const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
     const first = rolloutCounts.get(taskIndex) ?? 0;
@@ -165,6 +169,7 @@ async function rejectPopulatedInputs(options: ExpandOptions): Promise<void> {
 }
 
 function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
+  if (isTaskRow(given)) return taskRow(given, line, options);
   let row = given;
   if (options.promptConfig) {
     try {
@@ -196,6 +201,35 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
     responses_create_params: options.overrides ? copyWith(texts, options.overrides) : texts,
     ...(options.skills && { skills_ref: options.skills }),
   });
+}
+
+/** The parameters of a task belong to its environment, so no option may change them. */
+function taskRow(row: Row, line: JsonlLine, options: ExpandOptions): Row {
+  const { promptConfig, skills, overrides, textOverrides, addSeed, inputPath } = options;
+  const given = {
+    prompt_config: promptConfig,
+    skills,
+    text_overrides: textOverrides,
+    num_repeats_add_seed: addSeed,
+  };
+  const changing = Object.entries({ ...given, responses_create_params: overrides });
+  const refused = changing.flatMap(([key, value]) => (value ? [key] : []));
+  if (refused.length === 0) return row;
+  throw invalidRow(
+    inputPath,
+    line,
+    `the row is a task of a taskset, which these keys cannot change: ${refused.join(", ")}.`,
+  );
+}
+
+function routed(row: Row, line: JsonlLine, { routing, inputPath }: ExpandOptions): Row {
+  if (routing === undefined) return row;
+  try {
+    return routeRow(row, routing);
+  } catch (error) {
+    if (!(error instanceof RolloutError)) throw error;
+    throw new RolloutError("ROLLOUT_ROUTING", `${inputPath}:${line.number}: ${errorMessage(error)}`);
+  }
 }
 
 /** Rows with the old name of an agent use the agent that replaced it. */

@@ -1,6 +1,7 @@
 import { GymError } from "../../../base/errors.ts";
 import { pyStr } from "../../../base/python/door.ts";
 import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
+import { isTaskRow } from "../../../wire/door.ts";
 import type { EpisodeReply, EpisodeRequest, TaskId } from "./schemas.ts";
 
 /** Members of a row that route it and are no part of its task. */
@@ -12,11 +13,6 @@ const TASK_IDS = ["task_id", "problem_id", "instance_id"];
 export interface MaterializedTask {
   task_id: TaskId;
   task_input: JsonObject;
-}
-
-/** Whether a row already is a task of a taskset. */
-export function isTaskRow(row: Readonly<JsonObject>): boolean {
-  return isObject(row["task_id"]) && row["task_input"] !== undefined;
 }
 
 /** Turns a flat row into a task of a taskset. */
@@ -72,7 +68,9 @@ export function rowOfEpisode({ result, failure }: EpisodeReply, agent: string): 
 }
 
 /** The members of a failure row for a failed episode. */
-export function failureMembers(failure: EpisodeReply["failure"]): JsonObject {
+export function failureMembers(
+  failure: Readonly<Partial<NonNullable<EpisodeReply["failure"]>>> | null,
+): JsonObject {
   const { failure_reason, terminal, stage, failure_kind, partial_response } = failure ?? {};
   return {
     _ng_failure_class: ENVIRONMENT_FAILED,
