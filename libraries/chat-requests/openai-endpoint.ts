@@ -38,7 +38,12 @@ export const openAiFields = {
 
 const schema = z.looseObject(openAiFields);
 type OpenAiConfig = z.output<typeof schema>;
-type Call<Params> = ModelCallScope<OpenAiConfig, Provider> & { params: Params };
+type Scope = ModelCallScope<OpenAiConfig, Provider>;
+type Call<Params> = Pick<Scope, "config" | "state" | "signal" | "sessionId" | "rolloutId"> & {
+  params: Params;
+  /** Headers of this call alone. */
+  callHeaders?: Readonly<Record<string, string>>;
+};
 
 /** Opens the endpoint of a server's config. */
 export function openOpenAi(
@@ -59,11 +64,12 @@ export function openOpenAi(
 
 /** Sends a request to `/responses`. */
 export async function askResponses(
-  { params, config, state: provider, signal, sessionId, rolloutId }: Call<ResponseCreateParams>,
+  { params, config, state: provider, signal, sessionId, rolloutId, callHeaders }: Call<ResponseCreateParams>,
   read: (body: unknown) => Response = (body) => parseResponse(body),
 ): Promise<Response> {
   const body = outboundResponses(params, config);
-  const call = { path: "/responses", body, signal, sessionId, rolloutId, read };
+  const headers = { ...callHeaders };
+  const call = { path: "/responses", body, headers, signal, sessionId, rolloutId, read };
   return billedResponse(await provider.call(call));
 }
 
@@ -75,12 +81,14 @@ export async function askChat({
   signal,
   sessionId,
   rolloutId,
+  callHeaders,
 }: Call<ChatCreateParams>): Promise<ChatCompletion> {
   const { openai_model: model, extra_body: extraBody } = config;
   const body = outboundChat(params, { model, extraBody, cutsReasoning: false });
   const read = (answer: unknown) => parseChatCompletion(answer);
+  const headers = { ...callHeaders };
   return billedCompletion(
-    await provider.call({ path: "/chat/completions", body, signal, sessionId, rolloutId, read }),
+    await provider.call({ path: "/chat/completions", body, headers, signal, sessionId, rolloutId, read }),
   );
 }
 

@@ -1,4 +1,4 @@
-import { type ConfigNode, type DictNode, textOfNode } from "./node.ts";
+import type { ConfigNode, DictNode } from "./node.ts";
 import { FieldCheck, type SchemaProblem } from "./schema-problems.ts";
 
 export const datasetTypes = ["train", "validation", "example", "benchmark"] as const;
@@ -79,11 +79,4 @@ function checkSource(
   for (const field of SOURCE_FIELDS[type].required) check.text(field, "required");
   for (const field of SOURCE_FIELDS[type].optional) check.text(field);
   return check.problems;
-}
-
-/** The older source fields a valid entry uses, for the deprecation notice. */
-export function olderSourceFields(node: ConfigNode): string[] {
-  if (node.kind !== "dict" || textOfNode(node.entries.get("type")) === "benchmark") return [];
-  const check = new FieldCheck(node, []);
-  return Object.keys(OLDER_SOURCES).filter((field) => check.has(field));
 }

@@ -9,12 +9,19 @@ import type { SchemaProblem } from "./schema-problems.ts";
 import type { AlmostServer, ServerBlock } from "./servers/server-schema.ts";
 import { isServerType, serverTypes } from "./servers/server-types.ts";
 
-/** Finds plain data that is probably meant as a server or a reference to one. It is valid but has no effect. */
-export function likelyMistakes(root: DictNode, servers: readonly ServerBlock[]): string[] {
+/**
+ * Finds plain data that is probably meant as a server or a reference to one. It is valid but has no effect. `isPart`: the
+ * config may be a part of a larger one, with settings for servers that another file defines.
+ */
+export function likelyMistakes(
+  root: DictNode,
+  servers: readonly ServerBlock[],
+  { isPart = false }: { isPart?: boolean | undefined } = {},
+): string[] {
   const names = new Set(servers.map(({ name }) => name));
   return [
     ...misspeltServers(root),
-    ...settingsWithoutServer(root, names),
+    ...settingsWithoutServer(root, names, isPart),
     ...servers.flatMap((server) => [...misspeltReferences(server)]),
   ];
 }
@@ -53,10 +60,15 @@ function referencedNames(root: DictNode): Set<string> {
 }
 
 /** Settings for an instance that no config defines, such as an override with a wrong name. */
-function* settingsWithoutServer(root: DictNode, servers: ReadonlySet<string>): Generator<string> {
+function* settingsWithoutServer(
+  root: DictNode,
+  servers: ReadonlySet<string>,
+  isPart: boolean,
+): Generator<string> {
   for (const [key, node] of root.entries) {
     const name = String(key);
     if (node.kind !== "dict" || servers.has(name) || isReservedKey(name)) continue;
+    if (isPart && getCloseMatches(name, [...servers], 1, KEY_SIMILARITY).length === 0) continue;
     for (const [type, blocks] of node.entries) {
       if (!isServerType(String(type)) || blocks.kind !== "dict" || hasEntrypoint(blocks)) continue;
       const nearest = suggest(name, [...servers]);

@@ -156,13 +156,6 @@ describe("resolveConfig", () => {
       expect(notices.join("\n")).toContain(problem);
   });
 
-  it("warns about deprecated source fields of datasets", async () => {
-    await resolve({
-      "main.yaml": `p:\n  responses_api_agents:\n    w:\n      entrypoint: app.py\n      datasets:\n      - {name: a, type: example, jsonl_fpath: a.jsonl, gitlab_identifier: {dataset_name: a, version: 0.0.1, artifact_fpath: a}}\n`,
-    });
-    expect(notices.join()).toContain("'gitlab_identifier' in the datasets of 'p' is deprecated");
-  });
-
   it("resolves the names of references, and checks only direct fields", async () => {
     const config = await resolve({
       "main.yaml": `${RESOURCES}who: kiln\np:\n  responses_api_agents:\n    w:\n      entrypoint: app.py\n      resources_server: {type: resources_servers, name: '\${who}'}\n      deep: {inner: {type: resources_servers, name: nowhere}}\n`,

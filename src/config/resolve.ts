@@ -5,7 +5,6 @@
  */
 
 import { type ComposedConfig, type ComposeOptions, composeConfig } from "./compose.ts";
-import { olderSourceFields } from "./dataset-schema.ts";
 import { fillDefaults, fillNetworkDefaults, passSkipVerification, topLevelValue } from "./defaults.ts";
 import { NoServerInstancesError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
@@ -104,21 +103,9 @@ function checkedServers(composed: ComposedConfig, options: ResolveOptions): Serv
     }
   }
   rejectMisspeltKeys(root, servers);
-  for (const mistake of likelyMistakes(root, servers)) notice(`Warning: ${mistake}`, "stderr");
-  for (const { name, block } of servers) noticeOlderSources(name, block, notice);
+  for (const mistake of likelyMistakes(root, servers, { isPart: options.noModel }))
+    notice(`Warning: ${mistake}`, "stderr");
   return servers;
-}
-
-function noticeOlderSources(
-  name: string,
-  block: ServerBlock["block"],
-  notice: ComposedConfig["notice"],
-): void {
-  const datasets = block.entries.get("datasets");
-  const items = datasets?.kind === "list" ? datasets.items : [];
-  const fields = new Set(items.flatMap(olderSourceFields));
-  for (const field of fields)
-    notice(`Warning: '${field}' in the datasets of '${name}' is deprecated; use 'source' instead.`, "stderr");
 }
 
 function nothingToRun(): NoServerInstancesError {

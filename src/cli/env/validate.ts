@@ -1,5 +1,6 @@
 import { silentLogger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
+import { isObject } from "../../base/python/json/door.ts";
 import { DUMMY_MODEL, type ResolvedConfig, type ServerInstance } from "../../config/door.ts";
 import { ConfigError, NoServerInstancesError, OverrideError } from "../../config/errors.ts";
 import { citePositions, currentComponentName } from "../../config/light-door.ts";
@@ -26,16 +27,21 @@ export async function validate(
   if (choosesManifest(context)) return (await import("./workload.ts")).validateManifest(context);
   const check = async () => {
     const config = requireContent(await resolve({ noModel: !strict }));
-    return { config, ...(await checkServers(config, context, { deep, strict })) };
+    return {
+      config,
+      isEmpty: hasNoServers(config),
+      ...(await checkServers(config, context, { deep, strict })),
+    };
   };
   if (json) {
     const report = await validationReport(check);
     out(JSON.stringify(report));
     return report.valid ? 0 : 1;
   }
-  const { warnings, notStartable } = await check();
+  const { isEmpty, warnings, notStartable } = await check();
   for (const warning of warnings) err(`Warning: ${warning}`);
   out(`${terminal.green("✓")} Config is valid.`);
+  if (isEmpty) out("It has no servers.");
   if (notStartable.length > 0)
     out(`It cannot be started here: see the warnings about ${notStartable.join(", ")}.`);
   return 0;
@@ -52,12 +58,27 @@ function choosesManifest(context: CommandContext): boolean {
   throw new ConfigError(`These need the name of a workload or --manifest: ${needs.join(", ")}.`);
 }
 
-/** A config without servers cannot be valid. */
+/** Without files and servers there is nothing to check. Files without servers are parts of other configs. */
 function requireContent(config: ResolvedConfig): ResolvedConfig {
-  if (config.servers.some(({ implementation }) => implementation !== DUMMY_MODEL)) return config;
+  if (!hasNoServers(config)) return config;
+  const files = config.get("config_paths");
+  const dummies = config.servers.map(({ name }) => name);
+  const others = Object.entries(config.toObject()).filter(([key]) => !dummies.includes(key));
+  const isPart =
+    Array.isArray(files) && files.length > 0 && !others.some(([, value]) => hasEntrypoint(value));
+  if (isPart) return config;
   throw new NoServerInstancesError(
     "The config has no servers, so there is nothing to validate. Name one with --config FILE, --resources-server NAME or another selector.",
   );
+}
+
+function hasNoServers({ servers }: ResolvedConfig): boolean {
+  return servers.every(({ implementation }) => implementation === DUMMY_MODEL);
+}
+
+/** Whether a value was meant as a server, although it is none. */
+function hasEntrypoint(value: unknown): boolean {
+  return isObject(value) && (Object.hasOwn(value, "entrypoint") || Object.values(value).some(hasEntrypoint));
 }
 
 /** The output of `gym env validate --json`. */
