@@ -11,6 +11,7 @@ import {
   shellQuote,
 } from "nemo-gym/sandbox";
 import { z } from "zod";
+import { terminalTool, typeInto } from "../../libraries/terminal/terminal-tool.ts";
 import { readTasks, type Task } from "./tasks.ts";
 import { notCompleted, taskIdOf, type Verdict, verdictOf } from "./verdict.ts";
 
@@ -59,6 +60,11 @@ interface Session {
   task?: Task;
 }
 
+function seeded({ sandbox }: Session): Sandbox {
+  if (sandbox === undefined) throw new HttpError(409, "There is no sandbox: call /seed_session first.");
+  return sandbox;
+}
+
 /** Changes of real repositories: an agent commits them in a sandbox, and the verifier of the task runs in a second one. */
 export default defineResourcesServer({
   config: Config,
@@ -83,11 +89,15 @@ export default defineResourcesServer({
   closeSession: ({ session }) => session.sandbox?.stop(),
   seedReply: ({ session: { sandbox } }) => ({ sandbox_handle: sandbox?.id ?? null }),
   tools: {
+    terminal: {
+      ...terminalTool,
+      run: ({ input, session, signal }) => typeInto(seeded(session), input, signal),
+    },
     bash: {
       description: `Run a command in the repository ${WORKDIR}, with a new bash. Changes of files remain; only commits count.`,
       input: z.object({ command: z.string() }),
-      async run({ input, session: { sandbox }, config, signal }) {
-        if (sandbox === undefined) throw new HttpError(409, "There is no sandbox: call /seed_session first.");
+      async run({ input, session, config, signal }) {
+        const sandbox = seeded(session);
         const command = `exec bash -c ${shellQuote(input.command)} 2>&1`;
         const { stdout, return_code, error_type } = await run(sandbox, command, {
           signal,

@@ -3,6 +3,7 @@ import { defineResourcesServer, HttpError } from "nemo-gym";
 import { laxBool, laxFloat, laxInt } from "nemo-gym/openai";
 import { type Sandbox, sandboxConfig } from "nemo-gym/sandbox";
 import { z } from "zod";
+import { terminalTool, typeInto } from "../../libraries/terminal/terminal-tool.ts";
 import { headline, LOGS, readRewards } from "./reward.ts";
 import { type HarborTask, readTask, taskVariables } from "./task.ts";
 import { copyInto, openTask } from "./task-sandbox.ts";
@@ -41,18 +42,20 @@ export default defineResourcesServer({
   },
   closeSession: ({ session }) => session.sandbox.stop(),
   tools: {
+    terminal: {
+      ...terminalTool,
+      run: ({ input, session, signal }) =>
+        secondsLeft(session) > 0 ? typeInto(session.sandbox, input, signal) : { screen: timeIsOver(session) },
+    },
     bash: {
       description:
         "Run a command in the shell of the task's machine. Each command starts in the work folder.",
       input: z.object({ command: z.string() }),
       async run({ input, session, config, signal }) {
-        const { sandbox, task, startedAt } = session;
-        const limit = task.config.agent.timeout_sec;
-        const left =
-          limit == null ? Number.POSITIVE_INFINITY : limit - (performance.now() - startedAt) / 1000;
-        if (left <= 0) return { error: `The ${limit} seconds of this task are over.` };
+        const left = secondsLeft(session);
+        if (left <= 0) return { error: timeIsOver(session) };
         const timeoutSeconds = Math.min(config.command_timeout, left);
-        const result = await sandbox.exec(input.command, { timeoutSeconds, signal });
+        const result = await session.sandbox.exec(input.command, { timeoutSeconds, signal });
         const output = clipped(`${result.stdout ?? ""}${result.stderr ?? ""}`, config.max_output_chars);
         if (result.error_type === "sandbox") throw failed("tool_error", `the sandbox has failed: ${output}`);
         return result.error_type === "timeout"
@@ -88,6 +91,14 @@ export default defineResourcesServer({
   },
   reverifyMode: "unsupported",
 });
+
+function secondsLeft({ task, startedAt }: Session): number {
+  const limit = task.config.agent.timeout_sec;
+  return limit == null ? Number.POSITIVE_INFINITY : limit - (performance.now() - startedAt) / 1000;
+}
+
+const timeIsOver = ({ task }: Session) =>
+  `The ${task.config.agent.timeout_sec} seconds of this task are over.`;
 
 /** Solves the task as its author does, so that a task whose reward is not 1 then is broken. */
 async function runSolution({ task, sandbox, env }: Session, signal: AbortSignal): Promise<void> {

@@ -10,6 +10,7 @@ import {
   shellQuote,
 } from "nemo-gym/sandbox";
 import { z } from "zod";
+import { terminalTool, typeInto } from "../../libraries/terminal/terminal-tool.ts";
 import { removeFuture } from "./anti-cheating.ts";
 import { evaluate, run } from "./evaluate.ts";
 import { Instance, imageOf, resourcesOf, WORKDIR } from "./instance.ts";
@@ -63,12 +64,15 @@ export const swebench = (open: Open) =>
     unseeded: (): Session => ({}),
     closeSession: ({ session }) => session.sandbox?.stop(),
     tools: {
+      terminal: {
+        ...terminalTool,
+        run: ({ input, session, signal }) => typeInto(seeded(session), input, signal),
+      },
       bash: {
         description: "Run a command in the repository, with a new bash. Changes of files remain.",
         input: z.object({ command: z.string() }),
-        async run({ input, session: { sandbox }, config, signal }) {
-          if (sandbox === undefined)
-            throw new HttpError(409, "There is no sandbox: call /seed_session first.");
+        async run({ input, session, config, signal }) {
+          const sandbox = seeded(session);
           const command = `exec bash -c ${shellQuote(input.command)} 2>&1`;
           const options = { signal, cwd: WORKDIR, timeoutSeconds: config.tool_timeout };
           const { stdout, return_code, error_type } = await run(sandbox, command, options);
@@ -108,6 +112,11 @@ export const swebench = (open: Open) =>
       }
     },
   });
+
+function seeded({ sandbox }: Session): Sandbox {
+  if (sandbox === undefined) throw new HttpError(409, "There is no sandbox: call /seed_session first.");
+  return sandbox;
+}
 
 const TOOL_CHARACTERS = 16_000;
 

@@ -1,0 +1,3 @@
+import { terminusAgent } from "../../libraries/terminal/terminus-agent.ts";
+
+export default terminusAgent("Terminus2Agent", "own");
