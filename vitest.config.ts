@@ -8,7 +8,7 @@ import { RetriedTests } from "./tests/support/retried-tests.ts";
 const slow = [
   "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
   "src/sandbox/code-runner/{code-runner,python-tests}.test.ts",
-  "resources_servers/{agentif,bird_sql,browsecomp_advanced_harness,code_gen,competitive_coding_challenges,cvdp,deepswe,evalplus,code_fim,bigcodebench,math_with_code,ns_tools,nvarc,scicodepile,spider2_lite,swerl_gen,tales,scicode,swebench}/**/*.test.ts",
+  "resources_servers/{agentif,bird_sql,browsecomp_advanced_harness,code_gen,competitive_coding_challenges,cvdp,deepswe,evalplus,code_fim,bigcodebench,math_with_code,newton_bench,ns_tools,nvarc,scicodepile,spider2_lite,swerl_gen,tales,scicode,swebench}/**/*.test.ts",
   "resources_servers/harbor/*.test.ts",
   "src/math/properties.test.ts",
   "{resources_servers,responses_api_agents}/mini_swe_agent{,_2}/**/*.test.ts",

@@ -15,7 +15,7 @@ const LOOP_BUDGET_MS = 5;
 /** They run programs for each row: starting and watching sandboxes takes CPU, in many short slices. */
 const RUNS_PROGRAMS = new Set([
   ...["agentif", "bigcodebench", "bird_sql", "competitive_coding_challenges", "harbor", "mini_swe_agent"],
-  ...["mini_swe_agent_2", "scicodepile", "spider2_lite"],
+  ...["mini_swe_agent_2", "newton_bench", "scicodepile", "spider2_lite"],
 ]);
 /** Time for one environment. Those that start programs have one pass. */
 const SECONDS = 0.5;

@@ -5,18 +5,18 @@ import io
 import re
 
 LONGEST_OUTPUT = 1 << 20
-_BUILTINS = "print len str int float list dict tuple set min max sum abs range enumerate zip __import__".split()
 # Imported when code first mentions them: that takes most of a second, and few sessions need all.
-_PRELOADED = {"np": "numpy", "numpy": "numpy", "scipy": "scipy", "pd": "pandas", "pandas": "pandas"}
+_PRELOADED = {"np": "numpy", "numpy": "numpy", "scipy": "scipy", "pd": "pandas", "pandas": "pandas", "math": "math"}
 # A last line that begins so is a statement, also where it only looks like one.
 _STATEMENTS = tuple("print import from def class if for while try with".split())
 
-_globals = {"__builtins__": {name: getattr(builtins, name) for name in _BUILTINS}}
+_globals = {}
 _locals = {}
 
 
-def preload(code):
-    for name, module in _PRELOADED.items():
+def preload(code, names):
+    for name in names:
+        module = _PRELOADED[name]
         if name not in _globals and re.search(rf"\b{name}\b", code):
             with contextlib.suppress(ImportError):
                 _globals[name] = __import__(module)
@@ -45,9 +45,24 @@ def reply(success, stdout="", stderr="", error_message=None, result=None):
     }
 
 
+def refusal(code, patterns):
+    """Why code is not run: a syntax error, or one of the patterns; None if it may run."""
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        return f"Syntax error: {error}"
+    except Exception as error:
+        return f"Validation error: {error}"
+    found = (pattern for pattern in patterns if re.search(pattern, code, re.IGNORECASE))
+    return next((f"Code contains potentially dangerous operation: {pattern}" for pattern in found), None)
+
+
 def handle(request):
     code = request["code"]
-    preload(code)
+    if "refused" in request and (reason := refusal(code, request["refused"])):
+        return reply(False, error_message=reason)
+    _globals.setdefault("__builtins__", {name: getattr(builtins, name) for name in request["builtins"]})
+    preload(code, request["modules"])
     stdout, stderr = io.StringIO(), io.StringIO()
     try:
         with TimeLimit(request["seconds"]), contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
