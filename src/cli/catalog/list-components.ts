@@ -9,7 +9,7 @@ import {
   discoverResourcesServers,
 } from "../workloads/catalog/components.ts";
 import type { ConfigFiles } from "../workloads/catalog/config-files.ts";
-import { matchesQuery } from "../workloads/catalog/matches.ts";
+import { matching } from "../workloads/catalog/matches.ts";
 import { commonKeys } from "./keys.ts";
 import {
   configPlace,
@@ -53,14 +53,14 @@ async function list<T extends { name: string }>(
       all.map(({ name }) => name),
     );
   }
-  const shown = all.filter((component) => query === undefined || matchesQuery(query, kind.texts(component)));
-  const matching = `${type.charAt(0).toUpperCase()}${type.slice(1)}s matching '${query}'`;
+  const shown = query === undefined ? all : matching(query, all, kind.texts);
+  const heading = `${type.charAt(0).toUpperCase()}${type.slice(1)}s matching '${query}'`;
   return printListing(context, {
     plural: `${type}s`,
     query,
     rows: shown.map(kind.json),
     table: {
-      title: `${query === undefined ? kind.title : matching} (${shown.length})`,
+      title: `${query === undefined ? kind.title : heading} (${shown.length})`,
       ...kind.columns,
       rows: shown.map(kind.cells),
     },

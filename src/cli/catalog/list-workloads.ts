@@ -9,7 +9,7 @@ import { hint } from "../hint.ts";
 import { type GroupItem, type ItemGroup, renderGroups } from "../render/groups.ts";
 import type { ConfigFiles } from "../workloads/catalog/config-files.ts";
 import type { ManifestKind } from "../workloads/catalog/manifest.ts";
-import { matchesQuery } from "../workloads/catalog/matches.ts";
+import { matching } from "../workloads/catalog/matches.ts";
 import { readParts } from "../workloads/catalog/workload-parts.ts";
 import { discoverWorkloads, type Workload } from "../workloads/catalog/workloads.ts";
 import { type Certificate, certificateText, readCertificates } from "../workloads/certify/certificate.ts";
@@ -194,11 +194,21 @@ function search(
   files: ConfigFiles,
 ): readonly Workload[] {
   if (query === undefined) return entries;
-  return entries.filter((entry) => {
-    if (matchesQuery(query, [entry.name, entry.domain, entry.description])) return true;
-    const { agent, benchmark, resourcesServers, datasets, hubDatasets, value } = readParts(entry, files);
-    const parts = [agent, benchmark?.agentName, ...resourcesServers, ...datasets, ...hubDatasets];
-    return matchesQuery(query, [...parts, value, entry.modality, entry.licensing]);
+  return matching(query, entries, (entry) => {
+    const { agent, benchmark, resourcesServers, datasets, hubDatasets, capabilities, value } = readParts(
+      entry,
+      files,
+    );
+    const parts = [
+      agent,
+      benchmark?.agentName,
+      ...resourcesServers,
+      ...datasets,
+      ...hubDatasets,
+      ...capabilities,
+    ];
+    const { name, domain, description, modality, licensing } = entry;
+    return [name, domain, description, modality, licensing, value, ...parts];
   });
 }
 

@@ -87,7 +87,8 @@ export const catalogCommands = [
     summary: "find components",
     description:
       "Find components by name, domain or description, and workloads also by agent, resources server, dataset, value, " +
-      "modality and licence; small misspellings still match. Without a type it searches environments and benchmarks.",
+      "modality, licence and capability (judge, mcp, multi-turn). If nothing contains the words, similar ones match. " +
+      "Without a type it searches environments and benchmarks.",
     flags: { ...jsonFlag, ...searchDirFlag },
     positionals: {
       TYPE: {

@@ -147,12 +147,25 @@ describe("readParts", () => {
   it("returns agent, repeats, servers and datasets", () => {
     expect(parts(benchmark("trivia"))).toEqual({
       resourcesServers: ["quiz"],
+      capabilities: [],
       agent: "simple_agent",
       datasets: ["trivia_rows"],
       hubDatasets: [],
       value: "Knowing things",
       benchmark: { agentName: "trivia_agent", numRepeats: 4 },
     });
+  });
+
+  it("names what the config needs or offers", () => {
+    const judge = "      judge_model_server: {type: responses_api_models, name: policy_model}\n";
+    const agent = quizAgent.replace("simple_agent", "gymnasium_agent");
+    write(
+      "mine/resources_servers/quiz/configs/quiz.yaml",
+      quiz(`${judge}      expose_tools_over_mcp: true\n${agent}`),
+    );
+    const catalog = files();
+    const [entry] = discoverWorkloads(catalog).entries;
+    expect(entry && readParts(entry, catalog).capabilities).toEqual(["judge", "mcp", "multi turn"]);
   });
 
   it("assumes one repeat by default, and none if the value is not a number, like the config", () => {

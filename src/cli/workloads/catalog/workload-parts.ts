@@ -1,6 +1,6 @@
 import { integerFrom, serverBlocks } from "../../../config/door.ts";
 import { ConfigError } from "../../../config/errors.ts";
-import { type DictNode, plainFromNode, textOfNode } from "../../../config/light-door.ts";
+import { type ConfigNode, type DictNode, plainFromNode, textOfNode } from "../../../config/light-door.ts";
 import { findExistingPath } from "../../../config/paths.ts";
 import { type ConfigFiles, datasetsOf } from "./config-files.ts";
 import type { Workload } from "./workloads.ts";
@@ -23,6 +23,8 @@ export interface WorkloadParts {
     readonly license?: string;
     readonly needs?: readonly string[];
   };
+  /** What the config says that it needs or offers: `judge`, `mcp`, `multi turn`. */
+  readonly capabilities: readonly string[];
   readonly value?: string;
   /** Why the config does not resolve. */
   readonly problem?: string;
@@ -35,7 +37,7 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
     layers = files.layers(configFile);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { resourcesServers: [], datasets: [], hubDatasets: [], problem: error.message };
+    return { resourcesServers: [], datasets: [], hubDatasets: [], capabilities: [], problem: error.message };
   }
   const own = layers.at(-1);
   const blocks = layers.flatMap((layer) => [...serverBlocks(layer)]);
@@ -50,12 +52,22 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
     agent: agents[0]?.implementation,
     datasets: [...new Set(datasets.flatMap((dataset) => textOfNode(dataset.entries.get("name")) ?? []))],
     hubDatasets: [...new Set(datasets.flatMap(hubRepository))],
+    capabilities: [
+      ...(servers.some(({ block }) => hasJudge(block)) ? ["judge"] : []),
+      ...(servers.some(({ block }) => isTrue(block.entries.get("expose_tools_over_mcp"))) ? ["mcp"] : []),
+      ...(agents.some(({ implementation }) => implementation === "gymnasium_agent") ? ["multi turn"] : []),
+    ],
     value: servers
       .map(({ block }) => textOfNode(block.entries.get("value")))
       .find((value) => value !== undefined),
     benchmark: kind === "benchmark" ? benchmarkAgent(blocks, files) : undefined,
   };
 }
+
+const hasJudge = (block: DictNode): boolean =>
+  [...block.entries.keys()].some((key) => String(key).endsWith("judge_model_server"));
+
+const isTrue = (node: ConfigNode | undefined): boolean => node?.kind === "scalar" && node.value === true;
 
 function hubRepository(dataset: DictNode): string[] {
   for (const key of ["source", "huggingface_identifier"]) {
