@@ -3,7 +3,7 @@ import singleAgentTurnLegacy from "../../environment_servers/single_agent_turn_l
 import { describeKind } from "../../src/base/failures.ts";
 import { isObject, type JsonObject } from "../../src/base/python/json/json-object.ts";
 import { sleep } from "../../src/base/transport/deadline.ts";
-import { generatedName, resultLabels } from "../../src/run/environment-servers.ts";
+import { generatedName, resultLabels } from "../../src/config/servers/environment-servers.ts";
 import { Reply } from "../../src/servers/calls/server-call.ts";
 import type { ServerDefinition } from "../../src/servers/definitions/definitions.ts";
 import { materializeTask } from "../../src/servers/definitions/episodes/legacy-row.ts";

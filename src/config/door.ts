@@ -18,6 +18,12 @@ export {
   type ServerInstance,
 } from "./resolve.ts";
 export { FieldCheck, integerFrom, integerOf, type SchemaProblem } from "./schema-problems.ts";
+export {
+  type Environment,
+  environmentOfAgent,
+  environmentsOf,
+  RELAY,
+} from "./servers/environment-servers.ts";
 export { DUMMY_MODEL } from "./servers/no-model.ts";
 export { serverBlocks } from "./servers/server-schema.ts";
 export { writeYaml } from "./yaml/write.ts";

@@ -4,6 +4,7 @@ import { isObject } from "../base/python/json/door.ts";
 import type { Telemetry } from "../base/telemetry/door.ts";
 import { errorType } from "../base/telemetry/light-door.ts";
 import type { ResolvedConfig } from "../config/door.ts";
+import { environmentsOf } from "../config/door.ts";
 import { aliasedInstance } from "../config/light-door.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../config/paths.ts";
 import { loadPromptConfig, needsConversion } from "../data/light-door.ts";
@@ -19,7 +20,6 @@ import { RolloutTraces } from "./collect/trace-rollouts.ts";
 import { zeroSetting } from "./count-as-zero.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import { rejectOtherFiles } from "./earlier-results.ts";
-import { environmentsOf } from "./environment-servers.ts";
 import {
   agentNames,
   citingSource,

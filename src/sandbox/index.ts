@@ -9,7 +9,7 @@ export {
   checkProvider,
   createSandboxProvider,
 } from "./create-provider.ts";
-export { SandboxError, SandboxUnavailableError } from "./errors.ts";
+export { SandboxError, SandboxUnavailableError, SandboxUnsupportedError } from "./errors.ts";
 export { openSandbox, providerOf, type SandboxServer, sandboxConfig } from "./open-sandbox.ts";
 export type {
   ExecOptions,

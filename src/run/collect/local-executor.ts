@@ -1,5 +1,6 @@
 import { errorMessage } from "../../base/errors.ts";
 import { failure as failureOf } from "../../base/failures.ts";
+import { type Environment, environmentOfAgent, RELAY } from "../../config/door.ts";
 import type { Row } from "../../records/files/door.ts";
 import {
   callServer,
@@ -8,7 +9,6 @@ import {
   type ServerClient,
   type ServerReply,
 } from "../../servers/calls/door.ts";
-import { type Environment, environmentOfAgent, RELAY } from "../environment-servers.ts";
 import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
 import type { CallTarget, Executor, RolloutSink, RunResult } from "./collect-contract.ts";
 import { type Failure, type Outcome, outcomeOfError, RolloutCancelled } from "./outcome.ts";

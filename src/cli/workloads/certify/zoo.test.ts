@@ -410,9 +410,6 @@ it.each([
   ["words", texts, scoring(plain)],
   ["numbers", numbers, scoring(plain)],
   ["options", choices, scoring(plain)],
-] as const)(
-  "finds nothing in a fair verifier of %s",
-  async (_name, rows, server) => {
-    expect(failed(await certify({ server, rows: [...rows] }))).toEqual([]);
-  },
-);
+] as const)("finds nothing in a fair verifier of %s", async (_name, rows, server) => {
+  expect(failed(await certify({ server, rows: [...rows] }))).toEqual([]);
+});

@@ -1,6 +1,6 @@
-import { isObject } from "../base/python/json/door.ts";
-import { ConfigError } from "../config/errors.ts";
-import type { ServerType } from "../config/light-door.ts";
+import { isObject } from "../../base/python/json/door.ts";
+import { ConfigError } from "../errors.ts";
+import type { ServerType } from "./server-types.ts";
 
 const SUFFIX = "_environment_server";
 const AGENTS = "responses_api_agents";
