@@ -12,12 +12,12 @@ const skipWithoutRdkit = spawnSync(python, ["-c", "import rdkit, exmol"]).status
 if (skipWithoutRdkit) console.warn(`ether0: molecules skipped, ${python} has no rdkit and exmol`);
 
 type Server = Awaited<ReturnType<typeof createTestServer>>;
-const start = (config: object) => createTestServer(app, { config, directory });
+const start = (config: Record<string, unknown>) => createTestServer(app, { config, directory });
 const ask = (server: Server, solution: unknown, answer: string, choices?: object) => {
   const metadata = { solution, problem_type: "p", ...(choices && { choices }) };
   return server.verify(verifyBody({ verifier_metadata: metadata }, messageItem(answer)));
 };
-async function score(solution: unknown, answer: string, config: object = {}, choices?: object) {
+async function score(solution: unknown, answer: string, config: Record<string, unknown> = {}, choices?: object) {
   const server = await start(config);
   try {
     return await ask(server, solution, answer, choices);

@@ -26,8 +26,7 @@ export async function runAgent(
   route = "/run",
 ): Promise<AgentRun> {
   const directory = path.join(installRoot(), "responses_api_agents", name);
-  const file = path.join(installRoot(), "dist/responses_api_agents", name, "app.js");
-  const { default: definition } = (await import(pathToFileURL(file).href)) as { default: AgentDefinition };
+  const definition = await loadAgent(name);
   const calls: RecordedCall[] = [];
   const outputs = Array.isArray(row["model_outputs"]) ? [...row["model_outputs"]] : [];
   const verdicts = Array.isArray(row["verify_replies"]) ? [...row["verify_replies"]] : [];
@@ -59,6 +58,12 @@ export async function runAgent(
   } finally {
     await server.close();
   }
+}
+
+/** The built definition of an agent. */
+export async function loadAgent(name: string): Promise<AgentDefinition> {
+  const file = path.join(installRoot(), "dist/responses_api_agents", name, "app.js");
+  return ((await import(pathToFileURL(file).href)) as { default: AgentDefinition }).default;
 }
 
 function modelReply(output: unknown): object {
