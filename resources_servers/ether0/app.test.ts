@@ -17,7 +17,12 @@ const ask = (server: Server, solution: unknown, answer: string, choices?: object
   const metadata = { solution, problem_type: "p", ...(choices && { choices }) };
   return server.verify(verifyBody({ verifier_metadata: metadata }, messageItem(answer)));
 };
-async function score(solution: unknown, answer: string, config: Record<string, unknown> = {}, choices?: object) {
+async function score(
+  solution: unknown,
+  answer: string,
+  config: Record<string, unknown> = {},
+  choices?: object,
+) {
   const server = await start(config);
   try {
     return await ask(server, solution, answer, choices);
