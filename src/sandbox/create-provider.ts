@@ -26,6 +26,18 @@ const LOADERS: Readonly<Record<SandboxProviderName, Load>> = {
       }
     };
   },
+  modal: async () => {
+    const [{ ModalProvider }, { loadModalSdk }] = await Promise.all([
+      import("./providers/modal.ts"),
+      import("./providers/modal-sdk.ts"),
+    ]);
+    const sdk = await loadModalSdk();
+    return class extends ModalProvider {
+      constructor(settings: unknown) {
+        super(settings, sdk);
+      }
+    };
+  },
   ecs_fargate: unavailable(
     "ecs_fargate",
     "its tasks are driven through signed AWS requests and a tunnel into the task",
@@ -46,7 +58,7 @@ function unavailable(name: string, reason: string): Load {
   return async () => {
     throw new SandboxUnavailableError(
       `The sandbox provider '${name}' is not available in this build: ${reason}. ` +
-        "Use 'docker', 'apptainer' or 'enroot' for container images, 'daytona', 'e2b' or 'opensandbox' for a service, " +
+        "Use 'docker', 'apptainer' or 'enroot' for container images, 'daytona', 'e2b', 'modal' or 'opensandbox' for a service, " +
         "'bubblewrap' for the programs of this machine, or run the agent as a Python server.",
     );
   };

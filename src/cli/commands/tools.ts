@@ -19,7 +19,7 @@ export const toolCommands = [
     summary: "list the sandboxes of this machine",
     description:
       "List the sandboxes of this machine, and whether the process that created each still runs. " +
-      "Sandboxes of services (daytona, e2b, opensandbox) are not listed.",
+      "Sandboxes of services (daytona, e2b, modal, opensandbox) are not listed.",
     flags: { ...jsonFlag },
     examples: ["gym sandbox ls", "gym sandbox ls --json"],
     run: async (context) => (await import("../sandbox.ts")).listSandboxes(context),

@@ -1,6 +1,5 @@
 import { silentLogger } from "../../base/door.ts";
 import { errorMessage } from "../../base/errors.ts";
-import { isObject } from "../../base/python/json/door.ts";
 import { DUMMY_MODEL, type ResolvedConfig, type ServerInstance } from "../../config/door.ts";
 import { ConfigError, NoServerInstancesError, OverrideError } from "../../config/errors.ts";
 import { citePositions, currentComponentName } from "../../config/light-door.ts";
@@ -62,10 +61,7 @@ function choosesManifest(context: CommandContext): boolean {
 function requireContent(config: ResolvedConfig): ResolvedConfig {
   if (!hasNoServers(config)) return config;
   const files = config.get("config_paths");
-  const dummies = config.servers.map(({ name }) => name);
-  const others = Object.entries(config.toObject()).filter(([key]) => !dummies.includes(key));
-  const isPart =
-    Array.isArray(files) && files.length > 0 && !others.some(([, value]) => hasEntrypoint(value));
+  const isPart = Array.isArray(files) && files.length > 0 && !hasEntrypoint(config);
   if (isPart) return config;
   throw new NoServerInstancesError(
     "The config has no servers, so there is nothing to validate. Name one with --config FILE, --resources-server NAME or another selector.",
@@ -76,9 +72,13 @@ function hasNoServers({ servers }: ResolvedConfig): boolean {
   return servers.every(({ implementation }) => implementation === DUMMY_MODEL);
 }
 
-/** Whether a value was meant as a server, although it is none. */
-function hasEntrypoint(value: unknown): boolean {
-  return isObject(value) && (Object.hasOwn(value, "entrypoint") || Object.values(value).some(hasEntrypoint));
+/** Whether a block was meant as a server, although it is none. Values may refer to keys of other files. */
+function hasEntrypoint(config: ResolvedConfig): boolean {
+  const dummies = config.servers.map(({ name }) => `${name}:`);
+  const blocks = config.toYaml({ resolve: false }).split(/^(?=\S)/m);
+  return blocks.some(
+    (block) => /^\s+entrypoint:/m.test(block) && !dummies.some((name) => block.startsWith(name)),
+  );
 }
 
 /** The output of `gym env validate --json`. */

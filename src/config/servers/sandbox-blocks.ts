@@ -12,6 +12,7 @@ export const sandboxProviders = [
   "enroot",
   "daytona",
   "e2b",
+  "modal",
   "opensandbox",
   "ecs_fargate",
   "openshell",
