@@ -32,6 +32,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   azure_openai_model: { ...mock, urlKey: "openai_base_url", base: "" },
   inference_provider: mock,
   litellm_model: { endpoint: litellm, urlKey: "openai_base_url", base: "/v1" },
+  switchyard_model: { ...mock, urlKey: "switchyard_base_url" },
   anthropic_model: { endpoint: () => new AnthropicDouble({ answer }), urlKey: "base_url" },
   vllm_model: {
     endpoint: () => new VllmDouble({ model: "Qwen/Qwen3-4B", answer }),

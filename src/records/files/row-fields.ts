@@ -3,15 +3,9 @@ import { invalidRow } from "../errors.ts";
 import { agentName } from "../metrics/rollout-row.ts";
 import type { JsonlLine, Row } from "./jsonl-rows.ts";
 
-/**
- * The agent of a row; undefined for `agent_ref: null` and one without a name. Tasks of tasksets name no agent: their
- * environment server stands for it.
- */
+/** The agent of a row; undefined for `agent_ref: null` and one without a name. */
 export function agentNameOf(row: Row): string | undefined {
-  const agent = agentName(row);
-  if (agent !== undefined) return agent || undefined;
-  const environment = row["_ng_environment_server"];
-  return typeof environment === "string" && row["agent_ref"] === undefined ? environment : undefined;
+  return agentName(row) || undefined;
 }
 
 /** The task index in a row; undefined without one. */

@@ -30,9 +30,9 @@ function wholeNumber(value: unknown, key: string): number {
   throw new MetricsError("METRICS_MISSING_INDEX", `A rollout row ${problem}.`);
 }
 
-/** The agent of a row, if it has one. */
+/** The agent of a row, if it has one. Tasks of tasksets name none: their environment server stands for it. */
 export function agentName(row: Row): string | undefined {
-  const reference = row["agent_ref"];
+  const { agent_ref: reference = { name: row["_ng_environment_server"] } } = row;
   const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
   return typeof name === "string" ? name : undefined;
 }
