@@ -1,4 +1,5 @@
 import type { Usage } from "../../../wire/convert/door.ts";
+import { newId } from "../../../wire/door.ts";
 import type { ResponseOutputItem } from "../../../wire/schemas/door.ts";
 import { messageOf } from "../response-of.ts";
 
@@ -32,8 +33,8 @@ export class Transcript {
   }
 
   message(text: string): void {
-    const thinking = this.#takeThinking();
-    if (text !== "" || thinking !== "") this.#add(messageOf(thinking + text));
+    const whole = text === "" ? this.#takeThinking().trimEnd() : this.#takeThinking() + text;
+    if (whole !== "") this.#add(messageOf(whole));
   }
 
   /** A tool call begins. It becomes an item when its output arrives. Calls without an output are dropped. */
@@ -48,19 +49,23 @@ export class Transcript {
     this.call(callId, call.name, call.input, output, failed);
   }
 
-  /** Adds a tool call with its output. */
-  call(callId: string, name: string, input: unknown, output: string, failed = false): void {
+  /** Adds a tool call with its output; undefined if it has none. */
+  call(
+    callId = newId("call"),
+    name: string,
+    input: unknown,
+    output: string | undefined,
+    failed = false,
+  ): void {
     this.message("");
-    this.#add(
-      {
-        type: "function_call",
-        call_id: callId,
-        name,
-        arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
-        status: failed ? "incomplete" : "completed",
-      },
-      { type: "function_call_output", call_id: callId, output },
-    );
+    this.#add({
+      type: "function_call",
+      call_id: callId,
+      name,
+      arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+      status: failed ? "incomplete" : "completed",
+    });
+    if (output !== undefined) this.#add({ type: "function_call_output", call_id: callId, output });
   }
 
   addUsage({ inputTokens, outputTokens, cachedTokens = null, reasoningTokens = null }: ReportedUsage): void {

@@ -1,6 +1,6 @@
 import { Transcript } from "nemo-gym/agents";
 import { expect, it } from "vitest";
-import { readEvent } from "./opencode-agent.ts";
+import { readEvent } from "./launch.ts";
 
 it("converts the events of the program to items, usage and errors", () => {
   const transcript = new Transcript();
