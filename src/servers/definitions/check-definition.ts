@@ -53,6 +53,7 @@ const AGENT: Table<AgentDefinition["options"]> = {
   responses: "needed",
   run: "optional",
   aggregateMetrics: "optional",
+  metrics: "optional",
   prefetch: "optional",
 };
 

@@ -4,6 +4,7 @@ import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../w
 import type { Cookies } from "../calls/cookies.ts";
 import type { Reply } from "../calls/server-call.ts";
 import type { ServerContext, StageListener } from "../calls/server-client.ts";
+import type { MetricsHooks } from "./define-resources.ts";
 import type { Erased, HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 import type { AgentSession } from "./episodes/agent-sessions.ts";
 import type { AgentSeed, ToolAccess } from "./episodes/schemas.ts";
@@ -73,6 +74,8 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       respond(params: ResponseCreateParams, cookies: Cookies, signal?: AbortSignal): Promise<AgentReply>;
     },
   ): MaybePromise<JsonObject | Reply>;
+  /** Metrics of an agent that scores its rollouts itself, without a resources server. */
+  metrics?: MetricsHooks;
   /** `POST /aggregate_metrics`; default: forwarded to the resources server named in the config. */
   aggregateMetrics?(
     args: HandlerScope<Infer<ConfigSchema>> & { body: JsonObject; state: NoInfer<State> },

@@ -147,6 +147,10 @@ export function createAgentApp(
       server.log.warn("verification is skipped: there are no metrics to aggregate");
       return EMPTY_METRICS;
     }
+    if (options.metrics) {
+      const { aggregateHandler } = await import("./resources-app.ts");
+      return aggregateHandler(options.metrics, config)(call);
+    }
     const resources = config.resources_server?.name;
     if (resources === undefined) return EMPTY_METRICS;
     const reply = await callServer(server.client, {

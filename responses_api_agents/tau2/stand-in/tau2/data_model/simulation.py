@@ -1,0 +1,3 @@
+class TextRunConfig:
+    def __init__(self, **settings):
+        self.settings = settings

@@ -1,0 +1,4 @@
+class Task:
+    @staticmethod
+    def model_validate(data):
+        return data

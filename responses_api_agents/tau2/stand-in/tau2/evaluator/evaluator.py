@@ -1,0 +1,2 @@
+class EvaluationType(str):
+    pass

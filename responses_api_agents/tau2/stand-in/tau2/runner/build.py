@@ -1,0 +1,2 @@
+def _build_env_kwargs(config, task):
+    return {}
