@@ -143,6 +143,12 @@ it("refuses a task with further services", async () => {
 
 it.each([
   ["uvx --with pytest \\\n  pytest", 1],
+  ["cd app\nbundle install", 2],
+  ["poetry install --no-root", 1],
+  ["pipx run pytest", 1],
+  ["go mod download", 1],
+  ["yarn\nyarn test", 1],
+  ["hf download a/b", 1],
   ["# apt-get install x\npip install pytest", 2],
   ["echo \\\n a\nwget -q https://example.com/x", 3],
   ["curl -s http://localhost:8000/health", undefined],

@@ -2,7 +2,9 @@ const INSTALLS = [
   /\b(apt|apt-get|apk|dnf|yum|microdnf)\s(.*\s)?(update|install|add)\b/,
   /\bpip3?\s(.*\s)?(install|download)\s(?!.*--no-index)/,
   /\b(npm|pnpm|yarn)\s(.*\s)?(ci|i|install|add)\b/,
-  /\b(cargo|gem|go|conda|mamba)\s+install\b/,
+  /^yarn$/,
+  /\b(cargo|gem|go|conda|mamba|bundle|poetry|composer|pipx)\s+install\b/,
+  /\bpipx\s+run\b|\bgo\s+(get|mod\s+download)\b|\b(hf|huggingface-cli)\s+download\b|\bcpanm\s/,
   /\buvx\s(?!.*--offline)/,
   /\buv\s+(sync|add|tool|run\s.*--with)\b(?!.*--offline)/,
 ];
