@@ -102,6 +102,29 @@ class TestCases(unittest.TestCase):
     await other.close();
   });
 
+  it("compares returned values without warnings that a test could see", async () => {
+    const test = `import unittest, warnings
+class TestCases(unittest.TestCase):
+    def test_warnings(self):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            self.assertEqual(task_func().size, 3)
+        self.assertEqual(seen, [])
+`;
+    const code = `import warnings
+class Array:
+    size = 3
+    def __eq__(self, other):
+        warnings.warn("comparison of different things")
+        return NotImplemented
+def task_func():
+    return Array()`;
+    const row = { verifier_metadata: { test, entry_point: "task_func", code_prompt: "def task_func():" } };
+    const other = await createTestServer(app, { config, directory: here("./") });
+    expect((await other.verify(verifyBody(row, pythonAnswer(code)))).body).toMatchObject({ reward: 1 });
+    await other.close();
+  });
+
   it("reports failed tests, time-outs, errors and programs that end the process", async () => {
     expect(await verify(0, "def task_func(text):\n    return 6")).toMatchObject({
       ...{ reward: 0, status: "fail", details: { test_empty: expect.stringContaining("6 != 0") } },

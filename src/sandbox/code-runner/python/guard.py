@@ -10,6 +10,7 @@ import sys
 import types
 import unittest
 import unittest.mock
+import warnings
 
 
 # Methods that decide how Python finds other methods.
@@ -79,7 +80,11 @@ def refuse_forged_values(value, depth=3, allowed=()):
     text, number = secrets.token_hex(8), secrets.randbits(60)
     unknown = (object(), number, number + 0.5, text, [number], (text,), {text: number}, {number})
     different = (0, 1, 2, 3, 5, 6, 7, 10, 100, 0.5, "", "a", (), [], None)
-    if any(_equal(value, other) for other in unknown) or sum(_equal(value, other) for other in different) > 1:
+    with warnings.catch_warnings():
+        # Comparisons of arrays with texts warn, and tests may count warnings.
+        warnings.simplefilter("ignore")
+        forged = any(_equal(value, each) for each in unknown) or sum(_equal(value, each) for each in different) > 1
+    if forged:
         raise Forged("the program returns a value that equals everything")
 
 
