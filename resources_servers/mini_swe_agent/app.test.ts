@@ -127,6 +127,27 @@ describe.skipIf(skipWithoutBubblewrap).each([
     expect(await verify(`${row["patch"]}${support}`)).toMatchObject({ reward: 1 });
   });
 
+  it("may compare with values of their own that equal many values", async () => {
+    const matcher = `+class AnyText:
++    def __eq__(self, other):
++        return isinstance(other, str)
++
++
++class MatchTest(unittest.TestCase):
++    def test_match(self):
++        self.assertEqual({"price": format_price(5)}, {"price": AnyText()})
++        self.assertEqual(format_price(5), AnyText())
++
++
+`;
+    const head = "@@ -5,6 +5,10 @@ from shop.prices import discounted, format_price, parse_price\n \n \n";
+    const test_patch = String(row["test_patch"]).replace(head, `${head.replace("+5,10", "+5,21")}${matcher}`);
+    expect(test_patch).toContain("AnyText");
+    const name = "test_match (tests.test_shop.MatchTest.test_match)";
+    const instance = { ...row, test_patch, FAIL_TO_PASS: [...passes, name] };
+    expect(await verify(String(row["patch"]), instance)).toMatchObject({ reward: 1 });
+  });
+
   it.each(forged)("do not reward %s", async (_title, patch) => {
     const body = await verify(patch);
     expect(body).toMatchObject({ reward: 0, resolved: false });

@@ -68,14 +68,16 @@ class Guard:
                 raise Forged("the program changes " + name)
 
 
-def refuse_forged_values(value, depth=3, allowed=()):
-    """Raises Forged for a value, or one in it, that equals values it cannot know."""
+def refuse_forged_values(value, depth=3, allowed=(), file=None):
+    """Raises Forged for a value, or one in it, that equals values it cannot know. Classes of `file` may have such values."""
     if type(value) in (list, tuple, set, frozenset, dict) and depth > 0:
         items = list(value) + list(value.values()) if type(value) is dict else list(value)
         for item in items[:1000]:
             if not any(item is other for other in allowed):
-                refuse_forged_values(item, depth - 1, allowed)
+                refuse_forged_values(item, depth - 1, allowed, file)
     if type(type(value)) is type and type(value).__module__ == "builtins":
+        return
+    if file is not None and getattr(getattr(type(value).__eq__, "__code__", None), "co_filename", None) == file:
         return
     text, number = secrets.token_hex(8), secrets.randbits(60)
     unknown = (object(), number, number + 0.5, text, [number], (text,), {text: number}, {number})

@@ -62,8 +62,9 @@ class Result(unittest.TestResult):
 def assert_equal(self, first, second, msg=None, original=unittest.TestCase.assertEqual):
     """Also refuses values that equal everything, except those that tests themselves put into expected values."""
     original(self, first, second, msg)
+    file = getattr(sys.modules.get(type(self).__module__), "__file__", None)
     for value in (first, second):
-        refuse_forged_values(value, allowed=(unittest.mock.ANY,))
+        refuse_forged_values(value, allowed=(unittest.mock.ANY,), file=file)
 
 
 class Runner:
