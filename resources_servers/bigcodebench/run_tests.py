@@ -87,4 +87,4 @@ def report_of(request):
         return {"status": "fail", "details": {"ALL": repr(error)[:LONGEST_DETAIL]}}
 
 
-serve_from_child(report_of)
+serve_from_child(report_of, with_control=True)

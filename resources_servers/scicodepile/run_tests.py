@@ -85,4 +85,4 @@ def report_of(request):
         return {"status": "error", "details": {"reason": "exec_failed", "phase": "model", **described(error)}}
 
 
-serve_from_child(report_of)
+serve_from_child(report_of, with_control=True)

@@ -9,8 +9,8 @@ export type GuardedReport =
   | { ended: "killed"; stderr: string | null };
 
 /**
- * Sends a request to a program of `guardedProgram`, which runs untrusted code in a child process for at most `seconds`, and
- * after a pass once more, as a control. `timeoutMs` is for everything.
+ * Sends a request to a program of `guardedProgram`, which runs untrusted code in a child process for at most `seconds`.
+ * `timeoutMs` is for everything, also for the control run of a program that has one.
  */
 export async function runGuarded(
   runner: CodeRunner,
