@@ -76,12 +76,6 @@ export function relativePath({ io }: Pick<CommandContext, "io">, file: string): 
   return path.relative(io.cwd, file) || file;
 }
 
-/** The folder and all its parents, up to the root. */
-export function ancestors(folder: string): string[] {
-  const parent = path.dirname(folder);
-  return parent === folder ? [folder] : [folder, ...ancestors(parent)];
-}
-
 /** Runs a command and reports file system errors as one sentence instead of a stack. */
 export async function withFileErrors(run: () => Promise<number>): Promise<number> {
   try {

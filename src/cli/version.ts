@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { ancestors } from "./files.ts";
+import { ancestors } from "./ancestors.ts";
 
 interface PackageFile {
   version?: string;

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { errorMessage, GymError } from "../../../base/errors.ts";
+import { ancestors } from "../../ancestors.ts";
 import type { CommandContext } from "../../command.ts";
-import { ancestors } from "../../files.ts";
 import { runChild } from "../../run-child.ts";
 
 interface TestRunner {
