@@ -33,6 +33,7 @@ const MODULE_DOORS = [
   "config/paths.ts",
   "data/convert/format-names.ts",
   "records/results/export/export-filters.ts",
+  "records/trajectory-parts.ts",
   "run/head.ts",
   "run/settings.ts",
   "wire/schemas/lax.ts",

@@ -1,4 +1,4 @@
-/** Boards, packed runs and trajectories as the files of a run have them. */
+/** Boards, optimizations and packed runs. */
 
 export {
   type Board,
@@ -27,13 +27,3 @@ export {
   statRunFile,
 } from "./packed/run-file.ts";
 export { type VerifiedPack, verifyPacked } from "./packed/verify-packed.ts";
-export {
-  CallRef,
-  distinctGaps,
-  Gap,
-  Invocation,
-  ObservationBundle,
-  ReportedTrajectory,
-  ToolCall,
-  Turn,
-} from "./trajectory-parts.ts";

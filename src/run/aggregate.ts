@@ -11,7 +11,7 @@ import {
   texts,
 } from "../base/check-options.ts";
 import { type ArtifactPaths, artifactPaths, assertRegularFile } from "../records/files/door.ts";
-import type { HealthReport } from "../records/results/door.ts";
+import type { HealthReport } from "../records/results/light-door.ts";
 import { zeroSetting } from "./count-as-zero.ts";
 import { checkAfterRun, type HealthSetting } from "./health-after-run.ts";
 import { findMetricServers } from "./metric-servers.ts";

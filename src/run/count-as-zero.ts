@@ -1,5 +1,4 @@
 import { FAILURE_KINDS } from "../base/failures.ts";
-import { runFileExists } from "../records/door.ts";
 import { agentNameOf, keyOfRow, type Row, readRows } from "../records/files/door.ts";
 import { RolloutKeyMap } from "../records/metrics/door.ts";
 import { aggregateEntry, type RunTotals } from "./collect/run-totals.ts";
@@ -54,6 +53,7 @@ export async function addZeros(
       noteFields(fields, row);
     }
   const wanted = new Set(failureClasses.flatMap((name) => [name, FAILURE_KINDS[name] ?? name]));
+  const { runFileExists } = await import("../records/door.ts");
   // The last attempt of a rollout is the one that counts.
   const last = new Map<string, Row>();
   for (const path of failures.filter(runFileExists))

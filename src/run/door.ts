@@ -10,7 +10,6 @@ export type { EvaluationOptions } from "./options.ts";
 export { checkModelEndpoints } from "./preflight.ts";
 export { assertNotOverwriting } from "./resume/prepare-run.ts";
 export type { ResumeSummary } from "./resume/resume.ts";
-export { type ReverifyOptions, reverify } from "./reverify/reverify.ts";
 export type { Evaluation, EvaluationEvent } from "./run.ts";
 export { type EvaluationRun, runEvaluation, type ScoredRun } from "./run-evaluation.ts";
 export type { RunEvent } from "./run-events.ts";

@@ -10,7 +10,7 @@ import { findPath, installRoot as packageRoot, searchRoots } from "../config/pat
 import { loadPromptConfig, needsConversion } from "../data/light-door.ts";
 import { RolloutError } from "../records/errors.ts";
 import { artifactPaths, assertRegularFile, type Row } from "../records/files/door.ts";
-import type { HealthReport } from "../records/results/door.ts";
+import type { HealthReport } from "../records/results/light-door.ts";
 import type { RunClient } from "../servers/calls/door.ts";
 import type { CostMeter } from "../servers/model-endpoint/door.ts";
 import { type Cohort, findCohorts } from "./cohorts.ts";

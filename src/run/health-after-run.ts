@@ -1,5 +1,5 @@
 import { errorMessage } from "../base/errors.ts";
-import { checkHealth, type HealthOptions, type HealthReport } from "../records/results/door.ts";
+import { checkHealth, type HealthOptions, type HealthReport } from "../records/results/light-door.ts";
 
 /** Settings of the check after a run; false: no check. */
 export type HealthSetting = false | Pick<HealthOptions, "ignoredChecks" | "workers">;

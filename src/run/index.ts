@@ -10,11 +10,8 @@ export type { ArtifactPaths } from "../records/files/door.ts";
 export type { AggregateMetrics, Coverage, Estimate, RunStatistics } from "../records/metrics/door.ts";
 export {
   type CompareFilesOptions as CompareOptions,
-  checkHealth,
   compareFiles as compare,
   type FilesComparison as Comparison,
-  type HealthOptions,
-  type HealthReport,
   type ProfileRunOptions as ProfileOptions,
   profileRun as profile,
   type SelectionReport,
@@ -22,6 +19,7 @@ export {
   selectTasks,
 } from "../records/results/door.ts";
 export { type ExportOptions, type ExportReport, exportRollouts } from "../records/results/export/door.ts";
+export { checkHealth, type HealthOptions, type HealthReport } from "../records/results/light-door.ts";
 export type { TokenCaptureRecord, TokenSink, TokenSource } from "../servers/capture/door.ts";
 export type { RunningServers, ServersEvent as ServerEvent } from "../servers/hosting/door.ts";
 export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { JsonObject } from "../base/python/json/door.ts";
 import { type ArtifactPaths, readRows } from "../records/files/door.ts";
-import type { HealthReport } from "../records/results/door.ts";
+import type { HealthReport } from "../records/results/light-door.ts";
 import type { CollectResult } from "./collect/collect-contract.ts";
 import { evaluate } from "./evaluate.ts";
 import { checkEvaluationOptions, type EvaluationOptions } from "./options.ts";

@@ -1,4 +1,4 @@
-import type { HealthReport } from "../records/results/door.ts";
+import type { HealthReport } from "../records/results/light-door.ts";
 import type { ServersEvent as ServerEvent } from "../servers/hosting/door.ts";
 import type { EvaluationEvent } from "./run.ts";
 

@@ -9,7 +9,7 @@ import {
   type RunStatistics,
   runStatistics,
 } from "../records/metrics/door.ts";
-import { type CoverageSources, coverageOf } from "../records/results/door.ts";
+import { type CoverageSources, coverageOf } from "../records/results/light-door.ts";
 import { callServer, isServerCallError, type ServerClient } from "../servers/calls/door.ts";
 import type { JudgeCalls } from "../wire/light-door.ts";
 import { type AgentRows, RunTotals } from "./collect/run-totals.ts";

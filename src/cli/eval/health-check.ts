@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { RolloutError } from "../../records/errors.ts";
 import { artifactPaths } from "../../records/files/door.ts";
-import { checkHealth, type HealthReport, requireKnown } from "../../records/results/door.ts";
+import { checkHealth, type HealthReport, requireKnown } from "../../records/results/light-door.ts";
 import type { HealthSetting } from "../../run/door.ts";
 import type { CommandContext } from "../command.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";

@@ -1,5 +1,6 @@
 import path from "node:path";
-import { type ReverifyOptions, type RunEvent, reverify } from "../../run/door.ts";
+import type { RunEvent } from "../../run/door.ts";
+import { type ReverifyOptions, reverify } from "../../run/reverify/door.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError, UsageError } from "../errors.ts";

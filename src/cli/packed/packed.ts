@@ -16,8 +16,8 @@ import {
 } from "../../records/door.ts";
 import { artifactPaths, findRuns } from "../../records/files/door.ts";
 import { type ChangedReward, changedRewards, readRunTasks } from "../../records/results/door.ts";
-import { reverify } from "../../run/door.ts";
 import { gymVersion } from "../../run/light-door.ts";
+import { reverify } from "../../run/reverify/door.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { estimateText } from "../eval/report.ts";

@@ -1,4 +1,4 @@
-/** What is made of finished runs: comparison, health, profile, selection, shards. */
+/** What is made of finished runs: comparison, profile, selection. */
 
 export { type AtifSources, atifRollouts } from "./atif/atif-rollouts.ts";
 export {
@@ -9,8 +9,6 @@ export {
 } from "./compare-files.ts";
 export { compareMarkdown, flipText, metricCells } from "./compare-markdown.ts";
 export { type AggregateSide, compareReport, type ReportOptions } from "./compare-report.ts";
-export { type CoverageSources, coverageOf } from "./coverage-of-files.ts";
-export { checkHealth, type HealthOptions, type HealthReport, requireKnown } from "./health/health-check.ts";
 export { matchTasks, type TaskMatching } from "./match-tasks.ts";
 export { type ProfileRunOptions, profileRun, profileTasks } from "./profile-files.ts";
 export {

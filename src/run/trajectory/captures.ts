@@ -1,8 +1,8 @@
 import { errorMessage } from "../../base/errors.ts";
 import { copyWith } from "../../base/python/json/door.ts";
-import type { Gap } from "../../records/door.ts";
 import { fileError, RolloutError } from "../../records/errors.ts";
 import { agentNameOf, type Row } from "../../records/files/door.ts";
+import type { Gap } from "../../records/trajectory-parts.ts";
 import { idInRow } from "../../servers/calls/door.ts";
 import { clearModelCalls, type TokenSource } from "../../servers/capture/door.ts";
 import { callMetrics, readModelCalls, withoutPayload } from "./call-record.ts";

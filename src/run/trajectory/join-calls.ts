@@ -1,4 +1,4 @@
-import { CallRef, distinctGaps, type Gap, ObservationBundle } from "../../records/door.ts";
+import { CallRef, distinctGaps, type Gap, ObservationBundle } from "../../records/trajectory-parts.ts";
 import type { CallRecord } from "./call-record.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Invocation, ToolCall } from "../../records/door.ts";
 import type { Row } from "../../records/files/door.ts";
+import type { Invocation, ToolCall } from "../../records/trajectory-parts.ts";
 import type { CallRecord } from "./call-record.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Row } from "../../records/files/door.ts";
 import {
   distinctGaps,
   type Gap,
@@ -7,8 +8,7 @@ import {
   ReportedTrajectory,
   ToolCall,
   type Turn,
-} from "../../records/door.ts";
-import type { Row } from "../../records/files/door.ts";
+} from "../../records/trajectory-parts.ts";
 import { taskIdOf } from "../../servers/capture/door.ts";
 import type { CallRecord } from "./call-record.ts";
 import { CallJoin } from "./join-calls.ts";

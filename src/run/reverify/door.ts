@@ -1,0 +1,3 @@
+/** Scoring the rollouts of a run again. */
+
+export { type ReverifyOptions, reverify } from "./reverify.ts";
