@@ -1,6 +1,7 @@
 import { isObject } from "../../base/python/json/door.ts";
 import { type ContentPart, prettyJson } from "./content-parts.ts";
 import type { ConversationItem } from "./conversation.ts";
+import { plainLine } from "./plain-line.ts";
 
 const MAX_PREVIEW = 200;
 /** A call whose arguments and output together are shorter is shown in one line. */
@@ -44,7 +45,7 @@ function textOf(parts: readonly ContentPart[]): string {
   return parts.map((part) => ("text" in part ? part.text : part.type === "image" ? "(image)" : "")).join(" ");
 }
 
-const beginningOf = (text: string): string => cut(oneLine(text.slice(0, 4 * MAX_PREVIEW)));
+const beginningOf = (text: string): string => cut(plainLine(text));
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
 

@@ -1,16 +1,10 @@
+import { plainLine } from "../conversation/plain-line.ts";
+
 /** Bytes read to make an excerpt. */
 export const EXCERPT_BYTES = 2048;
 const QUOTE = 0x22;
 /** Maximum length of an excerpt, in characters. */
 const MAX_EXCERPT = 120;
-/** Only this many characters of a text are used for an excerpt. */
-const LOOKED_AT = 1000;
-const THOUGHTS_END = "</think>";
-/** The beginning of thoughts, headings, fences, and the line below the head of a table. */
-const MARKS = /^\s*<think>|^[ \t]*#{1,6}[ \t]+(?=[\p{L}\p{N}*`])|^[ \t]*`{3,}.*$|^[ \t]*\|[ \t|:-]+$/gmu;
-/** Bold text; `2**3` is none. */
-const BOLD = /(?<![\w)])\*\*(?=\S)([^*\n]+)\*\*(?!\w)/g;
-
 /** The beginning of the value at a position of a row: a text, or the item of a function call. */
 export function excerptAt(bytes: Buffer): string {
   if (bytes[0] === QUOTE) return excerptOf(stringPrefix(bytes));
@@ -39,15 +33,8 @@ function stringPrefix(bytes: Buffer): string {
   }
 }
 
-/** The beginning of a text, on one line: without the thoughts before an answer, and without marks of Markdown. */
+/** The beginning of a text, on one line. */
 export function excerptOf(text: string): string {
-  const end = text.indexOf(THOUGHTS_END);
-  const said = end === -1 ? text : text.slice(end + THOUGHTS_END.length);
-  const begin = said.slice(0, LOOKED_AT);
-  const line = oneLine(begin.replace(MARKS, "").replace(BOLD, "$1")) || oneLine(begin);
+  const line = plainLine(text);
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
 }
