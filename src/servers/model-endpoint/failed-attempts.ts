@@ -39,7 +39,14 @@ export class CallReports {
     this.#retryAttempts = retryAttempts;
   }
 
-  failed({ endpoint: { url, limit }, path, error, attempt, since, mostAttempts }: FailedAttempt): void {
+  failed({
+    endpoint: { url, limit, breaker },
+    path,
+    error,
+    attempt,
+    since,
+    mostAttempts,
+  }: FailedAttempt): void {
     const kind = error.failure.class;
     const status = error.providerStatus ?? "none";
     const tries = this.#retryAttempts ?? "unlimited";
@@ -50,7 +57,13 @@ export class CallReports {
     const isSlowDown = kind === "provider_rate_limit" && limit.isLowered;
     const subject = isSlowDown ? "slow-down" : kind;
     const warnedAt = this.#warnedAt.get(subject) ?? Number.NEGATIVE_INFINITY;
-    if (now - warnedAt < (isSlowDown ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS)) return;
+    // While the endpoint is down, the breaker has said that calls wait; only another kind of failure is news.
+    const pause = isSlowDown
+      ? WARN_EVERY_MS
+      : breaker.isOpen
+        ? Number.POSITIVE_INFINITY
+        : WARN_OF_OTHERS_EVERY_MS;
+    if (now - warnedAt < pause) return;
     this.#warnedAt.set(subject, now);
     if (isSlowDown) {
       this.#log.warn(`${error.message}; at most ${limit.limit} concurrent calls from now on`);

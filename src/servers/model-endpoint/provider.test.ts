@@ -146,6 +146,25 @@ describe("limits", () => {
     expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
   });
 
+  it("says once that an endpoint is down, however long the outage is", async () => {
+    const made = await provider(await deadUrl(), { retry_seconds: 2, retry_attempts: null });
+    let hours = 0;
+    const clock = process.hrtime.bind(process);
+    const hrtime = vi.spyOn(process, "hrtime").mockImplementation(((since?: [number, number]) => {
+      const [seconds, nanoseconds] = clock(since);
+      return [seconds + hours * 3600, nanoseconds];
+    }) as typeof process.hrtime);
+    onTestFinished(() => hrtime.mockRestore());
+    const calls = () => Promise.allSettled(Array.from({ length: 10 }, () => made.call(call)));
+    await calls();
+    for (hours of [1, 2]) await calls();
+    const warnings = logged.filter((line) => !line.startsWith("[model_retry"));
+    expect(warnings).toEqual([
+      expect.stringContaining("trying again (attempt 1"),
+      expect.stringContaining("calls wait until it answers again"),
+    ]);
+  });
+
   it("outlasts an outage with a single call and any number of probes", async () => {
     const known = await endpoint();
     const { baseUrl } = known;
