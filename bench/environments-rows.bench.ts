@@ -14,8 +14,8 @@ export const name = "environments-rows";
 const LOOP_BUDGET_MS = 5;
 /** They run programs for each row: starting and watching sandboxes takes CPU, in many short slices. */
 const RUNS_PROGRAMS = new Set([
-  ...["agentif", "bigcodebench", "bird_sql", "competitive_coding_challenges", "harbor", "mini_swe_agent"],
-  ...["mini_swe_agent_2", "newton_bench", "scicodepile", "spider2_lite"],
+  ...["agentif", "bigcodebench", "bird_sql", "competitive_coding_challenges", "harbor", "job_bench"],
+  ...["mini_swe_agent", "mini_swe_agent_2", "newton_bench", "scicodepile", "spider2_lite"],
 ]);
 /** Time for one environment. Those that start programs have one pass. */
 const SECONDS = 0.5;

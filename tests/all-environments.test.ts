@@ -17,6 +17,7 @@ const OUTSIDE = new Set([
   "google_search",
   "harbor",
   "image_tools",
+  "job_bench",
   "litmus_agent",
   "loglikelihood",
   "longmt_eval",
