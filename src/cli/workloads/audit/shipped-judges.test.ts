@@ -28,6 +28,8 @@ const ELSEWHERE = new Map([
   ["conversational_tool_use_simulation", "the judge reads a conversation of the session"],
   ["finance_agent_v2", "the judge reads what a tool of the session received"],
   ["gdpval", "replies without a verdict set invalid_judge_response"],
+  ["job_bench", "the judge reads files of the sandbox"],
+  ["legal_agent_bench", "the judge reads files that a tool of the session wrote"],
   ["ns_tools", "the judge is that of the environment that it asks"],
   ["widesearch", "the judge is asked only about cells of a table that differ"],
 ]);
