@@ -46,13 +46,14 @@ async function writeRows(file: string, text: (index: number) => string): Promise
   });
 }
 
-/** Words by a generator of random numbers whose seed is the row. */
+/** Random words: each is a hash of the row and its place. */
 function textOf(index: number): string {
-  let state = Math.imul(index + 1, 0x9e3779b1);
   const words: string[] = [];
-  for (let count = 20 + (index % 40); count > 0; count--) {
-    state = (Math.imul(state, 1664525) + 1013904223) | 0;
-    words.push(`w${((state >>> 8) % 20_000).toString(36)}`);
+  for (let place = 20 + (index % 40); place > 0; place--) {
+    let hash = Math.imul(index * 64 + place, 0x9e3779b1);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    words.push(`w${((hash ^ (hash >>> 16)) >>> 0) % 20_000}`);
   }
   return words.join(" ");
 }

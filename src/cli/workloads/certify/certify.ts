@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { AuditFinding, AuditTarget, Check, CheckReport, CheckResult } from "../audit/audit.ts";
 import { checks as auditChecks, auditServer } from "../audit/run-audit.ts";
-import { CASES_FILE } from "../verifier-cases/cases.ts";
 import type { Certificate, CheckEntry } from "./certificate.ts";
 import { digestsOf } from "./certificate.ts";
 import { contaminationCheck } from "./contamination-check.ts";
@@ -10,6 +9,7 @@ import { duplicateCheck, leakCheck } from "./leaks.ts";
 import { checkTable, includes, type Level } from "./levels.ts";
 import { type MutationResult, measureMutants } from "./mutation.ts";
 import { statisticalChecks } from "./statistics.ts";
+import { verifierCasesCheck } from "./verifier-cases-check.ts";
 
 export interface CertifyOptions {
   readonly target: AuditTarget;
@@ -63,6 +63,7 @@ export async function certifyServer(options: CertifyOptions): Promise<Certified>
     leakCheck,
     duplicateCheck,
     contaminationCheck(options.against),
+    verifierCasesCheck,
     mutationCheck,
     ...statisticalChecks(options.runs),
   ].filter(({ name }) => includes(level, levelOf(name)));
@@ -131,11 +132,7 @@ function mutationResult(result: MutationResult, asksJudge: boolean): CheckResult
           message: `${file}:${line} (${operator}): ${short(from)} → ${short(to)}`,
           evidence: { from, to, diff },
         }));
-  const aside = asksJudge
-    ? "; a judge decides, so no share is required"
-    : result.cases === 0
-      ? `; ${CASES_FILE} is missing`
-      : "";
+  const aside = asksJudge ? "; a judge decides, so no share is required" : "";
   return { findings, note: `${percent}, ${survivors.length} survive${aside}`, measured, score };
 }
 

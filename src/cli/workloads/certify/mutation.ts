@@ -1,19 +1,18 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../../../base/python/json/door.ts";
 import type { ServerDefinition } from "../../../servers/definitions/door.ts";
-import { Audit, type AuditTarget, type Check, sameReward } from "../audit/audit.ts";
+import { Audit, type AuditTarget, type Check } from "../audit/audit.ts";
 import { startServer } from "../audit/audited-server.ts";
 import { nearMissCheck, rewritingCheck } from "../audit/checks/edited-answers.ts";
 import { injectionCheck, judgeFailureCheck } from "../audit/checks/judge.ts";
 import { malformedCheck } from "../audit/checks/malformed.ts";
 import { goldCheck, nonsenseCheck, rewardRangeCheck } from "../audit/checks/rewards.ts";
-import { CASES_FILE, GOLDEN_FILE, readCases, type VerifierCase } from "../verifier-cases/cases.ts";
-import { replayCase } from "../verifier-cases/replay-case.ts";
+import { GOLDEN_FILE, type VerifierCase } from "../verifier-cases/cases.ts";
 import { MutableServer } from "./mutable-server.ts";
 import type { Mutant } from "./mutants.ts";
+import { casesOf, failsCase, replay, sameValue } from "./verifier-cases-check.ts";
 
 /** The checks that a fault must fail, the cheapest first. */
 const CHECKS: readonly Check[] = [
@@ -136,30 +135,25 @@ interface GoldenRow {
 
 /** What a verifier is tested with: its cases, golden rows and the checks of the audit. */
 class Suite {
-  readonly cases: readonly VerifierCase[];
-  golden: GoldenRow[] = [];
+  readonly cases: VerifierCase[] = [];
+  readonly golden: GoldenRow[] = [];
   readonly #target: AuditTarget;
   readonly #code: MutableServer;
   /** The findings without a fault, by check. */
   readonly #known = new Map<Check, Set<string>>();
 
-  private constructor(target: AuditTarget, code: MutableServer, cases: readonly VerifierCase[]) {
+  private constructor(target: AuditTarget, code: MutableServer) {
     this.#target = target;
     this.#code = code;
-    this.cases = cases;
   }
 
   static async create(target: AuditTarget, code: MutableServer, installRoot: string): Promise<Suite> {
     const { directory, implementation } = target.server;
-    const file = path.join(directory, CASES_FILE);
-    const suite = new Suite(target, code, existsSync(file) ? readCases(file) : []);
     const definition = code.load();
-    const failing = new Set<VerifierCase>();
-    for (const found of suite.cases) if (await suite.#failsCase(definition, found)) failing.add(found);
-    if (failing.size > 0)
-      throw new Error(
-        `The verifier fails its own cases: ${[...failing].map(({ name }) => name).join(", ")}.`,
-      );
+    const suite = new Suite(target, code);
+    // Those that fail are findings of another check.
+    for (const found of casesOf(directory))
+      if (!(await suite.#failsCase(definition, found))) suite.cases.push(found);
     const candidates = goldenRows([
       path.join(directory, GOLDEN_FILE),
       path.join(installRoot, "tests/golden/fixtures", implementation, "parity.jsonl"),
@@ -199,15 +193,7 @@ class Suite {
   }
 
   async #failsCase(definition: ServerDefinition, found: VerifierCase): Promise<boolean> {
-    const server = await this.#start(definition, found.kind === "zero_reward" ? "reject" : "accept");
-    try {
-      const kind = definition.type === "resources_servers" ? definition.kind : "standard";
-      const seen = await replayCase(server, found.request, kind);
-      if (found.kind !== "malformed") return "error" in seen || !same(seen.reward, found.expected_reward);
-      return !("error" in seen) || !seen.error.includes(found.expected_error ?? "");
-    } finally {
-      await server.close();
-    }
+    return failsCase(found, await replay({ ...this.#target.server, definition }, found));
   }
 
   async #failsRow(definition: ServerDefinition, row: GoldenRow): Promise<boolean> {
@@ -222,7 +208,9 @@ class Suite {
       const { status, body } = await server.verify(request);
       if (status !== (expected["status"] ?? 200)) return {};
       const reply: JsonObject = { ...(body as JsonObject), status };
-      return Object.fromEntries(Object.entries(expected).filter(([key, value]) => same(reply[key], value)));
+      return Object.fromEntries(
+        Object.entries(expected).filter(([key, value]) => sameValue(reply[key], value)),
+      );
     } catch {
       return {};
     } finally {
@@ -244,10 +232,6 @@ class Suite {
     const { server } = this.#target;
     return startServer({ ...server, definition, config: { ...server.config, ...config } }, judge, () => {});
   }
-}
-
-function same(a: unknown, b: unknown): boolean {
-  return typeof a === "number" && typeof b === "number" ? sameReward(a, b) : isDeepStrictEqual(a, b);
 }
 
 /** The rows of the files that exist, as far as they are requests to `/verify` with their replies. */
