@@ -165,7 +165,7 @@ function catalogRow(entry: Workload, context: CommandContext) {
   };
 }
 
-/** What `gym env certify` found, for workloads in the folder of a resources server. */
+/** What `gym env certify` found, for environments in the folder of a resources server or under its name. */
 function certificateRow(entry: Workload, context: CommandContext) {
   const certificate = certificateOf(entry, context);
   if (certificate === undefined) return null;
@@ -175,13 +175,18 @@ function certificateRow(entry: Workload, context: CommandContext) {
 }
 
 function certificateOf(
-  { resourcesServer, configFile }: Workload,
+  { name, kind, resourcesServer, configFile }: Workload,
   { err }: CommandContext,
 ): Certificate | undefined {
-  if (resourcesServer === undefined) return undefined;
-  const directory = path.resolve(path.dirname(configFile), "..");
+  const folder = path.dirname(configFile);
+  // An environment may be a resources server under the same name.
+  const [directory, config] =
+    resourcesServer === undefined
+      ? [path.resolve(folder, "../../resources_servers", name), name]
+      : [path.dirname(folder), path.basename(configFile, ".yaml")];
+  if (resourcesServer === undefined && kind === "benchmark") return undefined;
   try {
-    return readCertificates(directory)[path.basename(configFile, ".yaml")];
+    return readCertificates(directory)[config];
   } catch (error) {
     err(`Warning: ${errorMessage(error)}`);
     return undefined;
