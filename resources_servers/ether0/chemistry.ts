@@ -22,7 +22,7 @@ const Details = z.object({
 export type Description = z.output<typeof Description>;
 export type Details = z.output<typeof Details>;
 
-/** Why there is no answer about a molecule, although RDKit works: the text is none. */
+/** Why there is no answer about a molecule, although RDKit works: the text is not a molecule. */
 export class NoMolecule extends Error {}
 
 /** RDKit in a Python process. */
@@ -34,7 +34,7 @@ export class Chemistry {
     this.#program = new PythonProgram({ python, file: path.join(directory, "molecules.py"), timeoutMs });
   }
 
-  /** Null for a text that is no molecule. */
+  /** Null for a text that is not a molecule. */
   async describe(smiles: string, signal: AbortSignal): Promise<Description | null> {
     try {
       return Description.nullable().parse(await this.#ask("describe", [smiles], signal));

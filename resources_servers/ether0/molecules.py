@@ -51,7 +51,7 @@ def kekule(molecule):
 
 
 def describe(smiles):
-    """What the rules need of a molecule; None if the text is none."""
+    """What the rules need of a molecule; None if the text is not a molecule."""
     molecule = Chem.MolFromSmiles(smiles)
     if molecule is None:
         return None

@@ -6,7 +6,8 @@ import { PyFloat, PyRandom, parsePyFloat } from "../../base/python/numbers/door.
 import { compilePyRegex } from "../../base/python/re.ts";
 import { csvRecords } from "../../config/formats/door.ts";
 import { plainName, unpackText, xorText } from "./encoded-text.ts";
-import { compareCells, type FunctionTable, memberOf, neededList, neededText } from "./expression.ts";
+import type { FunctionTable } from "./expression.ts";
+import { compareCells, memberOf, neededList, neededText } from "./values.ts";
 
 export interface Tokenizer {
   encode(text: string): readonly number[];

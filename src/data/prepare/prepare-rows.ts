@@ -6,7 +6,7 @@ import { PyRandom } from "../../base/python/numbers/door.ts";
 import { importTypeScript } from "../../config/import-typescript.ts";
 import { parseYamlText } from "../../config/yaml/door.ts";
 import { DatasetError } from "../errors.ts";
-import { compareCells, neededList, type Scope } from "./expression.ts";
+import type { Scope } from "./expression.ts";
 import { prepareFunctions, type Tokenizer } from "./functions.ts";
 import { readPythonLiterals } from "./python-literals.ts";
 import { readSource, type SourceAccess, type SourceDescription } from "./sources.ts";
@@ -18,6 +18,7 @@ import {
   type SourceSpec,
 } from "./spec.ts";
 import { loadTokenizers, tokenizerNames } from "./tokenizers.ts";
+import { compareCells, neededList } from "./values.ts";
 
 export interface PrepareRowsOptions {
   /** The prepare.yaml. */

@@ -11,10 +11,10 @@ import {
   compileTemplate,
   type Evaluate,
   type FunctionTable,
-  neededList,
   type Scope,
 } from "./expression.ts";
 import { prepareFunctions } from "./functions.ts";
+import { neededList } from "./values.ts";
 
 /** One place that rows come from. All values are templates or expressions. */
 export interface SourceSpec {
