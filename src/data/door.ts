@@ -15,7 +15,7 @@ export { formatName } from "./convert/format-names.ts";
 export { convertDataset } from "./convert/write.ts";
 export { parseDatasetEntry } from "./entry.ts";
 export { missingRegistryAccess } from "./locate.ts";
-export { explainRow, needsDownload } from "./prepare/prepare-from-yaml.ts";
+export { explainRow, missingSource, needsDownload } from "./prepare/prepare-from-yaml.ts";
 export { readPrepareSpec } from "./prepare/spec.ts";
 export { renderDataset } from "./render.ts";
 export { type DatasetScan, scanDataset, summarizeScan } from "./scan-dataset.ts";

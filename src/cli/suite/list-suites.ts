@@ -1,6 +1,6 @@
 import { errorMessage } from "../../base/errors.ts";
 import { findExistingPath, findPath } from "../../config/paths.ts";
-import { existingScript, needsDownload } from "../../data/door.ts";
+import { existingScript, missingSource, needsDownload } from "../../data/door.ts";
 import { configuredAgents } from "../../run/door.ts";
 import { printTable } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
@@ -78,6 +78,9 @@ async function stateOf(context: CommandContext, member: SuiteMember): Promise<Me
         continue;
       const script = existingScript(findPath(entry.prepareScript, context.roots));
       if (script !== undefined && needsDownload(script)) return { state: "needs --prepare", reason: null };
+      const missing = script && missingSource(script, context.roots);
+      if (missing !== undefined)
+        return { state: "cannot run", reason: `its data is not here (${missing}). See its README.` };
       return { state: "example rows", reason: null };
     }
     return { state: prepared.length > 0 ? "prepared" : "example rows", reason: null };

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { dumps, type JsonObject, loads } from "../../base/python/json/door.ts";
+import { findExistingPath } from "../../config/paths.ts";
 import { SAMPLE_DATA_KEY, SAMPLE_OF_KEY } from "../benchmarks/prepare-context.ts";
 import { readDataFileRows } from "../data-file-rows.ts";
 import { DatasetError } from "../errors.ts";
@@ -97,6 +98,18 @@ async function* publishedRows(
 export function needsDownload(file: string): boolean {
   if (!file.endsWith(".yaml") || existsSync(path.join(path.dirname(file), EXAMPLE_FILE))) return false;
   return /\b(?:hub|url): /.test(readFileSync(file, "utf8"));
+}
+
+/** A file that a prepare.yaml reads, that the user must provide, and that is not here. */
+export function missingSource(file: string, roots: readonly string[]): string | undefined {
+  const folder = path.dirname(file);
+  if (!file.endsWith(".yaml") || existsSync(path.join(folder, EXAMPLE_FILE)) || needsDownload(file))
+    return undefined;
+  // Of a path with expressions, only the part before the first one is known.
+  const sources = readFileSync(file, "utf8").matchAll(/\bfile: ["']?([^"'{},\n]+)/g);
+  for (const [, source = ""] of sources)
+    if (findExistingPath(source, [folder, ...roots]) === undefined) return source;
+  return undefined;
 }
 
 /** The row with this number, from 1, and how it was made. Undefined if there are fewer. */
