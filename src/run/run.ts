@@ -35,7 +35,7 @@ import type { RolloutCaptures } from "./trajectory/captures.ts";
 
 function sampleNotice(count: number, of: string | undefined): string {
   return (
-    `warning: ${count} example rows, not ${of ?? "the benchmark"}: the rewards say nothing about the benchmark. ` +
+    `warning: ${count} example row${count === 1 ? "" : "s"}, not ${of ?? "the benchmark"}: the rewards say nothing about the benchmark. ` +
     `For the real rows: gym eval prepare --benchmark ${of ?? "NAME"} --source original`
   );
 }

@@ -48,6 +48,7 @@ it("draws tasks, the same ones with the same seed", async () => {
 it.each([
   ['levl == "hard"', "no row has the field 'levl'; did you mean 'level'?"],
   ["level ==", "--where 'level =='"],
+  ['level = "hard"', "Write == to compare."],
   ["id > level", "line 1: int and str have no order"],
   ["id > 100", "No row of"],
 ])("rejects %j", async (where, message) => {

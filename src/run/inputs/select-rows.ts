@@ -116,7 +116,8 @@ class Condition {
     try {
       this.#accepts = compileRowCondition(text);
     } catch (error) {
-      throw this.#problem(errorMessage(error));
+      const hint = /[^=!<>]=[^=]/.test(text) ? " Write == to compare." : "";
+      throw this.#problem(`${errorMessage(error)}${hint}`);
     }
   }
 
