@@ -11,7 +11,8 @@ const RULES: Readonly<Record<string, (entry: string) => string>> = {
   "Entries end with a full stop.": (entry) => `${entry}.`,
   "Entries begin with a hash.": (entry) => `#${entry}`,
 };
-const REFLECTION = /^An agent works with the texts below\. You improve one of them: "([^"]*)"/;
+const REFLECTION =
+  /^(?:An agent works with the texts below\. You improve one of them:|Rewrite this text of an agent,) "([^"]*)"/;
 
 /**
  * A scripted policy. As an agent it books the room of the request, by the rule that the request is about if a text states
@@ -48,7 +49,7 @@ export default defineModel({
 
 /** The text of the component with the rules that the examples name. */
 function improved(request: string, component: string): string {
-  const [, text = ""] = /now\n```\n([\s\S]*?)\n```/.exec(request) ?? [];
+  const [, text = ""] = /^```\n([\s\S]*?)\n```/m.exec(request) ?? [];
   const named = Object.keys(RULES).filter(
     (rule) => request.includes(`House rule: ${rule}`) && !text.includes(rule),
   );

@@ -60,7 +60,7 @@ export const optimizeCommands = [
       },
       "max-tokens": numberFlag("N", atLeastOne, "budget of tokens of rollouts and proposals"),
       "max-cost": { kind: "value", key: "max_cost", metavar: "DOLLARS", help: "budget in dollars" },
-      repeats: { ...numberFlag("N", atLeastOne, "rollouts per task in validation and test"), default: "1" },
+      repeats: { ...numberFlag("N", atLeastOne, "rollouts per task"), default: "1" },
       minibatch: { ...numberFlag("N", atLeastOne, "training tasks per proposal"), default: "3" },
       proposer: {
         kind: "text",

@@ -289,7 +289,7 @@ function leastRollouts(
   { repeats = 1, minibatch = DEFAULT_MINIBATCH }: OptimizeOptions,
 ) {
   const validation = val.length * repeats;
-  return { validation, change: 4 * minibatch + validation, test: 2 * test.length * repeats };
+  return { validation, change: 4 * minibatch * repeats + validation, test: 2 * test.length * repeats };
 }
 
 function rejectSmallBudget(rollouts: number, needed: ReturnType<typeof leastRollouts>): void {

@@ -59,7 +59,7 @@ export interface OptimizeOptions extends Pick<EvaluationOptions, RunOption> {
   maxTokens?: number;
   /** Budget in dollars. Default: `max_cost` of the config. */
   maxCost?: number;
-  /** Rollouts per task in validation and test. Default: 1. */
+  /** Rollouts per task. With several, the reflection model also sees how an attempt that passed differs. Default: 1. */
   repeats?: number;
   /** Training tasks per proposal. Default: 3. */
   minibatch?: number;

@@ -41,12 +41,13 @@ export function bestByTask(pool: ReadonlyMap<number, Scores>): Map<number, Set<n
 
 /**
  * The candidates that are worth changing further, with the number of tasks that each leads. A candidate is dropped if
- * every task that it leads is also led by another one that stays, weakest first.
+ * every task that it leads is also led by another one that stays: the weakest first, of equal ones the oldest, because the
+ * later one was better on training tasks.
  */
 export function paretoFront(pool: ReadonlyMap<number, Scores>): Map<number, number> {
   const leaders = [...bestByTask(pool).values()].map((candidates) => new Set(candidates));
   const weakestFirst = [...pool].sort(
-    ([left, its], [right, other]) => (meanScore(its) ?? 0) - (meanScore(other) ?? 0) || right - left,
+    ([left, its], [right, other]) => (meanScore(its) ?? 0) - (meanScore(other) ?? 0) || left - right,
   );
   for (const [candidate] of weakestFirst)
     if (leaders.every((candidates) => !candidates.has(candidate) || candidates.size > 1))

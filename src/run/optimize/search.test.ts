@@ -85,6 +85,7 @@ interface Setting {
   resume?: boolean;
   /** Rollouts that it may use. Default: 300. */
   rollouts?: number;
+  repeats?: number;
   /** Number of the record, if it is not the seed. */
   file?: number;
 }
@@ -125,7 +126,7 @@ async function searched(seed: number, setting: Setting) {
     leaks: new LeakCheck([...divided.train, ...divided.val, ...divided.test]),
     proposer: PROPOSERS.reflect,
     selector: SELECTORS.pareto,
-    repeats: 1,
+    repeats: setting.repeats ?? 1,
     minibatch: 3,
     perfect: 1,
     maxMerges: 5,
@@ -281,6 +282,35 @@ it("continues a batch that the budget ended, and says when none could be scored"
   isLifted = true;
   const { search } = await searched(3, { directory, runner: training, resume: true });
   expect(search.candidates.size).toBeGreaterThan(1);
+});
+
+it("shows how a repeat that passed differs from one that did not", async () => {
+  const whole = policy(true, seededNumbers(7));
+  const attempt = (reward: number, content: string) => ({
+    row: { reward, response: { output: [{ role: "assistant", content }] } },
+    findings: [],
+  });
+  const runner: Batches = {
+    ...whole,
+    run: async (name, batch) => {
+      const result = await whole.run(name, batch);
+      const rewards = Object.fromEntries(batch.tasks.map(({ index }) => [index, [0, 1]]));
+      return batch.repeats === 2 ? { ...result, rewards } : result;
+    },
+    attempts: async (_, tasks) =>
+      new Map([...tasks].map((task) => [task, [attempt(1, "I asked first."), attempt(0, "I guessed.")]])),
+  };
+  const prompts: string[] = [];
+  const ask = async (prompt: string) => {
+    prompts.push(prompt);
+    return "";
+  };
+  const { budget } = await searched(3, { directory, runner, ask, repeats: 2 });
+  expect(prompts[0]).toContain("not passed, reward 0.5");
+  expect(prompts[0]).toMatch(
+    /reward 0\)\nassistant: I guessed\.[\s\S]*passed \(reward 1\)\nassistant: I asked first\./,
+  );
+  expect(budget.used.rollouts).toBeLessThanOrEqual(300);
 });
 
 it("does not take failed training rollouts for passed ones", async () => {

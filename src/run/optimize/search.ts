@@ -141,7 +141,7 @@ export class Search {
   async #improve(): Promise<string> {
     const { selector, random, maxMerges, minibatch, repeats, splits } = this.#options;
     // A candidate that helps must be validated, or the rollouts before were wasted.
-    const needed = 4 * minibatch + splits.val.length * repeats;
+    const needed = (4 * minibatch + splits.val.length) * repeats;
     let idle = 0;
     let idleReasons = new Set<string>();
     let broken = 0;
@@ -401,7 +401,7 @@ export class Search {
   async #scores(candidate: Candidate, split: SplitName, tasks: readonly Task[]): Promise<Scores> {
     const tried = this.#known.get(candidate.index)?.tried;
     const missing = tasks.filter(({ index }) => !tried?.has(index));
-    const repeats = split === "train" ? 1 : this.#options.repeats;
+    const { repeats } = this.#options;
     if (missing.length > 0) {
       this.#require(missing.length * repeats);
       const result = await this.#batch(candidate, split, missing, repeats);
@@ -469,7 +469,8 @@ export class Search {
 
   #require(rollouts: number): void {
     const { budget } = this.#options;
-    if (!budget.affords(rollouts)) throw new BudgetSpent("the budget is spent");
+    if (!budget.affords(rollouts))
+      throw new BudgetSpent("the rest of the budget is too small for another change and the test");
   }
 }
 
