@@ -100,6 +100,14 @@ function gramsOf(text: string): string[] {
   return all.slice(GRAM_WORDS - 1).map((_, start) => all.slice(start, start + GRAM_WORDS).join(" "));
 }
 
+/** Chinese and Japanese are written without spaces, so each character is a word. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+
 function words(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+(?:[.,'’-][\p{L}\p{N}]+)*/gu) ?? [];
+  return (
+    text
+      .toLowerCase()
+      .replace(UNSPACED, " $& ")
+      .match(/[\p{L}\p{N}]+(?:[.,'’-][\p{L}\p{N}]+)*/gu) ?? []
+  );
 }
