@@ -178,3 +178,15 @@ it("prints events as JSON lines", { timeout: 120_000 }, async () => {
     new Set(["batch", "candidate", "status", "finished"]),
   );
 });
+
+it("changes a text of the config, with servers of its own for each batch", { timeout: 120_000 }, async () => {
+  const cwd = await project({});
+  const component = "config.booking_desk.resources_servers.booking_desk.description";
+  const few = ["--train", "3", "--val", "3", "--test", "5", "--max-rollouts", "40"];
+  const { exitCode, stderr } = await runGym(["optimize", ...DESK, ...few, "-c", component, "-o", "opt"], {
+    cwd,
+  });
+  expect(exitCode, stderr).toBe(0);
+  const { failed, rollouts } = linesOf(path.join(cwd, "opt/lineage.jsonl"))[1];
+  expect([failed, rollouts]).toEqual([0, 3]);
+});

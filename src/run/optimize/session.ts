@@ -7,7 +7,7 @@ import type { RunningServers } from "../../servers/hosting/door.ts";
 import { eitherSignal } from "../evaluate.ts";
 import type { EvaluationOptions } from "../options.ts";
 import { checkModelEndpoints } from "../preflight.ts";
-import type { ResolvedRun, RunConfig } from "../run-config.ts";
+import { type ResolvedRun, type RunConfig, resolveRun } from "../run-config.ts";
 import { onlyServers, startResolved } from "../start-servers.ts";
 import { BatchRunner } from "./batches.ts";
 import type { OptimizeBudget } from "./budget.ts";
@@ -82,10 +82,12 @@ export class Session {
 
   /** Calls a check with the servers of batches. Over the queue, they run elsewhere. */
   async checked(check: (client: ServerClient) => Promise<void>): Promise<void> {
-    const { resolved, options, emit, roots, installRoot } = this.#setting;
+    const { given, options, emit, roots, installRoot } = this.#setting;
     if (this.#shares) return check(this.#servers.client);
     if (options.queue !== undefined) return;
-    const servers = await startResolved(resolved.config, resolved.definitions, {
+    // The reflection model listens on its port already.
+    const { config, definitions } = await resolveRun(await withValues(given, {}));
+    const servers = await startResolved(config, definitions, {
       roots,
       installRoot,
       head: false,
