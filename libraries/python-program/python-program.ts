@@ -2,9 +2,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { errorMessage, GymError, type JsonObject } from "nemo-gym";
+import { isObject } from "nemo-gym/python";
 
 /** Variables that a Python program needs; all others may hold secrets. */
-const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"];
+const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "JAVA_HOME", "LD_LIBRARY_PATH"];
 const MAX_ERROR_TEXT = 4_000;
 
 /** A program did not answer: it cannot start, has ended or took too long. */
@@ -20,22 +21,36 @@ export class PythonProgramError extends GymError {
 export interface PythonProgramOptions {
   /** The program: it reads one JSON request per line and answers each with one line. */
   file: string;
+  args?: readonly string[];
   python: string;
   /** Folders in which Python looks for modules first. */
   pythonPath?: readonly string[];
+  /** Further variables of its environment. */
+  env?: Readonly<Record<string, string>>;
   timeoutMs: number;
+  /**
+   * Whether requests do not wait for each other. They then have an `id`, which the answer repeats, and a cancelled request
+   * does not stop the program.
+   */
+  isConcurrent?: boolean;
+}
+
+interface Running {
+  child: ChildProcessWithoutNullStreams;
+  /** What to do with the answer of each open request, the oldest first; undefined: the program has ended. */
+  open: Map<number, (reply: JsonObject | undefined) => void>;
+  errors: string;
 }
 
 /**
  * A Python program of ours outside of the sandbox, for a library that the user has installed. It is no place for code that a model wrote. It
- * starts with the first request, and anew after it has ended. Requests wait for each other.
+ * starts with the first request, and anew after it has ended.
  */
 export class PythonProgram {
   readonly #options: PythonProgramOptions;
-  #running:
-    | { child: ChildProcessWithoutNullStreams; lines: AsyncIterator<string>; errors: () => string }
-    | undefined;
+  #running: Running | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  #asked = 0;
 
   constructor(options: PythonProgramOptions) {
     this.#options = options;
@@ -43,6 +58,7 @@ export class PythonProgram {
 
   /** @throws {PythonProgramError} */
   ask(request: object, signal: AbortSignal): Promise<JsonObject> {
+    if (this.#options.isConcurrent) return this.#ask(request, signal);
     const answer = this.#last.then(() => this.#ask(request, signal));
     this.#last = answer.catch(() => undefined);
     return answer;
@@ -53,53 +69,77 @@ export class PythonProgram {
     this.#running = undefined;
   }
 
-  #start() {
-    const { file, python, pythonPath = [] } = this.#options;
+  #start(): Running {
+    const { file, args = [], python, pythonPath = [], env: own } = this.#options;
     const env = Object.fromEntries(
       PASSED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
     );
     const search = [...pythonPath, process.env["PYTHONPATH"] ?? ""].filter(Boolean).join(path.delimiter);
-    const child = spawn(python, ["-B", file], { env: { ...env, PYTHONPATH: search } });
-    let text = "";
+    const child = spawn(python, ["-B", file, ...args], { env: { ...env, PYTHONPATH: search, ...own } });
+    const running: Running = { child, open: new Map(), errors: "" };
     const note = (more: unknown) => {
-      text = (text + String(more)).slice(-MAX_ERROR_TEXT);
+      running.errors = (running.errors + String(more)).slice(-MAX_ERROR_TEXT);
     };
     child.stderr.on("data", note);
     child.on("error", (error) => note(errorMessage(error)));
     // A program that ended shows in its replies.
     child.stdin.on("error", () => {});
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    return { child, lines, errors: () => text.trim() };
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const reply = readReply(line);
+      if (reply === undefined) {
+        note(`\nit wrote what is no answer: ${line.slice(0, 200)}`);
+        child.kill("SIGKILL");
+        return;
+      }
+      const [oldest] = running.open.keys();
+      running.open.get(this.#options.isConcurrent ? Number(reply["id"]) : (oldest ?? 0))?.(reply);
+    });
+    child.on("close", () => {
+      if (this.#running === running) this.#running = undefined;
+      for (const settle of running.open.values()) settle(undefined);
+    });
+    return running;
   }
 
   async #ask(request: object, signal: AbortSignal): Promise<JsonObject> {
     signal.throwIfAborted();
     this.#running ??= this.#start();
-    const { child, lines, errors } = this.#running;
+    const running = this.#running;
+    const { isConcurrent, python, timeoutMs } = this.#options;
+    const id = ++this.#asked;
     let isLate = false;
+    let stop = () => this.close();
     const timer = setTimeout(() => {
       isLate = true;
-      this.close();
-    }, this.#options.timeoutMs);
-    const stop = () => this.close();
-    signal.addEventListener("abort", stop, { once: true });
+      running.child.kill("SIGKILL");
+    }, timeoutMs);
     try {
-      child.stdin.write(`${JSON.stringify(request)}\n`);
-      // Ends without a line when the program is stopped.
-      const next = await lines.next();
+      const reply = await new Promise<JsonObject | undefined>((resolve) => {
+        running.open.set(id, resolve);
+        if (isConcurrent) stop = () => resolve(undefined);
+        signal.addEventListener("abort", stop, { once: true });
+        running.child.stdin.write(`${JSON.stringify(isConcurrent ? { id, ...request } : request)}\n`);
+      });
       signal.throwIfAborted();
-      if (isLate)
-        throw new PythonProgramError(`no reply in ${this.#options.timeoutMs / 1000} seconds`, { isLate });
-      if (next.done) {
-        this.close();
-        throw new PythonProgramError(
-          `${this.#options.python} ended: ${errors().split("\n").at(-1) || "without a message"}`,
-        );
+      if (isLate) throw new PythonProgramError(`no reply in ${timeoutMs / 1000} seconds`, { isLate });
+      if (reply === undefined) {
+        const reason = running.errors.trim().split("\n").at(-1) || "without a message";
+        throw new PythonProgramError(`${python} ended: ${reason}`);
       }
-      return JSON.parse(next.value) as JsonObject;
+      return reply;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);
+      running.open.delete(id);
     }
+  }
+}
+
+function readReply(line: string): JsonObject | undefined {
+  try {
+    const reply: unknown = JSON.parse(line);
+    return isObject(reply) ? reply : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -28,6 +28,8 @@ def launch(framework, task_no, split, seed):
 
 
 def step(game, command):
+    if game is None:
+        raise RuntimeError("the program of this game has ended")
     observation, score, done, info = game.step(command)
     return {"observation": observation, "score": score, "done": bool(done), "info": dict(info or {})}
 
@@ -42,10 +44,10 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            if game is None:
-                game, reply = launch(**request)
-            else:
+            if "command" in request:
                 reply = step(game, request["command"])
+            else:
+                game, reply = launch(**request)
         except Exception as error:
             reply = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(reply, default=plain), file=replies, flush=True)
