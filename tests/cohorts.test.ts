@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rewardModel.close());
 
-const server = "++genrm_compare.resources_servers.genrm_compare";
+const server = "++genrm_compare_resources_server.resources_servers.genrm_compare";
 const run = (...more: string[]) =>
   runGym(
     [
