@@ -52,7 +52,12 @@ export const reservedKeys = [
   {
     key: "agent_map",
     description:
-      "Which agent runs rows that name another one: a map from names in rows to agents of this run.",
+      "Which agent runs rows that name another one: a map from the agents or task sources of rows to agents of this run, with `_default` for all others.",
+  },
+  {
+    key: "fan_out",
+    description:
+      "Agents that each run a copy of the rows of an agent or task source: `{quiz: [a_agent, b_agent]}`.",
   },
   {
     key: "replace_agents",

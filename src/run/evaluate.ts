@@ -31,7 +31,7 @@ import {
 import { gymVersion } from "./gym-version.ts";
 import { checkAfterRun } from "./health-after-run.ts";
 import type { ExpandOptions, RepeatOrder } from "./inputs/expand.ts";
-import { readRouting } from "./inputs/route.ts";
+import { agentOfSource, readFanOut, readRouting } from "./inputs/route.ts";
 import type { RowSelection } from "./inputs/select-rows.ts";
 import { loadSkills } from "./inputs/skills.ts";
 import { readTextOverrides } from "./inputs/text-overrides.ts";
@@ -367,6 +367,8 @@ export async function expandOptions(
     agentName: (agent && currentName(agent, agents)) ?? (agents.length === 1 ? agents[0] : null) ?? null,
     routing: readRouting(config, environmentsOf(config.servers)),
     agentMap: isObject(agentMap) ? (agentMap as Record<string, string>) : undefined,
+    fanOut: readFanOut(config.get("fan_out")),
+    agentOfSource: (source) => agentOfSource(source, config.servers),
     knownAgents: agents,
     renamedAgent: (name) => aliasedInstance(name, new Set(agents)),
     limit,

@@ -74,7 +74,14 @@ export const collectionKeys = {
     INPUT_FLAG,
     "rows to run, or a source that `gym dataset convert` reads (data.csv, hub:OWNER/NAME@SPLIT); the config's example data when absent",
   ),
-  agent_map: { type: "dict", help: "agents that run the rows of others: a map from names in rows to agents" },
+  agent_map: {
+    type: "dict",
+    help: "agents that run the rows of others: a map from the agents or task sources of rows, or _default, to agents",
+  },
+  fan_out: {
+    type: "dict",
+    help: "agents that each run a copy of a row: a map from the agent or task source of rows to lists of agents",
+  },
   agent_name,
   row_where: text(
     { name: "where", metavar: "CONDITION" },

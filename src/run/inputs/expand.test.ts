@@ -55,6 +55,54 @@ describe("expandRows", () => {
     expect(sorted(broad)).toEqual(sorted(deep));
   });
 
+  it("finds agents by task source, and runs copies with several", async () => {
+    const from = (source: string) => line(source, `, "task_source": "${source}"`);
+    const agentsOf = async (options: Partial<ExpandOptions>) =>
+      (
+        await expanded(line("own", ', "agent_ref": {"name": "eve"}') + from("quiz") + from("math"), options)
+      ).map((row) => (row["agent_ref"] as Row)["name"]);
+    const free = { agentName: null, agentOfSource: (source: string) => `${source}_agent` };
+    expect(await agentsOf(free)).toEqual(["eve", "quiz_agent", "math_agent"]);
+    expect(await agentsOf({ ...free, agentMap: { quiz: "ann" } })).toEqual(["eve", "ann", "math_agent"]);
+    expect(await agentsOf({ ...free, agentMap: { eve: "ann", _default: "cid" } })).toEqual([
+      "ann",
+      "cid",
+      "cid",
+    ]);
+    const fanned = { ...free, fanOut: { quiz: ["ann", "bob"] } };
+    expect(await agentsOf(fanned)).toEqual(["eve", "ann", "bob", "math_agent"]);
+    const repeats = { ann: 2, quiz: 1, math: 3, _default: 1 };
+    expect(await agentsOf({ ...fanned, repeats })).toEqual([
+      "eve",
+      "ann",
+      "ann",
+      "bob",
+      ...Array(3).fill("math_agent"),
+    ]);
+    const copies = await expanded(from("quiz"), { ...fanned, repeats });
+    expect(keys(copies)).toEqual([
+      [0, 0],
+      [0, 1],
+      [0, 2],
+    ]);
+  });
+
+  it("repeats tasks by their taskset, or by their environment server", async () => {
+    const task = (taskset: string) =>
+      `{"task_id": {"taskset": "${taskset}", "task_id": "1"}, "task_input": {}, "_ng_environment_server": "env"}\n`;
+    const rows = await expanded(task("letters") + task("words"), {
+      agentName: null,
+      repeats: { letters: 3, env: 2 },
+    });
+    expect(keys(rows)).toEqual([
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [1, 0],
+      [1, 1],
+    ]);
+  });
+
   it("numbers tasks by their text and rollouts by their task", async () => {
     const rows = await expanded(line("a") + line("b") + line("a"), { repeats: 2 });
     expect(keys(rows)).toEqual([
@@ -124,7 +172,7 @@ describe("expandRows", () => {
       onWarning: (text) => warnings.push(text),
     });
     expect(rows).toHaveLength(2);
-    expect(warnings).toEqual(["num_repeats names agents that no row has: y."]);
+    expect(warnings).toEqual(["num_repeats has names that no row has: y."]);
   });
 
   it.each([[0], [1.5], [-1], [{ a: 0 }]])("rejects %j repeats", async (repeats) => {

@@ -30,8 +30,12 @@ export interface ExpandOptions {
   inputPath: string;
   /** The agent for rows without the key `agent_ref`; a row with `agent_ref: null` does not get it. */
   agentName?: string | null;
-  /** Agents that replace those named in rows. */
+  /** Agents by the agent or the `task_source` that rows name, with `_default` for the others. */
   agentMap?: Readonly<Record<string, string>>;
+  /** The agents that each run a copy of a row, by the agent or the `task_source` that the row names. */
+  fanOut?: Readonly<Record<string, readonly string[]>>;
+  /** The agent for rows that name only their `task_source`. */
+  agentOfSource?: (source: string) => string | undefined;
   /** The available agents; rows for others are rejected. Default: every name is accepted. */
   knownAgents?: readonly string[];
   /** Which environment server runs each row. Default: that of the row's agent. */
@@ -92,27 +96,29 @@ async function* expandOnce(
   const withoutAgent = new PositionRanges();
   const agents = new AgentCheck(options.knownAgents, options.agentName);
   for await (const { row: given, line } of inputRows(options)) {
-    const row = routed(withCurrentAgent(prepareRow(given, line, options), options), line, options);
-    const agent = agentNameOf(row);
-    if (agent === undefined) {
-      withoutAgent.add(line.number - 1, 1);
-      continue;
-    }
-    if (!isTaskRow(row) && !agents.accepts(agent, line)) continue;
-    const count = repeats.of(agent);
-    const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
-    const first = rolloutCounts.get(taskIndex) ?? 0;
-    rolloutCounts.set(taskIndex, first + count);
-    for (let rolloutIndex = first; rolloutIndex < first + count; rolloutIndex++) {
-      if (repeat !== undefined && rolloutIndex !== first + repeat) continue;
-      const emitted = copyWith(row, { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex });
-      yield {
-        row: options.addSeed ? seeded(emitted, rolloutIndex, options.inputPath, line) : emitted,
-        taskIndex,
-        rolloutIndex,
-        agent,
-        lineNumber: line.number,
-      };
+    for (const prepared of copiesFor(prepareRow(given, line, options), given, options)) {
+      const row = routed(withCurrentAgent(prepared, options), line, options);
+      const agent = agentNameOf(row);
+      if (agent === undefined) {
+        withoutAgent.add(line.number - 1, 1);
+        continue;
+      }
+      if (!isTaskRow(row) && !agents.accepts(agent, line)) continue;
+      const count = repeats.of(...repeatNames(row, agent, basisOf(given)));
+      const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
+      const first = rolloutCounts.get(taskIndex) ?? 0;
+      rolloutCounts.set(taskIndex, first + count);
+      for (let rolloutIndex = first; rolloutIndex < first + count; rolloutIndex++) {
+        if (repeat !== undefined && rolloutIndex !== first + repeat) continue;
+        const emitted = copyWith(row, { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex });
+        yield {
+          row: options.addSeed ? seeded(emitted, rolloutIndex, options.inputPath, line) : emitted,
+          taskIndex,
+          rolloutIndex,
+          agent,
+          lineNumber: line.number,
+        };
+      }
     }
   }
   rejectWithoutAgent(withoutAgent, options.inputPath);
@@ -183,11 +189,7 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
       );
     }
   }
-  if (options.agentName && !Object.hasOwn(row, "agent_ref"))
-    row = copyWith(row, { agent_ref: { name: options.agentName } });
-  const named = agentNameOf(row);
-  const other = named === undefined ? undefined : options.agentMap?.[named];
-  if (other !== undefined) row = copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: other } });
+  row = withAgent(row, options);
   const params = row["responses_create_params"];
   if (!isObject(params)) {
     const problem =
@@ -201,6 +203,60 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
     responses_create_params: options.overrides ? copyWith(texts, options.overrides) : texts,
     ...(options.skills && { skills_ref: options.skills }),
   });
+}
+
+/** The row with the agent that runs it: that of `agent_map`, or its own, or the chosen one, or that of its task source. */
+function withAgent(row: Row, { agentName, agentMap = {}, agentOfSource }: ExpandOptions): Row {
+  const source = sourceOf(row);
+  const mapped = (name: string | undefined) =>
+    name !== undefined && Object.hasOwn(agentMap, name) ? agentMap[name] : undefined;
+  const own = agentNameOf(row);
+  const stamped = row["_ng_environment_server"] !== undefined;
+  const other = stamped ? undefined : (mapped(own) ?? mapped(source) ?? mapped("_default"));
+  if (other !== undefined) return referringTo(row, other);
+  if (Object.hasOwn(row, "agent_ref")) return row;
+  const chosen = agentName ?? (source === undefined ? undefined : agentOfSource?.(source));
+  if (!chosen) return row;
+  const renamed = mapped(chosen);
+  return referringTo(row, renamed ?? chosen);
+}
+
+function referringTo(row: Row, agent: string): Row {
+  const reference = row["agent_ref"];
+  return copyWith(row, { agent_ref: { ...(isObject(reference) && reference), name: agent } });
+}
+
+/** The row once for each agent of `fan_out`. Rows that are bound to an environment server stay as they are. */
+function copiesFor(row: Row, given: Row, { fanOut = {} }: ExpandOptions): Row[] {
+  const basis = basisOf(given);
+  if (basis === undefined || isTaskRow(row) || row["_ng_environment_server"] !== undefined) return [row];
+  const agents = Object.hasOwn(fanOut, basis) ? fanOut[basis] : undefined;
+  return agents?.map((agent) => referringTo(row, agent)) ?? [row];
+}
+
+/** The names that `num_repeats` may have for a row, the most specific one first. */
+function repeatNames(row: Row, agent: string, basis: string | undefined): [string, ...string[]] {
+  const task = row["task_id"];
+  const server = row["_ng_environment_server"];
+  const bound = typeof server === "string" ? [server] : [];
+  if (isTaskRow(row) && isObject(task)) return [String(task["taskset"]), ...bound];
+  const source = sourceOf(row);
+  return [
+    agent,
+    ...(basis === undefined ? [] : [basis]),
+    ...(source === undefined ? [] : [source]),
+    ...bound,
+  ];
+}
+
+/** What a row of the input names: its agent, or else its task source. */
+function basisOf(row: Row): string | undefined {
+  return agentNameOf(row) ?? sourceOf(row);
+}
+
+function sourceOf(row: Row): string | undefined {
+  const source = row["task_source"];
+  return typeof source === "string" && source !== "" ? source : undefined;
 }
 
 /** The parameters of a task belong to its environment, so no option may change them. */

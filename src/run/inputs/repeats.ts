@@ -3,7 +3,7 @@ import { PyFloat, parsePyInt } from "../../base/python/numbers/door.ts";
 import { RolloutError } from "../../records/errors.ts";
 import { numberOf } from "../../records/metrics/door.ts";
 
-/** A number for all agents, or a map from agent to number with `_default` for the others; null means 1. */
+/** A number for all rows, or a map from agents, tasksets or task sources to numbers with `_default` for the others; null means 1. */
 export type RepeatsSetting = number | string | boolean | null | Readonly<Record<string, number | string>>;
 
 const DEFAULT_KEY = "_default";
@@ -32,11 +32,12 @@ export class Repeats {
     return Math.max(this.all ?? 1, ...this.byAgent.values());
   }
 
-  /** The repeats of one agent; 0 for an agent without any, which `finish` reports. */
-  of(agent: string): number {
-    this.seen.add(agent);
-    const repeats = this.byAgent.get(agent) ?? this.all;
-    if (repeats === undefined) this.unknown.add(agent);
+  /** The repeats of a row by its first name that has an entry; 0 for a row without any, which `finish` reports. */
+  of(...names: [string, ...string[]]): number {
+    for (const name of names) this.seen.add(name);
+    const found = names.find((name) => name !== DEFAULT_KEY && this.byAgent.has(name));
+    const repeats = found === undefined ? this.all : this.byAgent.get(found);
+    if (repeats === undefined) this.unknown.add(names[0]);
     return repeats ?? 0;
   }
 
@@ -49,8 +50,7 @@ export class Repeats {
       );
     }
     const idle = [...this.byAgent.keys()].filter((agent) => agent !== DEFAULT_KEY && !this.seen.has(agent));
-    if (idle.length > 0)
-      warn(`num_repeats names agents that no row has: ${idle.sort(byCodePoint).join(", ")}.`);
+    if (idle.length > 0) warn(`num_repeats has names that no row has: ${idle.sort(byCodePoint).join(", ")}.`);
   }
 }
 

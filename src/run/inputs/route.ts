@@ -1,6 +1,11 @@
 import { copyWith, isObject } from "../../base/python/json/door.ts";
 import { suggest } from "../../base/suggest.ts";
-import { type Environment, environmentOfAgent, type ResolvedConfig } from "../../config/door.ts";
+import {
+  type Environment,
+  environmentOfAgent,
+  type ResolvedConfig,
+  type ServerInstance,
+} from "../../config/door.ts";
 import { RolloutError } from "../../records/errors.ts";
 import type { Row } from "../../records/files/door.ts";
 import { isTaskRow } from "../../wire/door.ts";
@@ -83,6 +88,35 @@ export function routeRow(row: Row, routing: Routing): Row {
     ...(own === undefined && agent !== undefined && { agent_ref: { name: agent } }),
     _ng_environment_server: environment.name,
   });
+}
+
+/** The agent for rows of a task source, which is an agent or a resources server that exactly one agent uses. */
+export function agentOfSource(source: string, servers: readonly ServerInstance[]): string | undefined {
+  const agents = servers.filter(({ type }) => type === "responses_api_agents");
+  if (agents.some(({ name }) => name === source)) return source;
+  const using = agents.filter(({ config }) => {
+    const reference = config["resources_server"];
+    return isObject(reference) && reference["name"] === source;
+  });
+  if (using.length < 2) return using[0]?.name;
+  throw refused(
+    `task_source is '${source}', which ${using.length} agents use (${using.map(({ name }) => name).join(", ")}); ` +
+      `choose one: +agent_map={${source}: ${using[0]?.name}}`,
+  );
+}
+
+/** Reads and checks `fan_out`: lists of different agents by the agent or the task source that rows name. */
+export function readFanOut(setting: unknown): Readonly<Record<string, string[]>> | undefined {
+  if (setting === undefined || setting === null) return undefined;
+  const isList = (agents: unknown): agents is string[] =>
+    Array.isArray(agents) &&
+    agents.length > 0 &&
+    agents.every((agent) => typeof agent === "string") &&
+    new Set(agents).size === agents.length;
+  if (isObject(setting) && Object.values(setting).every(isList)) return setting as Record<string, string[]>;
+  throw refused(
+    "fan_out must map agents or task sources to lists of different agents, such as {quiz: [a, b]}",
+  );
 }
 
 function agentOf(row: Row): string | undefined {
