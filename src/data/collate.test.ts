@@ -411,3 +411,37 @@ describe("agentsOf", () => {
     expect(rejected).toEqual([{ agent: "bad", problems: [expect.stringContaining("license")] }]);
   });
 });
+
+describe("datasets of resources servers", () => {
+  const server = (datasets: unknown[], agents: string[]) => agentsOf([{ name: "shop", datasets, agents }]);
+
+  it("belong to the only agent of the server, or to the one they name", () => {
+    expect(server([example], ["a"]).agents).toMatchObject([{ name: "a", datasets: [{ name: "example" }] }]);
+    expect(server([{ ...example, agent: "b" }], ["a", "b"]).agents).toMatchObject([{ name: "b" }]);
+    const problem = (datasets: unknown[], agents: string[]) =>
+      server(datasets, agents).rejected[0]?.problems[0];
+    expect(problem([example], ["a", "b"])).toMatch(/needs 'agent', because 'shop' has 2 agents: a, b/);
+    expect(problem([example], [])).toMatch(/0 agents: none/);
+    expect(problem([{ ...example, agent: "c" }], ["a"])).toMatch(/names the agent 'c', .*\(a\)/);
+    expect(problem([{ ...example, agent: "a", taskset: "t" }], ["a"])).toMatch(/both 'taskset' and 'agent'/);
+  });
+
+  it("become tasks of their taskset, numbered over all datasets of the type", async () => {
+    await put("data/example.jsonl", row("a"));
+    await put(
+      "data/more.jsonl",
+      row("b", ', "task_source": "shop", "n": 1.0') + row("c", ', "problem_id": 7'),
+    );
+    const tasks = { ...example, name: "more", jsonl_fpath: "data/more.jsonl", taskset: "t", num_repeats: 2 };
+    const { agents } = server([example, tasks], ["a"]);
+    await run([], { agents });
+    const params = (input: string) => `"responses_create_params": {"input": "${input}"}`;
+    const task = (id: string, input: string) =>
+      `{"task_id": {"taskset": "t", "task_id": "${id}"}, "task_input": {${input}}}\n`;
+    const second = task("1", `${params("b")}, "n": 1.0`);
+    const third = task("7", `${params("c")}, "problem_id": 7`);
+    expect(await read("out/example.jsonl")).toBe(
+      `{${params("a")}, "agent_ref": {"type": "responses_api_agents", "name": "a"}}\n${second}${second}${third}${third}`,
+    );
+  });
+});

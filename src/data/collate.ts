@@ -352,13 +352,17 @@ function joinDatasets(
 ): Promise<number> {
   return writeOutput(file, { atomic: true }, async (joined) => {
     let rows = 0;
-    for (const { dataset, prompt, promptFailure } of members) {
+    let tasks = 0;
+    for (const { dataset, scan, prompt, promptFailure } of members) {
       if (promptFailure !== undefined) throw promptFailure;
       const prepared = path.resolve(options.cwd, preparedPath(dataset.entry.jsonlPath));
+      const rowsBefore = tasks;
+      tasks += scan.rows;
       rows += await writeOutput(prepared, { atomic: false }, async (output) =>
         prepareDataset(dataset.file, dataset.entry, [output, joined], {
           agent: dataset.agent,
           prompt,
+          rowsBefore,
           signal: options.signal,
           onProgress: await rowsProgress(options, "collate", dataset),
         }),

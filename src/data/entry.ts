@@ -35,12 +35,15 @@ const atLeast = (minimum: number) =>
 const repeats = atLeast(1).default(1);
 const position = atLeast(0).nullish();
 
+const binding = { agent: z.string().nullish(), taskset: z.string().min(1).nullish() };
+
 const Ordinary = z
   .object({
     name: z.string(),
     type: z.enum(["train", "validation", "example"]),
     jsonl_fpath: z.string(),
     num_repeats: repeats,
+    ...binding,
     source: Source.nullish(),
     gitlab_identifier: GitlabIdentifier.nullish(),
     huggingface_identifier: HuggingfaceIdentifier.nullish(),
@@ -79,6 +82,7 @@ const Benchmark = z.object({
   prepare_script: normalPath,
   prompt_config: normalPath.nullish(),
   num_repeats: repeats,
+  ...binding,
   start_idx: position,
   end_idx: position,
 });
@@ -87,6 +91,10 @@ interface CommonEntry {
   name: string;
   jsonlPath: string;
   repeats: number;
+  /** The agent of the rows, if the entry names it. */
+  agent?: string;
+  /** The taskset that the rows become tasks of. */
+  taskset?: string;
   /** The lines of the file that belong to the dataset; `end` is exclusive. */
   lines: { start: number; end: number };
   /** The fields of the entry in metrics files, in order. */
@@ -165,15 +173,25 @@ function common(
     name: raw.name,
     jsonlPath: raw.jsonl_fpath,
     repeats: raw.num_repeats,
+    ...(raw.agent && { agent: raw.agent }),
+    ...(raw.taskset && { taskset: raw.taskset }),
     lines: { start: raw.start_idx ?? 0, end: raw.end_idx ?? Number.POSITIVE_INFINITY },
     shown,
   };
 }
 
-/** An agent instance and the datasets of its config block. */
+/** An agent instance and its datasets. Of tasksets, the instance that declares them. */
 export interface DatasetAgent {
   name: string;
   datasets: DatasetEntry[];
+}
+
+/** A server instance that may declare datasets. */
+interface DatasetOwner {
+  name: string;
+  datasets?: unknown;
+  /** The agents of its rows: itself if it is an agent, those that use it if it is a resources server. */
+  agents: readonly string[];
 }
 
 export interface AgentDatasets {
@@ -182,21 +200,42 @@ export interface AgentDatasets {
   rejected: { agent: string; problems: string[] }[];
 }
 
-/** Reads the datasets of agent instances. */
-export function agentsOf(instances: readonly { name: string; datasets?: unknown }[]): AgentDatasets {
+/** Reads the datasets of agents and resources servers. */
+export function agentsOf(
+  owners: readonly (Omit<DatasetOwner, "agents"> & Partial<DatasetOwner>)[],
+): AgentDatasets {
   const result: AgentDatasets = { agents: [], rejected: [] };
-  for (const { name, datasets } of instances) {
-    const entries: DatasetAgent["datasets"] = [];
+  for (const { name, datasets, agents = [name] } of owners) {
+    const byAgent = new Map<string, DatasetEntry[]>(agents[0] === name ? [[name, []]] : []);
     const problems: string[] = [];
     for (const raw of Array.isArray(datasets) ? datasets : []) {
       try {
-        entries.push(parseDatasetEntry(raw, `agent '${name}'`));
+        const entry = parseDatasetEntry(raw, `${agents[0] === name ? "agent" : "server"} '${name}'`);
+        const agent = agentOfEntry(entry, { name, agents });
+        byAgent.set(agent, [...(byAgent.get(agent) ?? []), entry]);
       } catch (error) {
         problems.push(errorMessage(error));
       }
     }
     if (problems.length > 0) result.rejected.push({ agent: name, problems });
-    else result.agents.push({ name, datasets: entries });
+    else for (const [agent, entries] of byAgent) result.agents.push({ name: agent, datasets: entries });
   }
   return result;
+}
+
+function agentOfEntry(entry: DatasetEntry, { name, agents }: DatasetOwner): string {
+  const refused = (problem: string) =>
+    new DatasetError("DATASET_ENTRY_INVALID", `'${name}': the dataset '${entry.name}' ${problem}.`);
+  const known = agents.join(", ") || "none";
+  if (entry.taskset !== undefined) {
+    if (entry.agent !== undefined) throw refused("has both 'taskset' and 'agent'; tasks name no agent");
+    return name;
+  }
+  if (entry.agent !== undefined) {
+    if (agents.includes(entry.agent)) return entry.agent;
+    throw refused(`names the agent '${entry.agent}', which is none of its agents (${known})`);
+  }
+  const [only] = agents;
+  if (only !== undefined && agents.length === 1) return only;
+  throw refused(`needs 'agent', because '${name}' has ${agents.length} agents: ${known}`);
 }

@@ -1,5 +1,6 @@
 import { errorMessage } from "../base/errors.ts";
 import { defaultMaxDepth, dumps, isObject, restyle } from "../base/python/json/door.ts";
+import { materializeTask } from "../wire/door.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { type Line, parseExactRow, readTextBatches } from "./lines.ts";
@@ -9,6 +10,8 @@ import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./promp
 export interface PrepareDatasetOptions {
   /** The agent instance of the rows. */
   agent: string;
+  /** Number of rows of earlier datasets of the same type, which are in front of these. */
+  rowsBefore?: number;
   prompt?: PromptConfig;
   signal?: AbortSignal;
   onProgress?: (bytes: number, rows: number) => void;
@@ -17,7 +20,7 @@ export interface PrepareDatasetOptions {
 /** Writes the rows of a dataset with their agent and repeats to all `outputs`. Returns the number of rows. */
 export async function prepareDataset(
   file: string,
-  entry: Pick<DatasetEntry, "lines" | "repeats">,
+  entry: Pick<DatasetEntry, "lines" | "repeats" | "taskset">,
   outputs: readonly OutputFile[],
   options: PrepareDatasetOptions,
 ): Promise<number> {
@@ -25,13 +28,19 @@ export async function prepareDataset(
   const agent = { reference, text: dumps({ agent_ref: reference }).slice(1) };
   let index = 0;
   let rows = 0;
+  let read = 0;
+  const before = options.rowsBefore ?? 0;
   for await (const { lines, bytes } of readTextBatches(file, options.signal)) {
     for (const line of lines) {
       const lineNumber = ++index;
       if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
-      const text = `${prepareRow(line, agent, options.prompt, `${file}:${lineNumber}`)}\n`;
-      const repeated = entry.repeats === 1 ? text : text.repeat(entry.repeats);
-      for (const output of outputs) await output.write(repeated);
+      const where = `${file}:${lineNumber}`;
+      const text =
+        entry.taskset === undefined
+          ? prepareRow(line, agent, options.prompt, where)
+          : prepareTask(line, entry.taskset, { prompt: options.prompt, index: before + read, where });
+      for (const output of outputs) await output.write(`${text}\n`.repeat(entry.repeats));
+      read++;
       rows += entry.repeats;
     }
     options.onProgress?.(bytes, rows);
@@ -46,6 +55,20 @@ function prepareRow(line: Line, agent: AgentText, prompt: PromptConfig | undefin
   const row = readForCollation(line, prompt, where);
   row["agent_ref"] = agent.reference;
   return dumps(row);
+}
+
+/** The row as a task of a taskset. Its index in the collated file is its id if it has no other. */
+function prepareTask(
+  line: Line,
+  taskset: string,
+  { prompt, index, where }: { prompt: PromptConfig | undefined; index: number; where: string },
+): string {
+  const row = readForCollation(line, prompt, where);
+  try {
+    return dumps(materializeTask({ ...row, _ng_task_index: index }, taskset));
+  } catch (error) {
+    throw new DatasetError("DATASET_ROW_INVALID", `${where}: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 /** The row of a line with the input from the prompt config. Fails if the line cannot be collated. */

@@ -8,7 +8,9 @@ import { candidatePaths, findPath, findServerDirectory } from "../config/paths.t
 import { type AgentDatasets, agentsOf } from "../data/light-door.ts";
 import { RolloutError } from "../records/errors.ts";
 import { makeOutputDirectory, type Row, readRows, writeFileAtomically } from "../records/files/door.ts";
+import { materializeTask } from "../wire/door.ts";
 import { checkAgentName } from "./inputs/agent-check.ts";
+import { agentsUsing } from "./inputs/route.ts";
 
 export interface InputOptions {
   /** A file, the rows themselves, or the example data of the config's agents. */
@@ -81,11 +83,15 @@ export function datasetFiles(config: ResolvedConfig, roots: readonly string[]): 
   );
 }
 
-/** The agents of a config with their datasets. */
+/** The agents of a config with their datasets, also those that resources servers declare. */
 export function configuredAgents(config: ResolvedConfig): AgentDatasets {
-  return agentsOf(
-    agentServers(config).map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
-  );
+  const agents = agentServers(config);
+  const own = agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] }));
+  const ofServers = config.servers.flatMap(({ type, name, config: { datasets } }) => {
+    if (type !== "resources_servers" || datasets === undefined) return [];
+    return [{ name, datasets, agents: agentsUsing(name, agents) }];
+  });
+  return agentsOf([...own, ...ofServers]);
 }
 
 function agentServers({ servers }: ResolvedConfig): ServerInstance[] {
@@ -141,16 +147,20 @@ async function joinExamples(
     .flatMap(({ name, datasets }) =>
       datasets
         .filter(({ type }) => type === "example")
-        .map(({ jsonlPath }) => ({ name, file: findPath(jsonlPath, roots) })),
+        .map(({ jsonlPath, taskset }) => ({ name, taskset, file: findPath(jsonlPath, roots) })),
     );
   if (chosen.length === 0) throw noInput(config, only);
   const joined = path.join(directory, "example.jsonl");
   const sources: string[] = [];
   async function* lines(): AsyncGenerator<string> {
-    for (const { name, file } of chosen) {
+    for (const { name, taskset, file } of chosen) {
       for await (const { row, line } of readRows(file, { exact: true })) {
+        const prepared =
+          taskset === undefined
+            ? { ...row, agent_ref: { type: "responses_api_agents", name } }
+            : materializeTask({ ...row, _ng_task_index: sources.length }, taskset);
         sources.push(`${file}:${line.number}`);
-        yield `${dumpsCompact({ ...row, agent_ref: { type: "responses_api_agents", name } })}\n`;
+        yield `${dumpsCompact(prepared)}\n`;
       }
     }
   }

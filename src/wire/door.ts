@@ -4,4 +4,4 @@ export { newId } from "./ids.ts";
 export { stripMcpPrefix, textParts } from "./read-output.ts";
 export { resultJson } from "./result-json.ts";
 export { sampleSchema, seededRandom } from "./sample-schema.ts";
-export { isTaskRow } from "./task-row.ts";
+export { isTaskRow, materializeTask } from "./task-row.ts";

@@ -94,14 +94,18 @@ export function routeRow(row: Row, routing: Routing): Row {
 export function agentOfSource(source: string, servers: readonly ServerInstance[]): string | undefined {
   const agents = servers.filter(({ type }) => type === "responses_api_agents");
   if (agents.some(({ name }) => name === source)) return source;
-  const using = agents.filter(({ config }) => {
-    const reference = config["resources_server"];
-    return isObject(reference) && reference["name"] === source;
-  });
-  if (using.length < 2) return using[0]?.name;
+  const using = agentsUsing(source, agents);
+  if (using.length < 2) return using[0];
   throw refused(
-    `task_source is '${source}', which ${using.length} agents use (${using.map(({ name }) => name).join(", ")}); ` +
-      `choose one: +agent_map={${source}: ${using[0]?.name}}`,
+    `task_source is '${source}', which ${using.length} agents use (${using.join(", ")}); ` +
+      `choose one: +agent_map={${source}: ${using[0]}}`,
+  );
+}
+
+/** The agents that use a resources server. */
+export function agentsUsing(resources: string, agents: readonly ServerInstance[]): string[] {
+  return agents.flatMap(({ name, config: { resources_server: reference } }) =>
+    isObject(reference) && reference["name"] === resources ? [name] : [],
   );
 }
 
