@@ -179,6 +179,9 @@ describe("gym env test", () => {
     const odd = await run("env", "test", "+entrypoint=resources_servers");
     expect(odd.stderr).toContain("must name a server folder in two parts");
     expect((await run("env", "test", "+num_shards=2", "+shard_index=2")).exitCode).toBe(2);
+    const both = await run("env", "test", "--all", "--resources-server", "mcqa");
+    expect(both.exitCode).toBe(2);
+    expect(both.stderr).toContain("--all tests every server; leave it out to test one");
   });
 
   it("reports a server without tests", async () => {

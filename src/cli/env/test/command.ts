@@ -30,6 +30,8 @@ function choosesWorkload(context: CommandContext): boolean {
     throw new UsageError("choose a workload by its NAME or a server by --resources-server, not both");
   if (!named && (context.json || given.includes("catalog_kind") || given.includes("update_expected")))
     throw new UsageError("--kind, --update-expected and --json need the NAME of a workload");
+  if (context.flags.all && (named || given.includes("entrypoint")))
+    throw new UsageError("--all tests every server; leave it out to test one");
   return named;
 }
 
