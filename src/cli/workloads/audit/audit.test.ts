@@ -189,6 +189,35 @@ describe("what an audit finds", () => {
     expect(policies(await audit(first, { only: "rewriting-keeps" }))).toEqual(["reasoning first"]);
   });
 
+  it("forms of a number and a fraction in a box that earn less", async () => {
+    const rowsOf = (...answers: string[]) =>
+      answers.map((expected_answer) => ({
+        responses_create_params: rows[0]?.["responses_create_params"],
+        expected_answer,
+      }));
+    const boxed = (read: (box: string) => string) =>
+      rewarding((text, expected) => (read(/\\boxed\{(.*)\}/s.exec(text)?.[1] ?? "") === expected ? 1 : 0));
+    const setup = { rows: rowsOf("1200", "\\frac{1}{2}"), only: "rewriting-keeps" };
+    const plain = (box: string) => box.trim().replaceAll("$", "");
+    expect(policies(await audit(boxed(plain), setup))).toEqual(["number form", "digit groups", "LaTeX form"]);
+    const whole = (box: string) =>
+      plain(box)
+        .replace(/[dt]frac/, "frac")
+        .replace(/\.0$/, "")
+        .replace("{,}", "");
+    expect(policies(await audit(boxed(whole), setup))).toEqual([]);
+  });
+
+  it("a formula and a text of which only a part is compared", async () => {
+    const shape = (text: string) => text.replaceAll(/\d/g, "0");
+    const loose = rewarding((text, expected) => (shape(text) === shape(expected) ? 1 : 0));
+    for (const expected_answer of ["x^{2}+3", "12 km"]) {
+      const responses_create_params = rows[0]?.["responses_create_params"];
+      const setup = { rows: [{ responses_create_params, expected_answer }], only: "near-miss-loses" };
+      expect(policies(await audit(loose, setup))).toEqual(["value changed"]);
+    }
+  });
+
   it("rewards that are missing or not in range", async () => {
     const report = await audit(
       rewarding(() => 7),

@@ -154,10 +154,13 @@ export function editedPayload(text: string, options: readonly string[]): Edited<
   const list = /^\[(.*)\]$/s.exec(value);
   if (list !== null) return editedList(list[1] ?? "");
   const digits = /\d+(?=\D*$)/.exec(value);
-  if (digits !== null && (value.includes("\n") || /^[\d\s(),.;:-]+$/.test(value)))
-    return [{ edit: "value changed", value: replaceAt(value, digits, String(Number(digits[0]) + 1)) }];
-  if (/[\\^=_{}]/.test(value)) return [{ edit: "term added", value: `${value}+1` }];
-  return editedWords(value);
+  const changed =
+    digits === null
+      ? []
+      : [{ edit: "value changed", value: replaceAt(value, digits, String(Number(digits[0]) + 1)) }];
+  if (digits !== null && (value.includes("\n") || /^[\d\s(),.;:-]+$/.test(value))) return changed;
+  if (/[\\^=_{}]/.test(value)) return [{ edit: "term added", value: `${value}+1` }, ...changed];
+  return [...changed, ...editedWords(value)];
 }
 
 function replaceAt(text: string, { index, 0: found }: RegExpExecArray, by: string): string {
@@ -253,7 +256,30 @@ export function rewritings(answer: RightAnswer): AuditAttempt[] {
     rewrite("text before", `Let me work this out step by step.\n\n${text}`);
     rewrite("space in the mark", `${payload.before} ${payload.value} ${payload.after}`);
   }
+  if (payload.before.endsWith("\\boxed{"))
+    for (const { edit, value } of mathForms(payload.value.trim()))
+      rewrite(edit, payload.before + value + payload.after);
   return attempts;
+}
+
+/** Other ways to write what is in a box. */
+function mathForms(value: string): Edited<string>[] {
+  const forms: Edited<string>[] = [];
+  if (NUMBER.test(value)) {
+    const [whole = "", decimals] = value.replaceAll(",", "").split(".");
+    forms.push({
+      edit: "number form",
+      value: decimals === undefined ? `${whole}.0` : `${whole}.${decimals}0`,
+    });
+    const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, "{,}");
+    if (grouped !== whole)
+      forms.push({ edit: "digit groups", value: [grouped, decimals].filter(Boolean).join(".") });
+  } else if (/\\[dt]?frac\b/.test(value)) {
+    forms.push({ edit: "LaTeX form", value: value.replaceAll(/\\[dt]?frac\b/g, "\\dfrac") });
+    forms.push({ edit: "LaTeX form", value: value.replaceAll(/\\[dt]?frac\b/g, "\\tfrac") });
+  }
+  if (NUMBER.test(value) || value.includes("\\")) forms.push({ edit: "LaTeX form", value: `$${value}$` });
+  return forms.filter((form) => form.value !== value);
 }
 
 function backwards(data: Record<string, unknown>): Record<string, unknown> {
