@@ -201,6 +201,23 @@ describe.each(Object.keys(backends))("the official clients with %s", (name) => {
     expect(await stream.finalText()).toBe("The ferry leaves at noon.");
   });
 
+  it("send images to the provider", async () => {
+    const { endpoint, openai } = await start(name);
+    const image_url = `data:image/png;base64,${"iVBORw0KGgo".repeat(512)}`;
+    const content = [
+      { type: "input_image" as const, image_url, detail: "auto" as const },
+      { type: "input_text" as const, text: "Which harbour is this?" },
+    ];
+    const reply = await openai.responses.create({ model: "m", input: [{ role: "user", content }] });
+    expect(reply.output_text).toBe("The ferry leaves at noon.");
+    const sent = JSON.stringify(endpoint.requests.at(-1)?.body);
+    const [, data] = image_url.split(",");
+    expect(sent).toContain(
+      name === "anthropic_model" ? `"media_type":"image/png","data":"${data}"` : `"${image_url}"`,
+    );
+    expect(sent).toContain("Which harbour is this?");
+  });
+
   it("raise the provider's errors once, without the key", async () => {
     const { endpoint, openai, anthropic } = await start(name);
     const ask = () => openai.responses.create({ model: "m", input: "When?" });
