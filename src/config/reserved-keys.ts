@@ -271,6 +271,7 @@ const commandKeys = [
   "hf_endpoint",
   "hf_organization",
   "hosting",
+  "images",
   "include_excluded",
   "include_masked",
   "input_format",

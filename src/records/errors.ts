@@ -126,6 +126,10 @@ export const rolloutErrorCodes = {
       when: "The rollouts changed while they were packed.",
       fix: "Wait until the run has ended.",
     },
+    ROLLOUT_IMAGE_MISSING: {
+      when: "A row refers to an image in `rollout_images` beside its file, and the image is absent or was changed.",
+      fix: "Copy the folder `rollout_images` to the file again.",
+    },
     ROLLOUT_NONE_FOUND: {
       when: "A directory given to the viewer or the board and its subdirectories contain no rollouts file.",
       fix: "Name the file.",

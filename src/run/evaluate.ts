@@ -304,6 +304,7 @@ async function open(setting: Setting, inputPath: string, cohorts: ReadonlyMap<st
   const { env } = setting;
   const expand = await expandOptions(setting, inputPath);
   const { resume, force, aggregate, fsync, drain, signal } = options;
+  const { images = runSettings.images.default } = options;
   const { retryFailed, retryTerminalTimeouts, retryInvalidJudge, longestFirst } = options;
   const plan: RunPlan = {
     resume,
@@ -314,6 +315,7 @@ async function open(setting: Setting, inputPath: string, cohorts: ReadonlyMap<st
     longestFirst,
     aggregate,
     fsync,
+    images,
     output,
     expand,
     zeros: zeroSetting(options),

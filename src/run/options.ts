@@ -12,7 +12,7 @@ import {
   whole,
 } from "../base/check-options.ts";
 import { GymError } from "../base/errors.ts";
-import type { FsyncPolicy, Row } from "../records/files/door.ts";
+import type { FsyncPolicy, ImageForm, Row } from "../records/files/door.ts";
 import type { RunClient } from "../servers/calls/door.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import type { HealthSetting } from "./health-after-run.ts";
@@ -111,6 +111,11 @@ export interface EvaluationOptions {
   /** `missedThresholds` of the result says when a smaller share of the rollouts, 0 to 1, was scored. */
   minCoverage?: number;
   fsync?: FsyncPolicy;
+  /**
+   * `reference`: images above 4 kB are stored once in `rollout_images` beside the output, and the rows refer to them.
+   * `inline`: they stay in the rows. Default: `reference`.
+   */
+  images?: ImageForm;
   /**
    * Stops everything: running rollouts are cancelled, and `result` resolves with the finished ones. Before the first
    * rollout, `result` rejects with the reason of the signal.

@@ -61,6 +61,7 @@ export interface RunPlan
     | "longestFirst"
     | "aggregate"
     | "fsync"
+    | "images"
   > {
   output: string;
   /** Rollouts without a result that count as zero in the metrics. */
@@ -223,11 +224,11 @@ export class Run {
 
   async #collect(execution: Execution, totals: RunTotals | undefined): Promise<CollectResult> {
     const { paths, rollouts } = this;
-    const { fsync, limits } = this.plan;
+    const { fsync, images, limits } = this.plan;
     const { drain, signal, onEvent } = this.#observer;
     const { executor, spent } = execution;
-    const output = await JsonlWriter.open(paths.output, { fsync });
-    const failures = await JsonlWriter.open(paths.failures, { fsync });
+    const output = await JsonlWriter.open(paths.output, { fsync, images });
+    const failures = await JsonlWriter.open(paths.failures, { fsync, images });
     const { materializedRows, done, terminal, exhausted } = rollouts.summary;
     let meter: ResourceMeter | undefined;
     const collection = new Collection({

@@ -190,6 +190,13 @@ export const runSettings = {
     default: "interval",
     help: "when results are forced onto the disk",
   },
+  images: {
+    key: "images",
+    type: "str",
+    choices: ["reference", "inline"],
+    default: "reference",
+    help: "how result files keep images above 4 kB: in files beside them, or in the rows",
+  },
   uploadRollouts: {
     key: "upload_rollouts",
     type: "bool",

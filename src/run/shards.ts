@@ -8,6 +8,8 @@ import {
   type ArtifactPaths,
   agentNameOf,
   artifactPaths,
+  type ImageForm,
+  imagesOf,
   LineAccess,
   lockRun,
   makeOutputDirectory,
@@ -15,6 +17,7 @@ import {
   readLines,
   readRows,
   requireKey,
+  storeImages,
   VERDICTS_FILE,
   writeFileAtomically,
 } from "../records/files/door.ts";
@@ -71,6 +74,8 @@ export class ShardedRollouts {
   private readonly rollouts = new GrowableDoubles();
   private readonly offsets = new GrowableDoubles();
   private readonly shards = new GrowableIntegers();
+  /** How the shards keep their images; a merge keeps them in the same way. */
+  private images: ImageForm = "inline";
   /** The agents of the rows, in order of appearance. */
   readonly agents = new Set<string>();
 
@@ -83,7 +88,12 @@ export class ShardedRollouts {
     const sharded = new ShardedRollouts(paths);
     const known = new RolloutKeyMap();
     for (const [shard, path] of paths.entries()) {
-      for await (const { row, line } of readRows(path, { ...options, skipBlank: true })) {
+      for await (const { row, line } of readRows(path, {
+        ...options,
+        skipBlank: true,
+        keepReferences: true,
+      })) {
+        if (sharded.images === "inline" && imagesOf(line.text).length > 0) sharded.images = "reference";
         const { taskIndex, rolloutIndex } = requireKey(row, path, line);
         const first = known.get(taskIndex, rolloutIndex);
         if (first !== undefined) {
@@ -137,11 +147,12 @@ export class ShardedRollouts {
   ): Promise<void> {
     const rows = this.rows();
     const before = await linesOf(path);
-    const lines = function* (): Generator<string> {
+    const { images } = this;
+    const lines = async function* (): AsyncGenerator<string> {
       for (const row of rows) {
         const text = dumpsCompact(row);
         before.delete(digestOf(text));
-        yield `${text}\n`;
+        yield `${images === "reference" ? await storeImages(path, text) : text}\n`;
       }
     };
     const beforeReplacing = async () => {

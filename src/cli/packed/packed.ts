@@ -9,12 +9,11 @@ import {
   packedRunOf,
   packRun,
   rolloutsInside,
-  runFileChunks,
   runFileExists,
   type VerifiedPack,
   verifyPacked,
 } from "../../records/door.ts";
-import { artifactPaths, findRuns } from "../../records/files/door.ts";
+import { artifactPaths, findRuns, readLines } from "../../records/files/door.ts";
 import { type ChangedReward, changedRewards, readRunTasks } from "../../records/results/door.ts";
 import { gymVersion } from "../../run/light-door.ts";
 import { reverify } from "../../run/reverify/door.ts";
@@ -28,7 +27,6 @@ import { countText } from "../render/progress.ts";
 
 const REPORT_EVERY_MS = 2_000;
 const MAX_LISTED = 20;
-const CHUNK_BYTES = 1024 * 1024;
 
 /** Runs `gym run pack`. */
 export async function pack(
@@ -133,9 +131,7 @@ async function scoredAgain(context: CommandContext, packed: string, force: boole
       [inside, copied],
       [inputs, artifactPaths(copied).materializedInputs],
     ] as const)
-      await pipeline(Readable.from(runFileChunks(from, { chunkBytes: CHUNK_BYTES })), createWriteStream(to), {
-        signal,
-      });
+      await pipeline(Readable.from(unpackedLines(from)), createWriteStream(to), { signal });
     const run = reverify(config, {
       rollouts: copied,
       output: path.join(directory, "again.jsonl"),
@@ -158,6 +154,11 @@ async function scoredAgain(context: CommandContext, packed: string, force: boole
       view.close();
     }
   });
+}
+
+/** The lines of a file of rows, with their images. */
+async function* unpackedLines(file: string): AsyncGenerator<string> {
+  for await (const { text, terminated } of readLines(file)) yield terminated ? `${text}\n` : text;
 }
 
 function printScored({ compared, unscored, changed }: Scored, { out, terminal }: CommandContext): void {

@@ -38,5 +38,13 @@ export {
   writeManifest,
 } from "./manifest.ts";
 export { agentNameOf, givenTaskIndex } from "./row-fields.ts";
+export {
+  IMAGE_FOLDER,
+  IMAGE_FORMS,
+  type ImageForm,
+  imagesOf,
+  restoreImages,
+  storeImages,
+} from "./row-images.ts";
 export { keyOfRow, materializedKey, requireKey } from "./row-key.ts";
 export { lockRun } from "./run-lock.ts";

@@ -4,6 +4,7 @@ import { isObject } from "../../base/python/json/door.ts";
 import { fileError, RolloutError, RolloutFileError } from "../errors.ts";
 import { PACKED_SUFFIX, rolloutsInside } from "../packed/run-file.ts";
 import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
+import { IMAGE_FOLDER } from "./row-images.ts";
 
 /** The default output name of `gym eval run`. */
 const USUAL_NAME = "rollouts.jsonl";
@@ -17,7 +18,7 @@ const BESIDE_A_RUN =
 const LEVELS_BELOW = 4;
 const MAX_FOLDERS = 20_000;
 const MAX_RUNS = 20_000;
-const NOT_ENTERED = new Set(["node_modules", "logs", "captures", "preprocessed_datasets"]);
+const NOT_ENTERED = new Set(["node_modules", "logs", "captures", "preprocessed_datasets", IMAGE_FOLDER]);
 
 /** Fields of exports and inputs. Rows of rollouts may have some of them too, but those have a response. */
 const OF_OTHER_ROWS = [

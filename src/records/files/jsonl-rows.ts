@@ -3,6 +3,7 @@ import { type FileLine, LineTooLongError, lineBatches, MAX_LINE_BYTES } from "..
 import { isObject, loads, loadsPlain } from "../../base/python/json/door.ts";
 import { fileError, invalidRow, RolloutLineError } from "../errors.ts";
 import { openRunFile, runFileChunks } from "../packed/run-file.ts";
+import { imagesOf, restoreImages } from "./row-images.ts";
 
 const CHUNK_BYTES = 512 * 1024;
 /** Number of leading bytes that identify a file type. */
@@ -20,6 +21,8 @@ export interface JsonlReadOptions {
   maxLineBytes?: number;
   /** Bytes read at a time (default half a megabyte). Use less for a slow consumer, because the lines stay in memory. */
   chunkBytes?: number;
+  /** Leaves references to stored images in the lines (default: false). */
+  keepReferences?: boolean;
 }
 
 /**
@@ -35,12 +38,30 @@ export async function* readLineBatches(
     for await (const lines of lineBatches(runFileChunks(path, { chunkBytes, signal }), maxLineBytes)) {
       const bad = lines.find(({ text }) => text === null);
       if (bad) throw new RolloutLineError("ROLLOUT_LINE_NOT_UTF8", path, bad.number, await notText(path));
-      yield lines as JsonlLine[];
+      if (options.keepReferences) yield lines as JsonlLine[];
+      else yield* withImages(path, lines as JsonlLine[], chunkBytes);
     }
   } catch (error) {
     if (error instanceof LineTooLongError) throw tooLong(path, error.number, maxLineBytes);
     throw (error as NodeJS.ErrnoException).syscall === undefined ? error : fileError(error, path, "read");
   }
+}
+
+/** The lines with their images, in smaller batches if these are large. */
+function* withImages(path: string, lines: JsonlLine[], batchCharacters: number): Generator<JsonlLine[]> {
+  if (lines.every(({ text }) => imagesOf(text).length === 0)) return yield lines;
+  let batch: JsonlLine[] = [];
+  let size = 0;
+  for (const line of lines) {
+    const text = restoreImages(path, line.text);
+    batch.push({ ...line, text });
+    size += text.length;
+    if (size < batchCharacters) continue;
+    yield batch;
+    batch = [];
+    size = 0;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** The lines of a file one by one; see `readLineBatches`. */

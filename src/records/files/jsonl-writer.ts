@@ -3,6 +3,7 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileError, RolloutFileError } from "../errors.ts";
 import { makeOutputDirectory } from "./artifact-paths.ts";
+import { type ImageForm, storeImages } from "./row-images.ts";
 
 /** `append` waits while more text than this is queued. */
 const MAX_QUEUED_CHARACTERS = 32 * 1024 * 1024;
@@ -26,6 +27,8 @@ interface JsonlWriterOptions {
   /** Starts with an empty file instead of appending. */
   truncate?: boolean;
   fsync?: FsyncPolicy;
+  /** `reference` stores large images of the lines in files (default `inline`). */
+  images?: ImageForm;
   maxQueuedCharacters?: number;
   syncIntervalMs?: number;
 }
@@ -48,6 +51,7 @@ export class JsonlWriter {
   readonly repair: TailRepair | undefined;
   readonly #file: FileHandle;
   readonly #fsync: FsyncPolicy;
+  readonly #images: ImageForm;
   readonly #maxQueued: number;
   readonly #syncIntervalMs: number;
   /** Length of the file after its last complete write. */
@@ -74,6 +78,7 @@ export class JsonlWriter {
     this.#file = file;
     this.#size = size;
     this.#fsync = options.fsync ?? "interval";
+    this.#images = options.images ?? "inline";
     this.#maxQueued = options.maxQueuedCharacters ?? MAX_QUEUED_CHARACTERS;
     this.#syncIntervalMs = options.syncIntervalMs ?? SYNC_INTERVAL_MS;
   }
@@ -172,7 +177,8 @@ export class JsonlWriter {
 
   async #writeBatch(text: string): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken;
-    const bytes = Buffer.from(text, "utf8");
+    const stored = this.#images === "reference" ? await storeImages(this.path, text) : text;
+    const bytes = Buffer.from(stored, "utf8");
     try {
       for (let written = 0; written < bytes.length; ) {
         written += (await this.#file.write(bytes, written)).bytesWritten;

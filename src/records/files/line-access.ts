@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { fileError, RolloutFileError } from "../errors.ts";
 import { packedFile } from "../packed/run-file.ts";
+import { restoreImages } from "./row-images.ts";
 
 const INITIAL_BYTES = 16 * 1024;
 const NEWLINE = 0x0a;
@@ -30,8 +31,12 @@ export class LineAccess {
     }
   }
 
-  /** The text of the line at `offset`, without its terminator. */
+  /** The text of the line at `offset`, with its images and without its terminator. */
   lineAt(offset: number): string {
+    return restoreImages(this.#path, this.#textAt(offset));
+  }
+
+  #textAt(offset: number): string {
     for (let filled = 0; ; ) {
       const read = this.#read(filled, offset + filled);
       const end = this.#buffer.subarray(0, filled + read).indexOf(NEWLINE, filled);

@@ -7,11 +7,15 @@ import { fileChunks, replaceWith } from "../../base/files/door.ts";
 import { fileError, RolloutFileError } from "../errors.ts";
 import { annotationsPath } from "../files/annotations.ts";
 import { artifactPaths, healthReports } from "../files/artifact-paths.ts";
+import { readLines } from "../files/jsonl-rows.ts";
+import { IMAGE_FOLDER, imagesOf } from "../files/row-images.ts";
 import { CHUNK_BYTES, HEAD, type PackedDirectory, type PackedFile, sha256, TAIL } from "./packed-run.ts";
 import { rolloutsInside } from "./run-file.ts";
 
 const compress = promisify(deflateRaw);
 const NEWLINE = 0x0a;
+/** The files of a run whose rows can have images. */
+const ROW_FILES = /^rollouts(?:_failures|_materialized_inputs|_late_results)?\.jsonl$/;
 
 export interface PackOptions {
   /** The version of the program, for the directory of the packed run. */
@@ -72,7 +76,23 @@ async function filesToPack(rollouts: string): Promise<{ name: string; path: stri
   const exists = await Promise.all(
     found.map(async (one) => (await stat(one.path).catch(() => undefined))?.isFile() === true),
   );
-  return found.filter((_, place) => exists[place]);
+  const files = found.filter((_, place) => exists[place]);
+  return [...files, ...(await imagesToPack(files.filter(({ name }) => ROW_FILES.test(name))))];
+}
+
+/** The images that the rows of some files refer to. */
+async function imagesToPack(files: readonly { path: string }[]): Promise<{ name: string; path: string }[]> {
+  const images = new Map<string, string>();
+  for (const { path: file } of files)
+    for await (const { text } of readLines(file, { keepReferences: true }))
+      for (const name of imagesOf(text)) images.set(name, path.join(path.dirname(file), IMAGE_FOLDER, name));
+  for (const image of images.values())
+    if (!(await stat(image).catch(() => undefined))?.isFile()) throw missingImage(image);
+  return Array.from(images, ([name, image]) => ({ name, path: image }));
+}
+
+function missingImage(image: string): RolloutFileError {
+  return new RolloutFileError("ROLLOUT_IMAGE_MISSING", image, `'${image}' does not exist; rows refer to it.`);
 }
 
 async function writePack(

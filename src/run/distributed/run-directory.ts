@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
-import { copyFile, type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { copyFile, cp, type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { makeDirectory, replaceWith } from "../../base/files/door.ts";
-import { JsonlWriter, writeFileAtomically } from "../../records/files/door.ts";
+import { IMAGE_FOLDER, JsonlWriter, restoreImages, writeFileAtomically } from "../../records/files/door.ts";
 import { QueueError } from "../queue/errors.ts";
 import { ResultHead, type RowAddress } from "../queue/store-server.ts";
 
@@ -25,7 +25,10 @@ export async function shareRun(
     const place = path.join(directory, INPUTS);
     const [there, here] = await Promise.all([stat(place).catch(() => undefined), stat(inputs)]);
     if (there?.size !== here.size) {
-      // The config is written last: a worker that finds it can rely on the rows.
+      // The config is written last: a worker that finds it can rely on the rows and their images.
+      const images = path.join(path.dirname(inputs), IMAGE_FOLDER);
+      const isFolder = (await stat(images).catch(() => undefined))?.isDirectory();
+      if (isFolder) await cp(images, path.join(directory, IMAGE_FOLDER), { recursive: true, force: false });
       await replaceWith(place, async (partial) => {
         await copyFile(inputs, partial, constants.COPYFILE_FICLONE);
         const file = await open(partial, "r+");
@@ -45,11 +48,13 @@ export async function shareRun(
 /** The worker side of a shared directory: reads rows, and appends results to the worker's own file. */
 export class SharedStore {
   readonly #config: string;
+  readonly #path: string;
   readonly #inputs: FileHandle;
   readonly #results: JsonlWriter;
 
-  private constructor(config: string, inputs: FileHandle, results: JsonlWriter) {
+  private constructor(config: string, path: string, inputs: FileHandle, results: JsonlWriter) {
     this.#config = config;
+    this.#path = path;
     this.#inputs = inputs;
     this.#results = results;
   }
@@ -57,10 +62,11 @@ export class SharedStore {
   /** Rejects when this machine cannot see the directory or cannot write to it. */
   static async open(directory: string, worker: string): Promise<SharedStore> {
     const config = await readFile(path.join(directory, CONFIG), "utf8");
-    const inputs = await open(path.join(directory, INPUTS), "r");
+    const place = path.join(directory, INPUTS);
+    const inputs = await open(place, "r");
     try {
       const file = path.join(directory, RESULTS, `${worker}.jsonl`);
-      return new SharedStore(config, inputs, await JsonlWriter.open(file, { fsync: "always" }));
+      return new SharedStore(config, place, inputs, await JsonlWriter.open(file, { fsync: "always" }));
     } catch (error) {
       await inputs.close();
       throw error;
@@ -76,7 +82,7 @@ export class SharedStore {
       const { buffer, bytesRead } = await this.#inputs.read(Buffer.allocUnsafe(size), 0, size, offset);
       const end = buffer.subarray(0, bytesRead).indexOf(NEWLINE);
       if (end === -1 && bytesRead === size) continue;
-      return buffer.toString("utf8", 0, end === -1 ? bytesRead : end);
+      return restoreImages(this.#path, buffer.toString("utf8", 0, end === -1 ? bytesRead : end));
     }
   }
 

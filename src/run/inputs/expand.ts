@@ -7,10 +7,12 @@ import { invalidRow, RolloutError } from "../../records/errors.ts";
 import {
   agentNameOf,
   givenTaskIndex,
+  type ImageForm,
   type JsonlLine,
   LineNumbering,
   type Row,
   readRows,
+  storeImages,
   writeFileAtomically,
 } from "../../records/files/door.ts";
 import { isTaskRow } from "../../wire/door.ts";
@@ -134,7 +136,11 @@ export interface MaterializedInputs {
 }
 
 /** Expands an input file into the materialized inputs file: one rollout per line, compact JSON, written atomically. */
-export async function materializeInputs(options: ExpandOptions, path: string): Promise<MaterializedInputs> {
+export async function materializeInputs(
+  options: ExpandOptions,
+  path: string,
+  images: ImageForm = "inline",
+): Promise<MaterializedInputs> {
   const hash = createHash("sha256");
   const written = { rows: 0, tasks: 0, bytes: 0 };
   async function* lines(): AsyncGenerator<string> {
@@ -142,7 +148,8 @@ export async function materializeInputs(options: ExpandOptions, path: string): P
       written.rows++;
       // Every task has exactly one rollout with index 0.
       if (rolloutIndex === 0) written.tasks++;
-      yield `${dumpsCompact(row)}\n`;
+      const line = dumpsCompact(row);
+      yield `${images === "reference" ? await storeImages(path, line) : line}\n`;
     }
   }
   await writeFileAtomically(path, lines(), {

@@ -11,7 +11,7 @@ import {
 import { lineOf } from "../collect/output-row.ts";
 
 const MOVED = "_ng_migrated_invalid_judge_response";
-const LENIENT = { skipBlank: true, onTornLine: () => {} };
+const LENIENT = { skipBlank: true, onTornLine: () => {}, keepReferences: true };
 
 /**
  * Moves results whose judge gave an invalid answer (`invalid_judge_response`) to the failures file, so that they are

@@ -26,6 +26,7 @@ type PrepareOptions = Pick<
   | "retryTerminalTimeouts"
   | "retryInvalidJudge"
   | "longestFirst"
+  | "images"
 > & {
   paths: ArtifactPaths;
   onNotice: (text: string) => void;
@@ -73,7 +74,7 @@ async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
     if (begun === undefined) await rm(staged, { force: true });
   };
   try {
-    const inputs = await materializeInputs(options.expand, staged);
+    const inputs = await materializeInputs(options.expand, staged, options.images);
     if (inputs.rows === 0) {
       throw new RolloutError(
         "ROLLOUT_INPUT_EMPTY",

@@ -16,6 +16,7 @@ import {
   readLineBatches,
   readRows,
   requireKey,
+  restoreImages,
 } from "../../records/files/door.ts";
 import { RolloutKeyMap } from "../../records/metrics/door.ts";
 import { RolloutTally } from "../collect/rollout-tally.ts";
@@ -191,7 +192,7 @@ export async function planResume(
 
 async function materializedKeys(path: string, signal: AbortSignal | undefined): Promise<RolloutKeyMap> {
   const states = new RolloutKeyMap();
-  for await (const batch of readLineBatches(path, { signal })) {
+  for await (const batch of readLineBatches(path, { signal, keepReferences: true })) {
     for (const line of batch) {
       const { taskIndex, rolloutIndex } = materializedKey(path, line);
       if (states.has(taskIndex, rolloutIndex))
@@ -213,7 +214,7 @@ async function markDone(
   const onTornLine = () => {
     summary.tornOutput = true;
   };
-  for await (const { row, line } of readRows(path, { signal, onTornLine })) {
+  for await (const { row, line } of readRows(path, { signal, onTornLine, keepReferences: true })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     const state = states.get(taskIndex, rolloutIndex);
     if (state === undefined) {
@@ -263,7 +264,8 @@ async function countFailures(
   const onTornLine = () => {
     summary.tornFailures = true;
   };
-  for await (const { row } of readRows(path, { signal, skipBlank: true, onTornLine })) {
+  const reading = { signal, skipBlank: true, onTornLine, keepReferences: true };
+  for await (const { row } of readRows(path, reading)) {
     const key = keyOfRow(row);
     const state = key && states.get(key.taskIndex, key.rolloutIndex);
     // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are expected.
@@ -333,13 +335,14 @@ async function* pendingRows(
   maxAttempts: number,
   options: JsonlReadOptions = {},
 ): AsyncGenerator<PendingRow> {
-  for await (const batch of readLineBatches(path, { ...options, chunkBytes: PENDING_CHUNK_BYTES })) {
+  const reading = { ...options, chunkBytes: PENDING_CHUNK_BYTES, keepReferences: true };
+  for await (const batch of readLineBatches(path, reading)) {
     for (const line of batch) {
       const { taskIndex, rolloutIndex } = materializedKey(path, line);
       const state = states.get(taskIndex, rolloutIndex) ?? 0;
       const attempt = attemptsOf(state);
       if (state & (DONE | TERMINAL) || attempt >= maxAttempts) continue;
-      const row = parseRow(path, line);
+      const row = parseRow(path, { ...line, text: restoreImages(path, line.text) });
       yield {
         row: withAttempt(row, attempt),
         taskIndex,

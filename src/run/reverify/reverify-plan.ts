@@ -4,6 +4,8 @@ import { RolloutFileError, RolloutLineError } from "../../records/errors.ts";
 import {
   agentNameOf,
   artifactPaths,
+  type ImageForm,
+  imagesOf,
   LineAccess,
   materializedKey,
   parseRow,
@@ -44,6 +46,8 @@ export class ReverifyPlan {
   /** The file with the stored responses. */
   readonly sourcePath: string;
   readonly inputs: { rows: number; tasks: number };
+  /** How the rollouts keep their images; the new ones keep them in the same way. */
+  images: ImageForm = "inline";
   readonly #inputsPath: string;
   /** Zero-based line numbers of the inputs, by key. */
   readonly #inputLines: RolloutKeyMap;
@@ -76,7 +80,8 @@ export class ReverifyPlan {
     const seen = judgeFailedOnly ? await rolloutKeysOf(rolloutsPath, signal) : new RolloutKeyMap();
     const limit = sources.limit ?? Number.POSITIVE_INFINITY;
     const lenient = judgeFailedOnly ? { skipBlank: true, onTornLine: () => {} } : {};
-    for await (const { row, line } of readRows(sourcePath, { signal, ...lenient })) {
+    for await (const { row, line } of readRows(sourcePath, { signal, keepReferences: true, ...lenient })) {
+      if (plan.images === "inline" && imagesOf(line.text).length > 0) plan.images = "reference";
       if (plan.size >= limit) break;
       if (judgeFailedOnly && row["_ng_failure_class"] !== "judge_failed") continue;
       const { taskIndex, rolloutIndex } = requireKey(row, sourcePath, line);
@@ -161,7 +166,7 @@ async function indexInputs(path: string, signal: AbortSignal | undefined): Promi
 /** The keys of the rollouts in a file. */
 export async function rolloutKeysOf(path: string, signal?: AbortSignal): Promise<RolloutKeyMap> {
   const keys = new RolloutKeyMap();
-  for await (const { row, line } of readRows(path, { signal, onTornLine: () => {} })) {
+  for await (const { row, line } of readRows(path, { signal, onTornLine: () => {}, keepReferences: true })) {
     const { taskIndex, rolloutIndex } = requireKey(row, path, line);
     keys.set(taskIndex, rolloutIndex, 0);
   }

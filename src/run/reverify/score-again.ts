@@ -163,8 +163,9 @@ async function checkManifest(
 
 async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<CollectResult> {
   const { client, plan, sources, limits, serverOf, onEvent, drain, signal } = options;
-  const output = await JsonlWriter.open(paths.output);
-  const failures = await JsonlWriter.open(paths.failures);
+  const { images } = plan;
+  const output = await JsonlWriter.open(paths.output, { images });
+  const failures = await JsonlWriter.open(paths.failures, { images });
   return closing([output, failures], async () => {
     const settled = await settledKeys(paths, options.existing === "resume" ? limits.maxAttempts : undefined);
     if (sources.judgeFailedOnly && sources.rolloutsPath !== paths.output)

@@ -1,5 +1,7 @@
 import path from "node:path";
 import { dumps, isObject, type JsonObject, JsonTextError, loads } from "../../base/python/json/door.ts";
+import { RolloutFileError } from "../../records/errors.ts";
+import { IMAGE_FOLDER, restoreImages } from "../../records/files/door.ts";
 import type { AttemptEntry, ListedRow, RowGone, RowRef } from "../api-types.ts";
 import { prettyJson } from "../conversation/content-parts.ts";
 import { verdictOf } from "../conversation/verdict.ts";
@@ -125,9 +127,11 @@ export class RunRows {
     const { columns } = file;
     const bytes = columns.bytes(row);
     const readable = columns.isReadable(row);
-    const buffer = await file.read(row, readable ? undefined : MAX_RAW_BYTES);
+    const buffer = readable ? await this.#withImages(file, row) : await file.read(row, MAX_RAW_BYTES);
     const outline =
-      readable && bytes > WHOLE_ROW_BYTES ? outlineOf(buffer) : { text: buffer.toString("utf8"), elided: [] };
+      readable && buffer.length > WHOLE_ROW_BYTES
+        ? outlineOf(buffer)
+        : { text: buffer.toString("utf8"), elided: [] };
     const shallow = readable ? shallowOf(outline.text) : { text: outline.text, tooDeep: [] };
     // A truncated row is not checked against the schema: its values are incomplete, and checking the whole row would
     // take a second.
@@ -152,12 +156,24 @@ export class RunRows {
     return `${JSON.stringify(about).slice(0, -1)},"input":${input},"row":${isRow ? shallow.text : "null"}}`;
   }
 
-  /** The bytes of a row between two positions. */
+  /** A row with its stored images. Where one is missing, the references stay and are shown as names. */
+  async #withImages(file: RolloutFile, row: number): Promise<Buffer> {
+    const stored = await file.read(row);
+    if (!stored.includes(IMAGE_FOLDER)) return stored;
+    try {
+      return Buffer.from(restoreImages(file.path, stored.toString("utf8")));
+    } catch (error) {
+      if (error instanceof RolloutFileError && error.code === "ROLLOUT_IMAGE_MISSING") return stored;
+      throw error;
+    }
+  }
+
+  /** The bytes of a row, with its stored images, between two positions. */
   async part(ref: RowRef, from: number, to: number): Promise<Buffer> {
     const { file, row } = await this.#placeOf(ref);
     if (to - from > MAX_PART_BYTES)
       throw new ViewerRequestError(413, `A part is at most ${MAX_PART_BYTES / 1024 / 1024} MB long.`);
-    return file.read(row, Math.max(0, to - from), from);
+    return (await this.#withImages(file, row)).subarray(Math.max(0, from), Math.max(0, to));
   }
 
   async #placeOf({ source, line }: RowRef): Promise<{ file: RolloutFile; row: number }> {
