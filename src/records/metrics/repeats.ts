@@ -17,42 +17,69 @@ export function repeatMetrics(table: RolloutTable): Row[] {
   const repeats = table.repeats();
   if (repeats.length < 2) return [];
   const tasks = [...table.tasks()].length;
+  // Names are built once, not for every repeat: there may be thousands.
+  const keys = new Map<string, ReturnType<typeof keysOf>>();
   return repeats.map(({ rolloutIndex, rows }) => {
     const record: Row = {
       _ng_rollout_index: rolloutIndex,
       sample_count: rows.length,
       missing_count: tasks - rows.length,
     };
-    for (const [name, values] of table.valuesOf(rows)) Object.assign(record, described(name, values));
+    for (const [name, values] of table.valuesOf(rows)) {
+      let key = keys.get(name);
+      if (!key) {
+        key = keysOf(name);
+        keys.set(name, key);
+      }
+      describe(record, key, values);
+    }
     return record;
   });
 }
 
-function described(name: string, sorted: Float64Array): Row {
+function keysOf(name: string) {
+  return {
+    mean: `mean/${name}`,
+    median: `median/${name}`,
+    std: `std/${name}`,
+    sem: `sem/${name}`,
+    min: `min/${name}`,
+    max: `max/${name}`,
+    p25: `p25/${name}`,
+    p75: `p75/${name}`,
+    low: `ci_low_95/${name}`,
+    high: `ci_high_95/${name}`,
+  };
+}
+
+function describe(record: Row, key: ReturnType<typeof keysOf>, sorted: Float64Array): void {
   const average = mean(sorted);
   const deviation = sorted.length === 1 ? 0 : sampleDeviation(sorted, average);
   const error = deviation / Math.sqrt(sorted.length);
+  record[key.mean] = average;
+  record[key.median] = medianOfSorted(sorted);
+  record[key.std] = deviation;
+  record[key.sem] = error;
+  record[key.min] = sorted[0];
+  record[key.max] = sorted[sorted.length - 1];
+  record[key.p25] = quantileOfSorted(sorted, 0.25);
+  record[key.p75] = quantileOfSorted(sorted, 0.75);
   const [low, high] = interval(average, error, sorted.length) ?? [];
-  return {
-    [`mean/${name}`]: average,
-    [`median/${name}`]: medianOfSorted(sorted),
-    [`std/${name}`]: deviation,
-    [`sem/${name}`]: error,
-    [`min/${name}`]: sorted[0],
-    [`max/${name}`]: sorted[sorted.length - 1],
-    [`p25/${name}`]: quantileOfSorted(sorted, 0.25),
-    [`p75/${name}`]: quantileOfSorted(sorted, 0.75),
-    ...(low !== undefined && { [`ci_low_95/${name}`]: low, [`ci_high_95/${name}`]: high }),
-  };
+  if (low === undefined) return;
+  record[key.low] = low;
+  record[key.high] = high;
 }
 
 /** How the comparable values of repeats vary: `mean_across_repeats/mean/reward` and others. */
 export function acrossRepeats(repeats: readonly Row[]): Row {
   const found: Row = {};
-  const names = new Set(repeats.flatMap((repeat) => Object.keys(repeat)));
+  const names = new Set<string>();
+  for (const repeat of repeats) for (const name of Object.keys(repeat)) names.add(name);
   for (const name of names) {
+    // Most names are measures of spread: their values are not collected.
+    const first = repeats.find((repeat) => typeof repeat[name] === "number");
+    if (!isComparable(name, first?.[name])) continue;
     const values = repeats.map((repeat) => repeat[name]).filter((value) => typeof value === "number");
-    if (!isComparable(name, values[0])) continue;
     const sorted = Float64Array.from(values).sort();
     const average = mean(values);
     const deviation = values.length === 1 ? 0 : sampleDeviation(values, average);
