@@ -105,12 +105,12 @@ export class ResourceMeter {
 
   /** Undefined on systems without /proc. */
   static start(inFlight: () => number): ResourceMeter | undefined {
-    return processTree(process.pid).length === 0 ? undefined : new ResourceMeter(inFlight);
+    const first = treeNow();
+    return first.processes === 0 ? undefined : new ResourceMeter(inFlight, first);
   }
 
-  private constructor(inFlight: () => number) {
+  private constructor(inFlight: () => number, { cpuMs, memory }: ReturnType<typeof treeNow>) {
     this.#inFlight = inFlight;
-    const { cpuMs, memory } = treeNow();
     this.#cpuBefore = cpuMs;
     this.#cpuMs = cpuMs;
     this.#idleMemoryMb = memory;
