@@ -13,11 +13,12 @@ const SHELLS: Record<string, (command: string) => { name: string; arguments: unk
   codex: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
   opencode: (command) => ({ name: "bash", arguments: { command, description: "look" } }),
   kilocode: (command) => ({ name: "bash", arguments: { command, description: "look" } }),
+  openclaw: (command) => ({ name: "exec", arguments: { command } }),
   pi: (command) => ({ name: "bash", arguments: { command } }),
   cline: (command) => ({ name: "run_commands", arguments: { commands: [command] } }),
 };
 /** On a busy machine they need half a minute before their first model call. */
-const SLOW_STARTERS = new Set(["opencode", "kilocode", "cline"]);
+const SLOW_STARTERS = new Set(["opencode", "kilocode", "cline", "openclaw"]);
 /** Folders below the home directory where harnesses look for skills. */
 const SKILLS: Record<string, string> = { claude_code: ".claude/skills", codex: ".codex/skills" };
 const chosen = (process.env["NEMO_GYM_TEST_HARNESSES"] ?? "").split(",").filter((name) => name !== "");

@@ -5,19 +5,25 @@ import type { FixtureRow, JsonObject } from "./rows.ts";
 
 type Read = (event: JsonObject, transcript: Transcript) => void;
 
-/** Compares the items that a harness's events become. Ids are made at random, and arguments are compared as JSON. */
-export function eventsCase(row: FixtureRow, read: Read): string | undefined {
+/** Compares the items that a harness's events become: lines of JSON, and others. */
+export function eventsCase(row: FixtureRow, read: Read, text = String(row["stdout"])): string | undefined {
+  return itemsCase(row.expected, (transcript) => {
+    for (const line of text.split("\n"))
+      if (line.startsWith("{")) read(JSON.parse(line) as JsonObject, transcript);
+  });
+}
+
+/** Compares items and usage of a harness. Ids are made at random, and arguments are compared as JSON. */
+export function itemsCase(expected: unknown, fill: (transcript: Transcript) => void): string | undefined {
   const transcript = new Transcript();
-  for (const line of String(row["stdout"]).split("\n")) {
-    const event = line.startsWith("{") ? (JSON.parse(line) as JsonObject) : undefined;
-    if (event) read(event, transcript);
-  }
+  fill(transcript);
   const items = transcript.finish() as unknown as JsonObject[];
-  const { input_tokens = 0, output_tokens = 0 } = transcript.usage ?? {};
-  const wanted = row.expected as { items: JsonObject[]; usage: JsonObject };
+  const { input_tokens = 0, output_tokens = 0, input_tokens_details: details } = transcript.usage ?? {};
+  const usage = { input_tokens, output_tokens, cached_tokens: details?.cached_tokens ?? 0 };
+  const wanted = expected as { items: JsonObject[]; usage?: JsonObject };
   return (
     difference(items.map(comparable), wanted.items.map(comparable), "items") ??
-    difference({ input_tokens, output_tokens }, wanted.usage, "usage", { subset: true })
+    difference(usage, wanted.usage ?? {}, "usage", { subset: true })
   );
 }
 

@@ -23,7 +23,7 @@ import type { MaybePromise } from "../../definitions/definitions.ts";
 import { seedSession, verifyRollout, withSeeded } from "../../definitions/standard-run.ts";
 import { DEFAULT_MODEL, isAnswer, modelPrefixOf, responseOf, takeRolloutUsage } from "../response-of.ts";
 import { type HarnessOutcome, type HarnessPlace, openLocalHost, runHarness } from "./harness-run.ts";
-import { type HarnessPackage, installHarness, packageFolder } from "./program.ts";
+import { type HarnessPackage, installHarness, nodeOf, packageFolder } from "./program.ts";
 import {
   type HarnessSandboxes,
   harnessSandbox,
@@ -67,6 +67,10 @@ export interface HarnessRequest<Config> extends HarnessPlace {
   baseUrl: string;
   prompt: string;
   system: string | undefined;
+  /** The request, for programs that take more than the last message. */
+  params: ResponseCreateParams;
+  /** The folder of the agent. */
+  directory: string;
   /** Undefined when the resources server does not offer MCP. */
   mcp: McpConnection | undefined;
   /** Skills of the run (`+skills.path`). The adapter copies them to the folder that the harness reads. */
@@ -86,6 +90,8 @@ export interface HarnessLaunch {
   copies?: Record<string, string>;
   /** Arguments of earlier runs of the same program, such as a login. */
   before?: string[][];
+  /** A script that starts the program and prints its events, if the program does not. Gets its path and the arguments. */
+  runner?: string;
 }
 
 /** Longest argument. Linux takes 128 KiB. */
@@ -116,8 +122,8 @@ function isLong(text: string): boolean {
 export interface CliAgentOptions<ConfigSchema extends typeof cliAgentConfig> {
   name: string;
   config: ConfigSchema;
-  /** The package to run. A version in the config takes precedence. */
-  program(config: z.output<ConfigSchema>): HarnessPackage;
+  /** The package to run, or a program that the user has installed. A version in the config takes precedence. */
+  program(config: z.output<ConfigSchema>): HarnessPackage | string;
   launch(request: HarnessRequest<z.output<ConfigSchema>>): MaybePromise<HarnessLaunch>;
   /** Reads one event: a line of JSON on standard output. */
   read(event: JsonObject, transcript: Transcript): void;
@@ -127,6 +133,7 @@ export interface CliAgentOptions<ConfigSchema extends typeof cliAgentConfig> {
 
 interface State {
   program: string;
+  node: string;
   slots: Semaphore;
   /** Opened by the first rollout, because the addresses of the other servers are known then. */
   sandboxes?: Promise<HarnessSandboxes>;
@@ -167,6 +174,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     const address = (url: string) => (isSandboxed ? insideUrl(url) : url);
     const outcome = await runHarness({
       program: state.program,
+      node: state.node,
       host: isSandboxed ? (await sandboxesOf(state, config, server)).host() : await openLocalHost(),
       timeoutMs,
       signal,
@@ -178,6 +186,8 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
           baseUrl: `${address(origin)}${modelPrefixOf(rollout)}`,
           prompt,
           system,
+          params,
+          directory: server.directory,
           mcp: offered.mcp && { ...offered.mcp, url: address(offered.mcp.url) },
           skillsDirectory: offered.skillsDirectory,
           timeoutMs,
@@ -199,14 +209,18 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     config: options.config,
     async prefetch({ config, signal, log }) {
       const harness = options.program(config as Config);
+      if (typeof harness === "string") return;
       const program = await installHarness(harness, signal);
       log(`${harness.package}@${harness.version}: ${program}`);
     },
     async start({ config, log }): Promise<State> {
       const harness = options.program(config as Config);
+      const slots = new Semaphore(config.concurrency);
+      if (typeof harness === "string") return { program: harness, node: process.execPath, slots };
+      const node = nodeOf(harness);
       const program = await installHarness(harness);
       log.info(`uses ${harness.package}@${harness.version}`);
-      return { program, slots: new Semaphore(config.concurrency) };
+      return { program, node, slots };
     },
     async stop(_server, state) {
       await (await state.sandboxes)?.close();
@@ -253,7 +267,8 @@ function sandboxesOf(
     { origin: client.baseUrl(model_server.name), routes: MODEL_ROUTES },
     { origin: client.baseUrl(resources_server.name), routes: TOOL_ROUTES },
   ];
-  state.sandboxes ??= openSandboxes(sandbox, reachable, [packageFolder(state.program)]);
+  const readable = [packageFolder(state.program), path.dirname(path.dirname(state.node))];
+  state.sandboxes ??= openSandboxes(sandbox, reachable, readable);
   return state.sandboxes;
 }
 

@@ -12,6 +12,7 @@ async function run(script: string, options: { launch?: Partial<HarnessLaunch>; t
   const host = await openLocalHost();
   const outcome = await runHarness({
     program: "/bin/bash",
+    node: process.execPath,
     host,
     timeoutMs: options.timeoutMs ?? 10_000,
     signal: AbortSignal.timeout(20_000),

@@ -64,6 +64,8 @@ export interface HarnessHost {
 /** Runs a harness once and collects its events. */
 export async function runHarness(options: {
   program: string;
+  /** The Node that runs it if it is a script. */
+  node: string;
   host: HarnessHost;
   timeoutMs: number;
   signal: AbortSignal;
@@ -79,7 +81,7 @@ export async function runHarness(options: {
     const started = performance.now();
     const run = (args: readonly string[], onLine: (line: string) => void, stdin?: string) =>
       host.run(
-        { ...commandOf(options.program, args), stdin },
+        { ...commandOf(options, launch.runner, args), stdin },
         {
           env: { ...launch.env },
           timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
@@ -153,10 +155,15 @@ export async function openLocalHost(): Promise<HarnessHost> {
   };
 }
 
-/** Runs JavaScript programs with the Node of this process, and others directly. */
-function commandOf(program: string, args: readonly string[]): { program: string; args: readonly string[] } {
+/** Runs JavaScript programs with Node, and others directly. */
+function commandOf(
+  { program, node }: { program: string; node: string },
+  runner: string | undefined,
+  args: readonly string[],
+): { program: string; args: readonly string[] } {
+  if (runner !== undefined) return { program: node, args: [runner, program, ...args] };
   const isScript = /\.[cm]?js$/.test(program);
-  return isScript ? { program: process.execPath, args: [program, ...args] } : { program, args };
+  return isScript ? { program: node, args: [program, ...args] } : { program, args };
 }
 
 function inheritedVariables(): NodeJS.ProcessEnv {

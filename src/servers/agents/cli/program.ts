@@ -16,6 +16,10 @@ export interface HarnessPackage {
   version: string;
   /** The name of the program in the package's `bin`. */
   command: string;
+  /** The oldest major version of Node that runs it. */
+  minNode?: number;
+  /** The folder of the Node that runs it. Default: that of this process. */
+  nodeFolder?: string | null | undefined;
 }
 
 /** A harness could not be installed. */
@@ -78,9 +82,20 @@ export async function installHarness(harness: HarnessPackage, signal?: AbortSign
   return installed;
 }
 
-/** The folder of the installation that a program belongs to. */
+/** The Node that runs a harness. */
+export function nodeOf({ package: name, minNode = 0, nodeFolder }: HarnessPackage): string {
+  if (nodeFolder != null) return path.join(nodeFolder, "node");
+  if (Number.parseInt(process.versions.node, 10) < minNode)
+    throw new HarnessError(
+      `${name} needs Node ${minNode} or newer, and this is Node ${process.versions.node}. Run gym with a newer Node, or set node_bin_dir to the folder of one.`,
+    );
+  return process.execPath;
+}
+
+/** The folder of the installation that a program belongs to: of packages, or of a Python environment. */
 export function packageFolder(program: string): string {
-  return program.slice(0, program.indexOf(`${path.sep}node_modules${path.sep}`));
+  const end = program.indexOf(`${path.sep}node_modules${path.sep}`);
+  return end < 0 ? path.dirname(path.dirname(program)) : program.slice(0, end);
 }
 
 const named = ({ package: name, version }: HarnessPackage) => `${name}@${version}`;

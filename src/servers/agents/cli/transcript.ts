@@ -37,6 +37,11 @@ export class Transcript {
     if (whole !== "") this.#add(messageOf(whole));
   }
 
+  /** Adds the message of a turn, even if it is empty, with its token ids. */
+  turn(text: string, tokens: object = {}): void {
+    this.#add({ ...messageOf(this.#takeThinking() + text), ...tokens });
+  }
+
   /** A tool call begins. It becomes an item when its output arrives. Calls without an output are dropped. */
   callStarted(callId: string, name: string, input: unknown): void {
     this.#openCalls.set(callId, { name, input });
@@ -65,7 +70,12 @@ export class Transcript {
       arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
       status: failed ? "incomplete" : "completed",
     });
-    if (output !== undefined) this.#add({ type: "function_call_output", call_id: callId, output });
+    if (output !== undefined) this.output(callId, output);
+  }
+
+  /** Adds the output of an earlier call. */
+  output(callId: string, output: string): void {
+    this.#add({ type: "function_call_output", call_id: callId, output });
   }
 
   addUsage({ inputTokens, outputTokens, cachedTokens = null, reasoningTokens = null }: ReportedUsage): void {
