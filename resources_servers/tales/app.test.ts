@@ -56,7 +56,11 @@ describe("tales", () => {
     [{ framework: "none" }, {}, "No module named 'tales.none'"],
     [{ task_no: 9 }, {}, "task_no must be from 0 to 1"],
     [{}, { python_path: [] }, "No module named"],
-    [{}, { python: "no-such-python" }, "The game cannot start: no-such-python ended: spawn no-such-python ENOENT"],
+    [
+      {},
+      { python: "no-such-python" },
+      "The game cannot start: no-such-python ended: spawn no-such-python ENOENT",
+    ],
   ])("refuses to start with %j and %j", async (row, config, message) => {
     const server = await start(config);
     const reply = await server.post(
