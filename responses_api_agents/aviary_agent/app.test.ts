@@ -1,5 +1,7 @@
+import { defineResourcesServer } from "nemo-gym";
 import { createTestServer, functionCallItem, messageItem, verifyBody } from "nemo-gym/testing";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import definition from "./app.ts";
 
 const state = (text: string) => ({ type: "message", role: "user", content: text, is_env_state: true });
@@ -82,4 +84,35 @@ it("closes the environment after an invalid reply and reports it", async () => {
   expect(status).toBe(502);
   expect(JSON.stringify(body)).toContain("does not answer as an Aviary server");
   expect(called.at(-1)?.path).toBe("/close");
+});
+
+it("keeps the session of an environment that identifies it by a cookie", async () => {
+  const environment = defineResourcesServer({
+    session: () => ({ steps: 0 }),
+    seedReply: () => ({ env_id: "e1", obs: [state("step 0")], tools: [] }),
+    tools: {
+      step: {
+        input: z.looseObject({}),
+        run: ({ session }) => ({
+          obs: [state(`step ${++session.steps}`)],
+          reward: 0,
+          done: session.steps === 2,
+        }),
+      },
+      close: { input: z.looseObject({}), run: () => ({ success: true }) },
+    },
+    verify: ({ session }) => ({ reward: session.steps }),
+  });
+  const aviary = await createTestServer(environment, { name: "aviary" });
+  const server = await createTestServer(definition, {
+    config: {
+      resources_server: { type: "resources_servers", name: "aviary" },
+      model_server: { type: "responses_api_models", name: "model" },
+    },
+    servers: { aviary: aviary.app, model: () => verifyBody({}, go).response },
+  });
+  const { body } = await server.post("/run", { responses_create_params: { input: [] } });
+  await server.close();
+  await aviary.close();
+  expect(body.reward).toBe(2);
 });
