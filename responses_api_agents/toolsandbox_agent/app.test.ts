@@ -1,5 +1,7 @@
+import { defineResourcesServer } from "nemo-gym";
 import { createTestServer, functionCallItem, messageItem, verifyBody } from "nemo-gym/testing";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import definition from "./app.ts";
 
 /** Plays against a server whose user says one more thing, and then ends the scenario. */
@@ -69,4 +71,31 @@ it("closes the scenario and fails the rollout if the model or the server fails",
   const empty = await play([[said]], {}, { env_id: "e1", obs: [], tools: [] });
   expect(empty.status).toBe(502);
   expect(JSON.stringify(empty.body)).toContain("does not answer as a ToolSandbox server");
+});
+
+it("keeps the session of a server that identifies it by a cookie", async () => {
+  const scenario = defineResourcesServer({
+    session: () => ({ steps: 0 }),
+    seedReply: () => ({ env_id: "e1", obs: [{ role: "user", content: "Call Anna." }], tools: [] }),
+    tools: {
+      step: {
+        input: z.looseObject({}),
+        run: ({ session }) => ({ obs: [{ role: "user", content: "And?" }], done: ++session.steps === 2 }),
+      },
+      close: { input: z.looseObject({}), run: () => ({ success: true }) },
+    },
+    verify: ({ session }) => ({ reward: session.steps }),
+  });
+  const toolsandbox = await createTestServer(scenario, { name: "toolsandbox" });
+  const server = await createTestServer(definition, {
+    config: {
+      resources_server: { type: "resources_servers", name: "toolsandbox" },
+      model_server: { type: "responses_api_models", name: "model" },
+    },
+    servers: { toolsandbox: toolsandbox.app, model: () => verifyBody({}, said).response },
+  });
+  const { body } = await server.post("/run", { responses_create_params: { input: [] } });
+  await server.close();
+  await toolsandbox.close();
+  expect(body.reward).toBe(2);
 });

@@ -4,6 +4,7 @@ import {
   callLimits,
   callModel,
   inputItems,
+  mergeCookies,
   modelServerRef,
   resourcesServerRef,
 } from "nemo-gym/agents";
@@ -42,10 +43,11 @@ export default defineAgent({
   async responses() {
     throw new HttpError(501, "toolsandbox_agent plays whole scenarios: post a row to /run.");
   },
-  async run({ row, params: given, cookies, config, server, rollout, signal }) {
+  async run({ row, params: given, cookies: first, config, server, rollout, signal }) {
     const { client } = server;
     const environment = config.resources_server.name;
     const limits = callLimits(server.globalConfig);
+    let cookies = first;
     const ask = async (
       path: string,
       body: JsonObject,
@@ -63,6 +65,7 @@ export default defineAgent({
         timeoutMs: limits.toolCallMs,
         timeoutKey: "tool_call_timeout_seconds",
       });
+      cookies = mergeCookies(cookies, reply.cookies);
       return reply.json();
     };
     const seed = { task_idx: row["task_idx"] };
