@@ -100,6 +100,15 @@ it("runs all environments at once, without a failure and with metrics of each", 
     expect(exitCode, stderr.slice(-4000)).toBe(0);
     const failures = path.join(cwd, "rollouts_failures.jsonl");
     expect(existsSync(failures) ? readFileSync(failures, "utf8").slice(0, 2000) : "").toBe("");
+    const rows = readFileSync(path.join(cwd, "rollouts.jsonl"), "utf8").trimEnd().split("\n");
+    const withoutBase = rows
+      .map((line) => JSON.parse(line) as { agent_ref: { name: string } } & Record<string, unknown>)
+      // The gymnasium protocol has no verdict: the environment scores each step.
+      .filter(({ agent_ref }) => !agent_ref.name.endsWith("gymnasium_agent"))
+      .filter(
+        (row) => row["mask_sample"] !== false || !("failure_kind" in row) || !("failure_reason" in row),
+      );
+    expect(withoutBase.map(({ agent_ref }) => agent_ref)).toEqual([]);
     const metrics = JSON.parse(readFileSync(path.join(cwd, "rollouts_aggregate_metrics.json"), "utf8"));
     const scored = (metrics as { agent_ref: { name: string }; agent_metrics: object }[])
       .filter(({ agent_metrics }) => "mean/reward" in agent_metrics)

@@ -102,7 +102,7 @@ it.each(["calendar", "workplace_assistant", "gsm8k", "mmlu"])(
   async (name) => {
     const { exitCode, stdout } = await runGym(["env", "publish", name], { cwd: repository });
     expect(stdout).toMatch(
-      /^✓ Publication checks passed for \w+ \w+ 1\.0\.0; catalog status=experimental \(\d verifier cases\)\.\n$/,
+      /^✓ Publication checks passed for \w+ \w+ 1\.0\.0; catalog status=experimental \(\d+ verifier cases\)\.\n$/,
     );
     expect(exitCode).toBe(0);
   },

@@ -30,6 +30,7 @@ const ELSEWHERE = new Map([
   ["gdpval", "replies without a verdict set invalid_judge_response"],
   ["job_bench", "the judge reads files of the sandbox"],
   ["legal_agent_bench", "the judge reads files that a tool of the session wrote"],
+  ["newton_bench", "the judge is asked only about laws whose values differ"],
   ["ns_tools", "the judge is that of the environment that it asks"],
   ["widesearch", "the judge is asked only about cells of a table that differ"],
 ]);
