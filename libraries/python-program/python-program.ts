@@ -43,7 +43,7 @@ interface Running {
 }
 
 /**
- * A Python program of ours outside of the sandbox, for a library that the user has installed. It is no place for code that a model wrote. It
+ * A Python program of ours outside of the sandbox, for a library that the user has installed. Code that a model wrote must not run in it. It
  * starts with the first request, and anew after it has ended.
  */
 export class PythonProgram {
@@ -87,7 +87,7 @@ export class PythonProgram {
     createInterface({ input: child.stdout }).on("line", (line) => {
       const reply = readReply(line);
       if (reply === undefined) {
-        note(`\nit wrote what is no answer: ${line.slice(0, 200)}`);
+        note(`\nit wrote something other than an answer: ${line.slice(0, 200)}`);
         child.kill("SIGKILL");
         return;
       }

@@ -30,7 +30,7 @@ export async function readOutput(
   signal: AbortSignal,
 ): Promise<Output> {
   const run = (command: string) => sandbox.exec(command, { cwd: "/", timeoutSeconds: 60, signal });
-  // A link could lead to a file that is no part of the output.
+  // A link could lead to a file outside of the output.
   const { stdout } = await run(
     `find ${OUTPUT} -type f -printf '%s %P\\0' 2>/dev/null | sort -z -k2 | head -z -n 1000`,
   );
